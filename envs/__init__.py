@@ -1,0 +1,77 @@
+"""The games. ``make_game`` gives the rules, ``make_env`` a PettingZoo environment over them.
+
+>>> import envs
+>>> envs.make_game("kuhn_v0").facts.num_actions
+2
+>>> from envs import kuhn_v0
+>>> env = kuhn_v0.env()
+>>> env.reset(seed=1)
+>>> env.agent_selection
+'player_0'
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from envs.adapters.aec import GameEnv
+    from envs.core.game import Game
+
+__all__ = ["GAMES", "game_class", "make_env", "make_game", "make_raw_env", "register_envs"]
+
+GAMES: dict[str, str] = {
+    "kuhn_v0": "envs.kuhn:Kuhn",
+    "leduc_v0": "envs.leduc:Leduc",
+    "liars_dice_v0": "envs.liars_dice:LiarsDice",
+}
+"""Every game: id -> where its class is; imported when asked for."""
+
+
+def game_class(game_id: str) -> type[Game]:
+    """Find the class of a game by its id."""
+    if game_id not in GAMES:
+        from envs.core.errors import UnknownNameError, nearest
+
+        raise UnknownNameError(f"unknown game '{game_id}': {nearest(game_id, GAMES)}")
+    module, name = GAMES[game_id].split(":")
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+
+
+def make_game(game_id: str, preset: str | None = None, **options: Any) -> Game:
+    """Make the rules of a game: ``make_game("liars_dice_v0", num_players=3, dice=2)``."""
+    return game_class(game_id)(preset, **options)
+
+
+def make_env(game_id: str, *, render_mode: str | None = None, **options: Any) -> GameEnv:
+    """Make the PettingZoo environment of a game, guarded like PettingZoo's classic environments."""
+    from envs.adapters.aec import GameEnv
+
+    return GameEnv(make_game(game_id, **options), render_mode=render_mode)
+
+
+def make_raw_env(game_id: str, *, render_mode: str | None = None, **options: Any) -> GameEnv:
+    """Make the PettingZoo environment of a game, in which an illegal action raises an error."""
+    from envs.adapters.aec import GameEnv
+
+    return GameEnv(make_game(game_id, **options), render_mode=render_mode, is_raw=True)
+
+
+def register_envs() -> None:
+    """Enter every game in the registries of PettingZoo and Gymnasium (``masquerade/<id>``)."""
+    from envs.adapters.registration import register_all
+
+    register_all()
+
+
+def __getattr__(name: str) -> Any:
+    """``from envs import liars_dice_v0`` gives ``env``, ``raw_env`` and ``game`` of that id."""
+    if name not in GAMES:
+        raise AttributeError(f"module 'envs' has no attribute '{name}'")
+    from functools import partial
+
+    return SimpleNamespace(
+        env=partial(make_env, name), raw_env=partial(make_raw_env, name), game=partial(make_game, name)
+    )

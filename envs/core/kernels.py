@@ -1,0 +1,208 @@
+"""The contract: ten functions over one record, their signatures, and the table that holds them.
+
+===============  ==============================================================================
+``new``          the first position, before any chance
+``turn``         the player to move, ``CHANCE`` or ``OVER``
+``legal``        writes which actions (or chance outcomes) are possible; returns how many
+``chance``       writes the probability of each outcome at a chance node
+``sample``       draws one chance outcome, following ``chance``
+``step``         plays an action or an outcome: deterministic
+``seen``         what ``player`` observes of ``action``, asked before it is played
+``returns``      writes each player's total so far
+``observe``      writes the vector a network eats, for any player
+``determinize``  puts another world in place, one that ``player`` cannot tell from this one
+===============  ==============================================================================
+
+A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and never
+write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state, rules, action)``,
+yet is compiled once for all games: Numba passes the table as ten addresses.
+
+Laws that the signatures cannot say (``check_game`` tests them):
+
+* ``legal`` writes every entry of its mask, so a mask never needs clearing;
+* ``seen`` returns ``UNSEEN`` when the player does not even notice that something happened;
+* ``determinize`` depends on what ``player`` has seen and on the generator, and on nothing else: started from two
+  worlds the player cannot tell apart, with the same generator, it gives the same world;
+* no function raises: whoever calls from Python checks first (``Position``, the environments).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from envs.core.compiling import JIT_DISABLED
+
+__all__ = [
+    "CHANCE",
+    "CHANCE_PROBS",
+    "DETERMINIZE",
+    "INT",
+    "KERNELS",
+    "LEGAL",
+    "MASK",
+    "NEW",
+    "OBSERVATION",
+    "OBSERVE",
+    "OVER",
+    "PUBLIC",
+    "RETURNS",
+    "RNG",
+    "RULES",
+    "SAMPLE",
+    "SEEN",
+    "STATE",
+    "STEP",
+    "TOTALS",
+    "TURN",
+    "UNSEEN",
+    "Kernels",
+]
+
+CHANCE = -1
+"""``turn``: the dice, the deck or the map generator is to move."""
+OVER = -2
+"""``turn``: nobody moves any more."""
+PUBLIC = -1
+"""``seen``: ask for what everybody sees."""
+UNSEEN = 0
+"""``seen``: the player does not notice this action at all."""
+
+INT = types.int64
+STATE = types.uint8[::1]
+RULES = types.Array(types.int32, 1, "C", readonly=True)
+RNG = types.uint64[::1]
+MASK = types.int8[::1]
+TOTALS = types.float64[::1]
+OBSERVATION = types.float32[::1]
+
+NEW = types.void(STATE, RULES)
+TURN = INT(STATE, RULES)
+LEGAL = INT(STATE, RULES, MASK)
+CHANCE_PROBS = types.void(STATE, RULES, TOTALS)
+SAMPLE = INT(STATE, RULES, RNG)
+STEP = types.void(STATE, RULES, INT)
+SEEN = INT(STATE, RULES, INT, INT)
+RETURNS = types.void(STATE, RULES, TOTALS)
+OBSERVE = types.void(STATE, RULES, INT, OBSERVATION)
+DETERMINIZE = types.void(STATE, RULES, INT, RNG)
+
+SIGNATURES: dict[str, Any] = {
+    "new": NEW,
+    "turn": TURN,
+    "legal": LEGAL,
+    "chance": CHANCE_PROBS,
+    "sample": SAMPLE,
+    "step": STEP,
+    "seen": SEEN,
+    "returns": RETURNS,
+    "observe": OBSERVE,
+    "determinize": DETERMINIZE,
+}
+
+
+class Kernels:
+    """The ten functions of one game: callable from Python, and one cheap argument for compiled code.
+
+    Args:
+        functions: every function of the contract by name, each decorated with ``kernel`` and its signature.
+    """
+
+    __slots__ = (*SIGNATURES, "_addresses", "pointer")
+
+    def __init__(self, **functions: Callable[..., Any]) -> None:
+        """Check that all ten are there with the right signatures, and note their addresses."""
+        if functions.keys() != SIGNATURES.keys():
+            missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
+            extra = ", ".join(sorted(functions.keys() - SIGNATURES.keys())) or "none"
+            raise TypeError(f"a game needs exactly {', '.join(SIGNATURES)}: missing {missing}, unknown {extra}")
+        for name, function in functions.items():
+            setattr(self, name, function)
+        self._addresses = np.zeros(len(SIGNATURES), np.int64)
+        if not JIT_DISABLED:
+            for i, (name, signature) in enumerate(SIGNATURES.items()):
+                self._addresses[i] = _address(name, functions[name], signature)
+        # Read by the unboxing code below; the array above keeps the memory alive.
+        self.pointer = int(self._addresses.ctypes.data)
+
+
+def _address(name: str, function: Any, signature: Any) -> int:
+    overload = getattr(function, "overloads", {}).get(signature.args)
+    if overload is None or overload.signature != signature:
+        raise TypeError(f"'{name}' must be compiled as {signature}: decorate it with @kernel({name.upper()})")
+    return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
+
+
+class KernelsType(types.Type):
+    """The type of a :class:`Kernels` argument in compiled code.
+
+    A NamedTuple of Numba's first-class functions would do the same, but costs about 19 microseconds per
+    function and call to unbox; this costs one attribute look-up for all ten.
+    """
+
+    def __init__(self) -> None:
+        """Name the type; there is only one."""
+        super().__init__(name="masquerade.Kernels")
+
+
+KERNELS = KernelsType()
+
+
+@typeof_impl.register(Kernels)
+def _typeof_kernels(_value: Kernels, _context: Any) -> KernelsType:
+    return KERNELS
+
+
+@register_model(KernelsType)
+class _KernelsModel(models.StructModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, [(name, types.voidptr) for name in SIGNATURES])
+
+
+@unbox(KernelsType)
+def _unbox_kernels(typ: Any, obj: Any, c: Any) -> NativeValue:
+    number = c.pyapi.object_getattr_string(obj, "pointer")
+    address = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    void_pointer = c.context.get_value_type(types.voidptr)
+    table = c.builder.bitcast(address, void_pointer.as_pointer())
+    struct = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+    for i, name in enumerate(SIGNATURES):
+        slot = c.builder.gep(table, [ir.Constant(ir.IntType(64), i)])
+        setattr(struct, name, c.builder.load(slot))
+    return NativeValue(struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+@infer_getattr
+class _KernelsAttributes(AttributeTemplate):
+    key = KernelsType
+
+    def generic_resolve(self, _typ: Any, name: str) -> Any:
+        return types.FunctionType(SIGNATURES[name]) if name in SIGNATURES else None
+
+
+@lower_getattr_generic(KernelsType)
+def _lower_kernel(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
+    struct = cgutils.create_struct_proxy(typ)(context, builder, value=value)
+    function = cgutils.create_struct_proxy(types.FunctionType(SIGNATURES[name]))(context, builder)
+    # A first-class function with a "jit address" is called with Numba's own convention: no C wrapper in between.
+    null = ir.Constant(context.get_value_type(types.voidptr), None)
+    function.c_addr = null
+    function.py_addr = null
+    function.jit_addr = getattr(struct, name)
+    return function._getvalue()

@@ -1,0 +1,81 @@
+"""Random play, compiled: the yardstick of speed and the simplest thing one can do with a game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.compiling import compiled
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.rng import Words, below
+
+__all__ = ["PlayoutResult", "nth_legal", "random_playouts"]
+
+
+@compiled(INT(MASK, INT))
+def nth_legal(mask, n):
+    """The ``n``-th legal action of a mask, counted from 0."""
+    for action in range(mask.size):
+        n -= mask[action]
+        if n < 0:
+            return action
+    return -1
+
+
+@compiled(INT(KERNELS, RULES, STATE, RNG, INT, STATE, MASK, TOTALS, TOTALS, TOTALS))
+def _playouts(kernels, rules, root, rng, num_games, state, mask, totals, sums, squares):
+    """Play ``num_games`` games from ``root``; add returns and their squares to ``[num_players]``; return the steps."""
+    num_steps = 0
+    for _ in range(num_games):
+        for i in range(root.size):
+            state[i] = root[i]
+        turn = kernels.turn(state, rules)
+        while turn != OVER:
+            if turn == CHANCE:
+                action = kernels.sample(state, rules, rng)
+            else:
+                action = nth_legal(mask, below(rng, kernels.legal(state, rules, mask)))
+            kernels.step(state, rules, action)
+            num_steps += 1
+            turn = kernels.turn(state, rules)
+        kernels.returns(state, rules, totals)
+        for player in range(totals.size):
+            sums[player] += totals[player]
+            squares[player] += totals[player] ** 2
+    return num_steps
+
+
+@dataclass(frozen=True)
+class PlayoutResult:
+    """What came of a number of random games."""
+
+    num_games: int
+    num_steps: int
+    """Actions and chance events of all games together."""
+    mean_returns: npt.NDArray[np.float64]
+    standard_errors: npt.NDArray[np.float64]
+
+
+def random_playouts(
+    game: Game, num_games: int, rng: Words, root: npt.NDArray[np.uint8] | None = None
+) -> PlayoutResult:
+    """Play games at random, from the start or from the state ``root``.
+
+    >>> from envs import make_game
+    >>> from envs.core import new_rng
+    >>> random_playouts(make_game("kuhn_v0"), 1000, new_rng(0)).num_games
+    1000
+    """
+    if num_games < 1:
+        raise ValueError(f"num_games must be at least 1, not {num_games}")
+    if root is None:
+        root = game.new_position().state
+    sums, squares, totals = np.zeros((3, game.facts.num_players))
+    buffers = np.empty(game.state_size, np.uint8), np.empty(game.mask_size, np.int8), totals
+    num_steps = _playouts(game.kernels, game.rules, root, rng, num_games, *buffers, sums, squares)
+    means = sums / num_games
+    variances = np.maximum(squares / num_games - means**2, 0.0)
+    return PlayoutResult(num_games, int(num_steps), means, np.sqrt(variances / num_games))

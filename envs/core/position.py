@@ -1,0 +1,211 @@
+"""``Position``: one game in progress, checked at every step; the comfortable way in for people and tests.
+
+Fast code does not use it: batches step thousands of states in one compiled call (see ``batch.py``).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.errors import IllegalActionError, PositionError
+from envs.core.kernels import CHANCE, OVER
+from envs.core.keys import fold, first_key
+from envs.core.rng import Words, new_rng
+
+if TYPE_CHECKING:
+    from envs.core.game import Game
+
+__all__ = ["POSITION_VERSION", "Position"]
+
+POSITION_VERSION = 1
+_FORMAT = "masquerade position"
+
+
+class Position:
+    """A state and the list of actions and chance outcomes that led to it.
+
+    >>> from envs import make_game
+    >>> position = make_game("kuhn_v0").new_position()
+    >>> for outcome in (2, 0):  # the king and the jack are dealt
+    ...     position.apply(outcome)
+    >>> position.turn, position.legal_actions()
+    (0, [0, 1])
+    """
+
+    def __init__(self, game: Game, number: int = 0) -> None:
+        """Set up game ``number`` of a series, before any chance."""
+        self.game = game
+        self.number = number
+        self.state = np.zeros(game.state_size, np.uint8)
+        self.history: list[int] = []
+        openings = game.openings
+        game.kernels.new(self.state, openings[number % len(openings)])
+
+    # ---- looking ----------------------------------------------------------------------------------------
+
+    @property
+    def turn(self) -> int:
+        """The player to move, ``CHANCE`` or ``OVER``."""
+        return int(self.game.kernels.turn(self.state, self.game.rules))
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether a chance event comes next."""
+        return self.turn == CHANCE
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.turn == OVER
+
+    def mask(self) -> npt.NDArray[np.int8]:
+        """Which actions (or outcomes, at a chance node) are possible: ``[mask_size] int8``."""
+        mask = np.zeros(self.game.mask_size, np.int8)
+        if not self.is_over:
+            self.game.kernels.legal(self.state, self.game.rules, mask)
+        return mask
+
+    def legal_actions(self) -> list[int]:
+        """The possible actions or outcomes, in rising order; none when the game is over."""
+        return [int(a) for a in np.flatnonzero(self.mask())]
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Every possible outcome of the coming chance event with its probability."""
+        probs = np.zeros(max(self.game.facts.num_chance_outcomes, 1))
+        self.game.kernels.chance(self.state, self.game.rules, probs)
+        return [(outcome, float(probs[outcome])) for outcome in self.legal_actions()]
+
+    def returns(self) -> npt.NDArray[np.float64]:
+        """Each player's total so far."""
+        totals = np.zeros(self.game.facts.num_players)
+        self.game.kernels.returns(self.state, self.game.rules, totals)
+        return totals
+
+    def observation(self, player: int) -> npt.NDArray[np.float32]:
+        """What a network of ``player`` is fed."""
+        out = np.zeros(self.game.observation_size, np.float32)
+        self.game.kernels.observe(self.state, self.game.rules, player, out)
+        return out
+
+    def tokens(self, player: int) -> list[int]:
+        """Everything ``player`` has seen since the start, action by action, unnoticed ones left out."""
+        replayed = Position(self.game, self.number)
+        tokens = []
+        for action in self.history:
+            tokens.append(int(self.game.kernels.seen(replayed.state, self.game.rules, action, player)))
+            self.game.kernels.step(replayed.state, self.game.rules, action)
+        return [token for token in tokens if token]
+
+    def key(self, player: int) -> int:
+        """The player's perfect-recall information set, as a 64-bit number."""
+        key = first_key(player)
+        for token in self.tokens(player):
+            key = fold(key, token)
+        return int(key)
+
+    def determinized(self, player: int, rng: Words) -> npt.NDArray[np.uint8]:
+        """A state that ``player`` cannot tell from this one."""
+        world = self.state.copy()
+        self.game.kernels.determinize(world, self.game.rules, player, rng)
+        return world
+
+    def text(self, viewer: int | None = None) -> str:
+        """The position in words, as a spectator or as one of the players sees it."""
+        return self.game.render(self.state, viewer)
+
+    def action_text(self, action: int) -> str:
+        """An action or outcome in words, whichever is due now."""
+        return self.game.chance_text(action) if self.is_chance else self.game.action_text(action)
+
+    # ---- playing ----------------------------------------------------------------------------------------
+
+    def apply(self, action: int) -> None:
+        """Play an action or a chance outcome; anything the rules do not allow is refused, and nothing changes."""
+        legal = self.legal_actions()
+        if action not in legal:
+            raise IllegalActionError(self._refusal(action, legal))
+        self.game.kernels.step(self.state, self.game.rules, int(action))
+        self.history.append(int(action))
+
+    def play_chance(self, rng: Words) -> None:
+        """Draw chance outcomes until a player is to move or the game is over."""
+        while self.is_chance:
+            self.apply(self.game.kernels.sample(self.state, self.game.rules, rng))
+
+    def copy(self) -> Position:
+        """An independent equal position."""
+        twin = Position(self.game, self.number)
+        twin.state[:] = self.state
+        twin.history = self.history.copy()
+        return twin
+
+    def _refusal(self, action: Any, legal: Sequence[int]) -> str:
+        if not legal:
+            return f"action {action!r} refused: the game is over"
+        shown = ", ".join(f"{a} ({self.action_text(a)})" for a in legal[:8])
+        more = f" and {len(legal) - 8} more" if len(legal) > 8 else ""
+        return f"action {action!r} is not legal here: choose from {shown}{more}"
+
+    # ---- keeping ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the position to a file, whole or not at all."""
+        content = {
+            "format": _FORMAT,
+            "version": POSITION_VERSION,
+            "game": self.game.id,
+            "options": self.game.options.to_dict(),
+            "number": self.number,
+            "history": self.history,
+            "state": base64.b64encode(self.state.tobytes()).decode(),
+        }
+        path = Path(path)
+        partial = path.with_name(path.name + ".partial")
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+
+    @staticmethod
+    def load(path: str | Path, game: Game) -> Position:
+        """Read a position of ``game``: the history is replayed and must lead to the very bytes that were saved."""
+        content = _read(path)
+        if content["game"] != game.id or content["options"] != game.options.to_dict():
+            raise PositionError(
+                f"{path} is a position of {content['game']} with {content['options']}: load it with that game, not {game!r}"
+            )
+        try:
+            position = game.replay(content["history"], content["number"])
+            saved = base64.b64decode(content["state"], validate=True)
+        except (IllegalActionError, TypeError, binascii.Error) as error:
+            raise PositionError(f"{path} is damaged ({error}): use an intact copy") from error
+        if position.state.tobytes() != saved:
+            raise PositionError(f"{path} is damaged (its moves do not lead to its state): use an intact copy")
+        return position
+
+
+_FIELDS = {"format": str, "version": int, "game": str, "options": dict, "number": int, "history": list, "state": str}
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise PositionError(f"{path} is truncated or no position file ({error}): use an intact copy") from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise PositionError(f"{path} is no position file: expected one written by Position.save")
+    if content.get("version") != POSITION_VERSION:
+        raise PositionError(
+            f"{path} has version {content.get('version')!r}, this is version {POSITION_VERSION}: save it anew"
+        )
+    for name, kind in _FIELDS.items():
+        if not isinstance(content.get(name), kind):
+            raise PositionError(f"{path} is damaged (no valid '{name}'): use an intact copy")
+    return content

@@ -1,0 +1,295 @@
+"""Kuhn poker for two to five players.
+
+**Rules.** A deck has one card more than there are players. Everybody antes one chip and is dealt one card, unseen by
+the others. In turn each player passes or bets one more chip. As long as nobody has bet, the turn goes round once; after the
+first bet every other player answers exactly once, passing (which is now a fold) or betting (a call). The highest card among
+those who bet, or among all if nobody did, takes the pot.
+
+**Source.** H. W. Kuhn, "A simplified two-person poker" (1950); the game for more players is the one of OpenSpiel, whose action
+numbers are used.
+
+**Actions.** 0 pass, 1 bet. **Chance.** One card at a time, in seat order; outcome = card number.
+
+**Who sees what.** Everybody sees the betting and that a card was dealt; only its owner sees which.
+
+**Returns.** Chips won or lost. **Version history.** v0: first version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from envs.core.compiling import helper, kernel
+from envs.core.game import Facts, Game, Piece
+from envs.core.kernels import (
+    CHANCE,
+    CHANCE_PROBS,
+    DETERMINIZE,
+    LEGAL,
+    NEW,
+    OBSERVE,
+    OVER,
+    RETURNS,
+    SAMPLE,
+    SEEN,
+    STEP,
+    TURN,
+    Kernels,
+)
+from envs.core.options import Options, option
+from envs.core.rng import below
+
+__all__ = ["Kuhn", "KuhnOptions"]
+
+MAX_PLAYERS = 5
+PASS, BET = 0, 1
+NOBODY = -1
+NO_CARD = -1
+
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("cards", np.int8, (MAX_PLAYERS,)),  # card of each seat, NO_CARD before it is dealt
+            ("num_dealt", np.int8),  # 0 .. num_players
+            ("num_moves", np.int8),  # passes and bets so far
+            ("first_bettor", np.int8),  # seat of the first bet, or NOBODY
+            ("has_bet", np.int8, (MAX_PLAYERS,)),  # 1 for a seat that put in the second chip
+        ],
+    )
+)
+RULES = np.dtype((np.record, [("num_players", np.int32)]))
+
+
+@helper
+def nth_card_left(taken, n):
+    """The ``n``-th card, counted from 0, whose bit is not set in ``taken``."""
+    card = 0
+    while True:
+        if not (taken >> card) & 1:
+            if n == 0:
+                return card
+            n -= 1
+        card += 1
+
+
+@kernel(NEW)
+def new(state, rules):
+    s = state.view(STATE)[0]
+    for player in range(MAX_PLAYERS):
+        s.cards[player] = NO_CARD
+        s.has_bet[player] = 0
+    s.num_dealt = 0
+    s.num_moves = 0
+    s.first_bettor = NOBODY
+
+
+@kernel(TURN)
+def turn(state, rules):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.num_dealt < n:
+        return CHANCE
+    # After a bet by seat b everyone else has one answer, so the game is over after b + n moves.
+    last_move = n if s.first_bettor == NOBODY else s.first_bettor + n
+    return OVER if s.num_moves == last_move else s.num_moves % n
+
+
+@kernel(LEGAL)
+def legal(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 0
+    if s.num_dealt == n:
+        mask[PASS] = 1
+        mask[BET] = 1
+        return 2
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(CHANCE_PROBS)
+def chance(state, rules, probs):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    probs[:] = 0.0
+    probs[: n + 1] = 1.0 / (n + 1 - s.num_dealt)
+    for player in range(s.num_dealt):
+        probs[s.cards[player]] = 0.0
+
+
+@kernel(SAMPLE)
+def sample(state, rules, rng):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    taken = 0
+    for player in range(s.num_dealt):
+        taken |= 1 << s.cards[player]
+    return nth_card_left(taken, below(rng, n + 1 - s.num_dealt))
+
+
+@kernel(STEP)
+def step(state, rules, action):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.num_dealt < n:
+        s.cards[s.num_dealt] = action
+        s.num_dealt += 1
+        return
+    player = s.num_moves % n
+    if action == BET:
+        s.has_bet[player] = 1
+        if s.first_bettor == NOBODY:
+            s.first_bettor = player
+    s.num_moves += 1
+
+
+@kernel(SEEN)
+def seen(state, rules, action, player):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.num_dealt == n:
+        return 1 + action
+    is_mine = s.num_dealt == player
+    return 3 + action if is_mine else 1
+
+
+@kernel(RETURNS)
+def returns(state, rules, out):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if turn(state, rules) != OVER:
+        out[:] = 0.0
+        return
+    winner = NOBODY
+    pot = 0
+    for player in range(n):
+        pot += 1 + s.has_bet[player]
+        out[player] = -1.0 - s.has_bet[player]
+        is_in = s.first_bettor == NOBODY or s.has_bet[player]
+        if is_in and (winner == NOBODY or s.cards[player] > s.cards[winner]):
+            winner = player
+    out[winner] += pot
+
+
+@kernel(OBSERVE)
+def observe(state, rules, player, out):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    out[:] = 0.0
+    out[player] = 1.0
+    at = n
+    if s.cards[player] != NO_CARD:
+        out[at + s.cards[player]] = 1.0
+    at += n + 1
+    # Every move of the game in order, two places each: the betting is the whole public history.
+    for move in range(s.num_moves):
+        seat = move % n
+        is_answer = s.first_bettor != NOBODY and move > s.first_bettor
+        made_bet = s.has_bet[seat] == 1 and (is_answer or move == s.first_bettor)
+        out[at + 2 * move + (BET if made_bet else PASS)] = 1.0
+
+
+@kernel(DETERMINIZE)
+def determinize(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    taken = 0
+    num_taken = 0
+    if s.cards[player] != NO_CARD:
+        taken = 1 << s.cards[player]
+        num_taken = 1
+    for other in range(s.num_dealt):
+        if other != player:
+            card = nth_card_left(taken, below(rng, n + 1 - num_taken))
+            s.cards[other] = card
+            taken |= 1 << card
+            num_taken += 1
+
+
+@dataclass(frozen=True)
+class KuhnOptions(Options):
+    """Options of Kuhn poker."""
+
+    num_players: int = option(2, low=2, high=MAX_PLAYERS, help="players at the table; the deck has one card more")
+
+
+class Kuhn(Game):
+    """Kuhn poker; see the module for the rules."""
+
+    id = "kuhn_v0"
+    Options = KuhnOptions
+    state_dtype = STATE
+    kernels = Kernels(
+        new=new,
+        turn=turn,
+        legal=legal,
+        chance=chance,
+        sample=sample,
+        step=step,
+        seen=seen,
+        returns=returns,
+        observe=observe,
+        determinize=determinize,
+    )
+    options: KuhnOptions
+
+    def make_rules(self) -> Any:
+        """Just the number of players."""
+        return np.array([self.options.num_players], np.int32)
+
+    def make_facts(self) -> Facts:
+        """Everybody can win two chips from each opponent and lose two."""
+        n = self.options.num_players
+        return Facts(
+            num_players=n,
+            num_actions=2,
+            num_chance_outcomes=n + 1,
+            max_length=n + (2 * n - 1),
+            min_return=-2.0,
+            max_return=2.0 * (n - 1),
+        )
+
+    def make_pieces(self) -> tuple[Piece, ...]:
+        """Seat, own card, and the betting move by move."""
+        n = self.options.num_players
+        return (
+            Piece("seat", n, "one-hot seat of the viewer"),
+            Piece("card", n + 1, "one-hot own card, all zero before the deal"),
+            Piece("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
+        )
+
+    def action_text(self, action: int) -> str:
+        """``pass`` or ``bet``."""
+        return ("pass", "bet")[action]
+
+    def chance_text(self, outcome: int) -> str:
+        """The card that is dealt."""
+        return f"deals {self._card_name(outcome)}"
+
+    def _card_name(self, card: int) -> str:
+        names = "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
+        return names[card] if card >= 0 else "-"
+
+    def render(self, state: Any, viewer: int | None = None) -> str:
+        """One line per player: card, chips in the pot, and who is to move."""
+        s = self.record(state)
+        to_move = turn(state, self.rules)
+        lines = []
+        for player in range(self.options.num_players):
+            is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
+            card = self._card_name(s.cards[player]) if is_visible else "?"
+            mark = ">" if to_move == player else " "
+            lines.append(f"{mark} player {player}: card {card}, {1 + s.has_bet[player]} in the pot")
+        return "\n".join(lines)
+
+    def conserved(self, state: Any) -> dict[str, float]:
+        """No card may be dealt twice."""
+        cards = self.record(state).cards
+        dealt = [int(card) for card in cards if card != NO_CARD]
+        return {"duplicate cards": float(len(dealt) - len(set(dealt)))}
