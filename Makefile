@@ -1,0 +1,52 @@
+# `make demo` and `make test` do their job on a fresh machine: they make .venv and install what they need.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+
+.PHONY: demo test lint unit plain bench format clean help
+
+help:  ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: .venv/base.stamp  ## play a few thousand random games of every game and print a table
+	$(BIN)/python -m arena.demo
+
+test: lint unit plain  ## everything CI runs
+
+lint: .venv/dev.stamp  ## style, types and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+
+unit: .venv/dev.stamp  ## the tests, compiled
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+
+plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_check_game.py tests/test_kuhn.py tests/test_leduc.py tests/test_liars_dice*.py tests/test_properties.py
+
+bench: .venv/bench.stamp  ## our speed against the peers, in one run
+	$(BIN)/python -m benchmarks.env_speed
+
+format: .venv/dev.stamp  ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and every cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# One pip call with the constraints, so that exactly the tested versions are taken.
+.venv/base.stamp: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	@touch .venv/base.stamp $@
+
+.venv/bench.stamp: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e '.[dev,bench]'
+	@touch .venv/base.stamp .venv/dev.stamp $@
