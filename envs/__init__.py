@@ -73,5 +73,7 @@ def __getattr__(name: str) -> Any:
     from functools import partial
 
     return SimpleNamespace(
-        env=partial(make_env, name), raw_env=partial(make_raw_env, name), game=partial(make_game, name)
+        env=partial(make_env, name),
+        raw_env=partial(make_raw_env, name),
+        game=partial(make_game, name),
     )

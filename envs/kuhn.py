@@ -1,12 +1,13 @@
 """Kuhn poker for two to five players.
 
-**Rules.** A deck has one card more than there are players. Everybody antes one chip and is dealt one card, unseen by
-the others. In turn each player passes or bets one more chip. As long as nobody has bet, the turn goes round once; after the
-first bet every other player answers exactly once, passing (which is now a fold) or betting (a call). The highest card among
-those who bet, or among all if nobody did, takes the pot.
+**Rules.** A deck has one card more than there are players. Everybody antes one chip and is dealt
+one card, unseen by the others. In turn each player passes or bets one more chip. As long as nobody
+has bet, the turn goes round once; after the first bet every other player answers exactly once,
+passing (which is now a fold) or betting (a call). The highest card among those who bet, or among
+all if nobody did, takes the pot.
 
-**Source.** H. W. Kuhn, "A simplified two-person poker" (1950); the game for more players is the one of OpenSpiel, whose action
-numbers are used.
+**Source.** H. W. Kuhn, "A simplified two-person poker" (1950); the game for more players is the one
+of OpenSpiel, whose action numbers are used.
 
 **Actions.** 0 pass, 1 bet. **Chance.** One card at a time, in seat order; outcome = card number.
 
@@ -22,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.compiling import helper, kernel
+from envs.core.cards import card_bit, nth_card_left
+from envs.core.compiling import kernel
 from envs.core.game import Facts, Game, Piece
 from envs.core.kernels import (
     CHANCE,
@@ -62,18 +64,6 @@ STATE = np.dtype(
     )
 )
 RULES = np.dtype((np.record, [("num_players", np.int32)]))
-
-
-@helper
-def nth_card_left(taken, n):
-    """The ``n``-th card, counted from 0, whose bit is not set in ``taken``."""
-    card = 0
-    while True:
-        if not (taken >> card) & 1:
-            if n == 0:
-                return card
-            n -= 1
-        card += 1
 
 
 @kernel(NEW)
@@ -129,7 +119,7 @@ def sample(state, rules, rng):
     n = rules.view(RULES)[0].num_players
     taken = 0
     for player in range(s.num_dealt):
-        taken |= 1 << s.cards[player]
+        taken |= card_bit(s.cards[player])
     return nth_card_left(taken, below(rng, n + 1 - s.num_dealt))
 
 
@@ -202,13 +192,13 @@ def determinize(state, rules, player, rng):
     taken = 0
     num_taken = 0
     if s.cards[player] != NO_CARD:
-        taken = 1 << s.cards[player]
+        taken = card_bit(s.cards[player])
         num_taken = 1
     for other in range(s.num_dealt):
         if other != player:
             card = nth_card_left(taken, below(rng, n + 1 - num_taken))
             s.cards[other] = card
-            taken |= 1 << card
+            taken |= card_bit(card)
             num_taken += 1
 
 
@@ -216,7 +206,9 @@ def determinize(state, rules, player, rng):
 class KuhnOptions(Options):
     """Options of Kuhn poker."""
 
-    num_players: int = option(2, low=2, high=MAX_PLAYERS, help="players at the table; the deck has one card more")
+    num_players: int = option(
+        2, low=2, high=MAX_PLAYERS, help="players at the table; the deck has one card more"
+    )
 
 
 class Kuhn(Game):
@@ -268,12 +260,14 @@ class Kuhn(Game):
         """``pass`` or ``bet``."""
         return ("pass", "bet")[action]
 
-    def chance_text(self, outcome: int) -> str:
+    def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt."""
         return f"deals {self._card_name(outcome)}"
 
     def _card_name(self, card: int) -> str:
-        names = "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
+        names = (
+            "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
+        )
         return names[card] if card >= 0 else "-"
 
     def render(self, state: Any, viewer: int | None = None) -> str:

@@ -1,5 +1,6 @@
-"""The core every game stands on: the contract, the generators, positions, batches and the contract check."""
+"""The core every game stands on: contract, generators, positions, batches, ``check_game``."""
 
+from envs.core.checking import CheckReport, check_game
 from envs.core.compiling import compiled, direct, helper, kernel
 from envs.core.errors import (
     GameContractError,
@@ -23,6 +24,7 @@ __all__ = [
     "OVER",
     "PUBLIC",
     "UNSEEN",
+    "CheckReport",
     "Facts",
     "Game",
     "GameContractError",
@@ -38,6 +40,7 @@ __all__ = [
     "TreeCounts",
     "UnknownNameError",
     "below",
+    "check_game",
     "compiled",
     "count_tree",
     "direct",

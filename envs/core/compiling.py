@@ -6,19 +6,23 @@ Three decorators, from the outside in:
 * ``compiled(signature)`` marks a generic algorithm that Python calls;
 * ``helper`` marks a small function that only compiled code calls; it is inlined there.
 
-All three compile without Numba's reference counting. That is worth a factor of five on every call of a
-kernel (two atomic updates for each array view otherwise), and it turns "compiled code allocates nothing"
-from a habit into a compile-time error: buffers are made once, in Python, and handed in.
+All three compile without Numba's reference counting. That is worth a factor of five on every call
+of a kernel (two atomic updates for each array view otherwise), and it turns "compiled code
+allocates nothing" from a habit into a compile-time error: buffers are made once, in Python, and
+handed in.
 
-Set ``NUMBA_DISABLE_JIT=1`` to run everything as plain Python, for coverage, ``pdb`` and honest tracebacks.
+Set ``NUMBA_DISABLE_JIT=1`` to run everything as plain Python, for coverage, ``pdb`` and honest
+tracebacks.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,17 +31,24 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core import config as numba_config
 
 __all__ = ["JIT_DISABLED", "cache_folder", "compiled", "direct", "helper", "kernel"]
 
+# Numba sets its options from the environment, out of the sight of a type checker.
+config: Any = numba_config
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-JIT_DISABLED: bool = bool(numba.config.DISABLE_JIT)
+JIT_DISABLED: bool = bool(config.DISABLE_JIT)
 
-# The packages whose sources can end up inside a compiled function. Numba's own cache looks at the file of the
-# function alone and would miss a change in a helper of another file.
 _PROJECT = Path(__file__).resolve().parents[2]
-_KERNEL_PACKAGES = ("envs", "agents", "arena", "training")
+
+# Arrows between the rooms point one way: compiled code of a room may contain code of the rooms
+# before it, never of those after.
+_ROOMS = ("envs", "agents", "training", "arena", "play", "benchmarks")
+
+_STALE_AFTER = 30 * 24 * 3600.0  # seconds
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
@@ -54,22 +65,22 @@ def compiled(signature: Any) -> Callable[[Function], Function]:
         if JIT_DISABLED:
             # Unsigned arithmetic wraps silently in machine code; NumPy scalars would warn.
             return np.errstate(over="ignore")(function)
-        with _cache_in(cache_folder()):
+        with _cache_in(cache_folder(Path(function.__code__.co_filename).resolve().parent)):
             return numba.njit(signature, cache=True, nogil=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
     return decorate
 
 
 def helper(function: Function) -> Function:
-    """Compile a small function for use inside compiled code only; it takes whatever types it is given."""
+    """Compile a small function for use inside compiled code only, for any types."""
     return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def direct(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the machine-code entry of a ``compiled`` function, without Numba's dispatch on argument types.
+    """Return the machine-code entry of a ``compiled`` function, past Numba's dispatch on types.
 
-    For hot paths whose argument types are ours to guarantee: a call costs a fraction of a microsecond less,
-    and a ``Kernels`` argument costs nothing to recognise.
+    For hot paths whose argument types are ours to guarantee: a call costs a fraction of a
+    microsecond less, and a ``Kernels`` argument costs nothing to recognise.
     """
     if JIT_DISABLED:
         return function
@@ -78,17 +89,19 @@ def direct(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cache
-def cache_folder() -> Path:
-    """The folder of compiled code that belongs to exactly these sources.
+def cache_folder(source_folder: Path) -> Path:
+    """The folder of compiled code for functions written in ``source_folder``.
 
-    It lies in ``$MASQUERADE_CACHE``, or in the user's cache folder, or in a temporary one when neither can be
-    written. The first process to use new sources says so, because it will be busy for a while.
+    It is named by a hash of every source that can end up inside them, because Numba's own cache
+    looks at the file of a function alone and would miss a change in a helper of another file. It
+    lies in ``$MASQUERADE_CACHE``, or in the user's cache folder, or in a temporary one when neither
+    can be written. The first process to use new sources says so, because it will be busy for a
+    while.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version_info[:2]}".encode())
-    for package in _KERNEL_PACKAGES:
-        for path in sorted((_PROJECT / package).rglob("*.py")):
-            digest.update(str(path.relative_to(_PROJECT)).encode())
-            digest.update(path.read_bytes())
+    for path in _sources(source_folder):
+        digest.update(str(path).encode())
+        digest.update(path.read_bytes())
     name = digest.hexdigest()[:16]
     for base in _cache_bases():
         folder = base / name
@@ -99,9 +112,25 @@ def cache_folder() -> Path:
             continue
         if os.access(folder, os.W_OK):
             if is_new:
-                print(f"masquerade: compiling once for these sources, into {folder} ...", file=sys.stderr)
+                print(f"masquerade: compiling {source_folder.name}/ once ...", file=sys.stderr)
+                _remove_stale(base)
+            os.utime(folder)
             return folder
-    raise OSError("no folder for compiled code can be written: set MASQUERADE_CACHE to one that can")
+    raise OSError(
+        "no folder for compiled code can be written: set MASQUERADE_CACHE to one that can"
+    )
+
+
+def _sources(source_folder: Path) -> Iterator[Path]:
+    """Every file that compiled code of ``source_folder`` can contain, in a fixed order."""
+    try:
+        room = source_folder.relative_to(_PROJECT).parts[0]
+        rooms = _ROOMS[: _ROOMS.index(room) + 1]
+    except (ValueError, IndexError):
+        rooms = ("envs",)  # somebody else's game: the core, and what lies beside it
+        yield from sorted(source_folder.glob("*.py"))
+    for room in rooms:
+        yield from sorted((_PROJECT / room).rglob("*.py"))
 
 
 def _cache_bases() -> Iterator[Path]:
@@ -113,12 +142,20 @@ def _cache_bases() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / "masquerade"
 
 
+def _remove_stale(base: Path) -> None:
+    """Delete the code of sources that nobody has used for a month."""
+    oldest = time.time() - _STALE_AFTER
+    for folder in base.iterdir():
+        if folder.is_dir() and folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
-    """Point Numba's cache at ``folder`` while one function is decorated, and leave other users of it alone."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    """Point Numba's cache at ``folder`` while one function is decorated, and no longer."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before

@@ -15,6 +15,8 @@ __all__ = [
     "nearest",
 ]
 
+MAX_LISTED = 12
+
 
 class MasqueradeError(ValueError):
     """Anything this project refuses, with one line that says what would be accepted."""
@@ -47,6 +49,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "did you mean 'dice'? (known: dice, faces)"
     """
     names = sorted(known)
-    listing = f"known: {', '.join(names)}"
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listing = f"known: {', '.join(names[:MAX_LISTED])}{more}"
     close = difflib.get_close_matches(name, names, n=1)
     return f"did you mean '{close[0]}'? ({listing})" if close else listing

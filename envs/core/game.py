@@ -1,7 +1,7 @@
-"""``Game``: a table of compiled functions, the options it is played with, the facts that follow, and the words.
+"""``Game``: a table of compiled functions, its options, the facts that follow, and the words.
 
-A game module reads top to bottom: the rules in plain words, the record, the ten kernels, then a subclass of
-``Game`` that fills in the hooks marked below.
+A game module reads top to bottom: the rules in plain words, the record, the ten kernels, then a
+subclass of ``Game`` that fills in the hooks marked below.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Piece:
 
 
 class Game(ABC):
-    """One game with its options; immutable, so it can be shared by any number of environments and threads.
+    """One game with its options; immutable, so that environments and threads can share it.
 
     >>> from envs import make_game
     >>> game = make_game("kuhn_v0", num_players=3)
@@ -62,12 +62,22 @@ class Game(ABC):
     """
 
     id: ClassVar[str]
-    """The versioned id, such as ``kuhn_v0``; the number rises when rules, actions or observations change."""
+    """Such as ``kuhn_v0``; the number rises when rules, actions or observations change."""
     Options: ClassVar[type[Options]]
     kernels: ClassVar[Kernels]
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse field names that are methods of a record when run as plain Python."""
+        super().__init_subclass__(**kwargs)
+        fields = getattr(getattr(cls, "state_dtype", None), "names", None) or ()
+        traps = [name for name in fields if hasattr(np.record, name)]
+        if traps:
+            raise TypeError(
+                f"{cls.__name__}: rename the fields {traps}, which NumPy records have as methods"
+            )
 
     def __init__(self, preset: str | None = None, **params: Any) -> None:
         """Choose a preset and override any of its options; what is not named keeps its default."""
@@ -83,7 +93,8 @@ class Game(ABC):
         self.facts = self.make_facts()
         self.pieces = self.make_pieces()
 
-    # ---- hooks: what a game must say about itself -------------------------------------------------------
+    # ---- hooks: what a game must say about itself
+    # -------------------------------------------------------
 
     @abstractmethod
     def make_rules(self) -> Rules:
@@ -102,8 +113,8 @@ class Game(ABC):
         """A player's action in words."""
 
     @abstractmethod
-    def chance_text(self, outcome: int) -> str:
-        """A chance outcome in words."""
+    def chance_text(self, state: State, outcome: int) -> str:
+        """An outcome of the chance event that is due in ``state``, in words."""
 
     @abstractmethod
     def render(self, state: State, viewer: int | None = None) -> str:
@@ -115,13 +126,14 @@ class Game(ABC):
 
     @property
     def openings(self) -> npt.NDArray[np.int32]:
-        """Rules with which the 1st, 2nd ... game of a series is opened, in turn: [k, len(rules)] int32.
+        """Rules that open the 1st, 2nd ... game of a series, in turn: [k, len(rules)] int32.
 
         They may differ only in what ``new`` reads, such as who starts. Most games have one.
         """
         return self.rules[None, :]
 
-    # ---- sizes ------------------------------------------------------------------------------------------
+    # ---- sizes
+    # ------------------------------------------------------------------------------------------
 
     @property
     def state_size(self) -> int:
@@ -138,7 +150,8 @@ class Game(ABC):
         """Length of the observation vector."""
         return sum(piece.size for piece in self.pieces)
 
-    # ---- words ------------------------------------------------------------------------------------------
+    # ---- words
+    # ------------------------------------------------------------------------------------------
 
     def parse_action(self, text: str) -> int:
         """Read an action from its words or its number, ignoring case and spaces.
@@ -155,7 +168,8 @@ class Game(ABC):
             return int(wanted)
         raise IllegalActionError(f"'{text}' is no action of {self.id}: {nearest(wanted, words)}")
 
-    # ---- positions --------------------------------------------------------------------------------------
+    # ---- positions
+    # --------------------------------------------------------------------------------------
 
     def record(self, state: State) -> Any:
         """The state's fields by name, for reading and for tests."""
@@ -172,13 +186,16 @@ class Game(ABC):
             position.apply(action)
         return position
 
-    def observation_pieces(self, observation: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[np.float32]]:
+    def observation_pieces(
+        self, observation: npt.NDArray[np.float32]
+    ) -> dict[str, npt.NDArray[np.float32]]:
         """Cut an observation (or a batch of them, along the last axis) into its named pieces."""
         ends = np.cumsum([piece.size for piece in self.pieces])
         parts = np.split(observation, ends[:-1], axis=-1)
         return {piece.name: part for piece, part in zip(self.pieces, parts, strict=True)}
 
-    # ---- identity ---------------------------------------------------------------------------------------
+    # ---- identity
+    # ---------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         """The id and the options that differ from the defaults."""

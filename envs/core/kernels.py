@@ -13,16 +13,20 @@
 ``determinize``  puts another world in place, one that ``player`` cannot tell from this one
 ===============  ==============================================================================
 
-A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and never
-write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state, rules, action)``,
+A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
+never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
+rules, action)``,
 yet is compiled once for all games: Numba passes the table as ten addresses.
 
 Laws that the signatures cannot say (``check_game`` tests them):
 
-* ``legal`` writes every entry of its mask, so a mask never needs clearing;
+* ``legal`` writes every entry of its mask, so a mask never needs clearing; it is asked at
+  decisions, where a mask of ``num_actions`` entries is enough, and at chance nodes, never when the
+  game is over;
 * ``seen`` returns ``UNSEEN`` when the player does not even notice that something happened;
-* ``determinize`` depends on what ``player`` has seen and on the generator, and on nothing else: started from two
-  worlds the player cannot tell apart, with the same generator, it gives the same world;
+* ``determinize`` depends on what ``player`` has seen and on the generator, and on nothing else:
+  started from two worlds the player cannot tell apart, with the same generator, it gives the same
+  world;
 * no function raises: whoever calls from Python checks first (``Position``, the environments).
 """
 
@@ -117,20 +121,33 @@ SIGNATURES: dict[str, Any] = {
 
 
 class Kernels:
-    """The ten functions of one game: callable from Python, and one cheap argument for compiled code.
+    """The ten functions of one game, as one cheap argument for compiled code.
 
-    Args:
-        functions: every function of the contract by name, each decorated with ``kernel`` and its signature.
+    Args: functions: every function of the contract by name, each decorated with ``kernel`` and its
+        signature.
     """
 
     __slots__ = (*SIGNATURES, "_addresses", "pointer")
+
+    new: Callable[..., None]
+    turn: Callable[..., int]
+    legal: Callable[..., int]
+    chance: Callable[..., None]
+    sample: Callable[..., int]
+    step: Callable[..., None]
+    seen: Callable[..., int]
+    returns: Callable[..., None]
+    observe: Callable[..., None]
+    determinize: Callable[..., None]
 
     def __init__(self, **functions: Callable[..., Any]) -> None:
         """Check that all ten are there with the right signatures, and note their addresses."""
         if functions.keys() != SIGNATURES.keys():
             missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
             extra = ", ".join(sorted(functions.keys() - SIGNATURES.keys())) or "none"
-            raise TypeError(f"a game needs exactly {', '.join(SIGNATURES)}: missing {missing}, unknown {extra}")
+            raise TypeError(
+                f"a game needs exactly {', '.join(SIGNATURES)}: missing {missing}, unknown {extra}"
+            )
         for name, function in functions.items():
             setattr(self, name, function)
         self._addresses = np.zeros(len(SIGNATURES), np.int64)
@@ -144,15 +161,17 @@ class Kernels:
 def _address(name: str, function: Any, signature: Any) -> int:
     overload = getattr(function, "overloads", {}).get(signature.args)
     if overload is None or overload.signature != signature:
-        raise TypeError(f"'{name}' must be compiled as {signature}: decorate it with @kernel({name.upper()})")
+        raise TypeError(
+            f"'{name}' must be compiled as {signature}: decorate it with @kernel({name.upper()})"
+        )
     return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
 
 
 class KernelsType(types.Type):
     """The type of a :class:`Kernels` argument in compiled code.
 
-    A NamedTuple of Numba's first-class functions would do the same, but costs about 19 microseconds per
-    function and call to unbox; this costs one attribute look-up for all ten.
+    A NamedTuple of Numba's first-class functions would do the same, but costs about 19 microseconds
+    per function and call to unbox; this costs one attribute look-up for all ten.
     """
 
     def __init__(self) -> None:
@@ -174,7 +193,7 @@ class _KernelsModel(models.StructModel):
         super().__init__(dmm, fe_type, [(name, types.voidptr) for name in SIGNATURES])
 
 
-@unbox(KernelsType)
+@unbox(KernelsType)  # type: ignore[untyped-decorator]
 def _unbox_kernels(typ: Any, obj: Any, c: Any) -> NativeValue:
     number = c.pyapi.object_getattr_string(obj, "pointer")
     address = c.pyapi.long_as_voidptr(number)
@@ -185,22 +204,25 @@ def _unbox_kernels(typ: Any, obj: Any, c: Any) -> NativeValue:
     for i, name in enumerate(SIGNATURES):
         slot = c.builder.gep(table, [ir.Constant(ir.IntType(64), i)])
         setattr(struct, name, c.builder.load(slot))
-    return NativeValue(struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+    return NativeValue(
+        struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred())
+    )
 
 
 @infer_getattr
 class _KernelsAttributes(AttributeTemplate):
     key = KernelsType
 
-    def generic_resolve(self, _typ: Any, name: str) -> Any:
+    def generic_resolve(self, _typ: Any, name: str) -> Any:  # type: ignore[override]
         return types.FunctionType(SIGNATURES[name]) if name in SIGNATURES else None
 
 
-@lower_getattr_generic(KernelsType)
+@lower_getattr_generic(KernelsType)  # type: ignore[untyped-decorator]
 def _lower_kernel(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
     struct = cgutils.create_struct_proxy(typ)(context, builder, value=value)
     function = cgutils.create_struct_proxy(types.FunctionType(SIGNATURES[name]))(context, builder)
-    # A first-class function with a "jit address" is called with Numba's own convention: no C wrapper in between.
+    # A first-class function with a "jit address" is called with Numba's own convention: no C
+    # wrapper in between.
     null = ir.Constant(context.get_value_type(types.voidptr), None)
     function.c_addr = null
     function.py_addr = null

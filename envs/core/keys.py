@@ -1,7 +1,7 @@
 """Information sets as numbers: everything a player has seen, folded token by token into 64 bits.
 
-Two histories have the same key for a player exactly when the player has seen the same tokens in the same order (up to
-a hash collision, about one chance in 10**19 for a given pair).
+Two histories have the same key for a player exactly when the player has seen the same tokens in the
+same order (up to a hash collision, about one chance in 10**19 for a given pair).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Options of a game: a frozen dataclass whose fields know their range and say so when a value is out of it.
+"""Options of a game: a frozen dataclass whose fields know their range.
 
 >>> @dataclass(frozen=True)
 ... class TableOptions(Options):
@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from envs.core.errors import OptionError, nearest
 
 __all__ = ["Options", "option"]
@@ -30,11 +32,15 @@ def option(
     *,
     low: int | None = None,
     high: int | None = None,
-    choices: tuple[Any, ...] = (),
+    choices: tuple[str, ...] = (),
+    is_list: bool = False,
     help: str,
 ) -> Any:
-    """Declare one option: a range of whole numbers, a set of choices, both (either will do), or a flag."""
-    allowed = {"low": low, "high": high, "choices": choices, "help": help}
+    """Declare one option: a range of whole numbers, a set of choices, either, or a flag.
+
+    With ``is_list`` a list of such numbers is allowed as well as a single one.
+    """
+    allowed = {"low": low, "high": high, "choices": choices, "is_list": is_list, "help": help}
     return dataclasses.field(default=default, metadata=allowed)
 
 
@@ -53,14 +59,12 @@ class Options:
 
     @classmethod
     def parse(cls: type[T], values: Mapping[str, Any]) -> T:
-        """Make options from a mapping such as a YAML block; an unknown name is answered with the nearest one."""
+        """Make options from a mapping; an unknown name is answered with the nearest one."""
         known = [field.name for field in dataclasses.fields(cls)]
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option '{name}': {nearest(name, known)}")
-        # YAML and JSON have lists only; options are hashable.
-        tuples = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
-        return cls(**tuples)
+        return cls(**{name: _plain(value) for name, value in values.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain JSON types."""
@@ -71,26 +75,47 @@ class Options:
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str, str]]:
-        """Rows of ``(name, default, allowed values, meaning)``, for documentation and ``--help``."""
+        """Rows of ``(name, default, allowed values, meaning)``, for documentation."""
         return [
             (field.name, repr(field.default), _range_text(field), field.metadata["help"])
             for field in dataclasses.fields(cls)
         ]
 
 
+def _plain(value: Any) -> Any:
+    """Lists as tuples, because options are hashable; whole numbers may come from NumPy."""
+    if isinstance(value, list | tuple):
+        return tuple(_plain(v) for v in value)
+    return int(value) if isinstance(value, np.integer) else value
+
+
 def _is_allowed(field: dataclasses.Field[Any], value: Any) -> bool:
-    low, high, choices = (field.metadata[name] for name in ("low", "high", "choices"))
     if isinstance(field.default, bool):
         return isinstance(value, bool)
-    is_choice = isinstance(value, str) and value in choices
-    is_whole = isinstance(value, int) and not isinstance(value, bool) and low is not None
-    return is_choice or (is_whole and low <= value <= high)
+    if isinstance(value, tuple) and field.metadata["is_list"]:
+        return len(value) > 0 and all(_is_in_range(field, v) for v in value)
+    if isinstance(value, str):
+        return value in field.metadata["choices"]
+    return _is_in_range(field, value)
+
+
+def _is_in_range(field: dataclasses.Field[Any], value: Any) -> bool:
+    low, high = field.metadata["low"], field.metadata["high"]
+    return (
+        low is not None
+        and isinstance(value, int)
+        and not isinstance(value, bool)
+        and low <= value <= high
+    )
 
 
 def _range_text(field: dataclasses.Field[Any]) -> str:
-    low, high, choices = (field.metadata[name] for name in ("low", "high", "choices"))
+    low, high, choices, is_list = (
+        field.metadata[name] for name in ("low", "high", "choices", "is_list")
+    )
     if isinstance(field.default, bool):
         return "true or false"
     parts = [f"a whole number from {low} to {high}"] if low is not None else []
+    parts += ["a list of such numbers"] if is_list else []
     parts += [repr(choice) for choice in choices]
     return " or ".join(parts)

@@ -27,7 +27,7 @@ def nth_legal(mask, n):
 
 @compiled(INT(KERNELS, RULES, STATE, RNG, INT, STATE, MASK, TOTALS, TOTALS, TOTALS))
 def _playouts(kernels, rules, root, rng, num_games, state, mask, totals, sums, squares):
-    """Play ``num_games`` games from ``root``; add returns and their squares to ``[num_players]``; return the steps."""
+    """Play games from ``root``; add returns and their squares up; return the steps."""
     num_steps = 0
     for _ in range(num_games):
         for i in range(root.size):

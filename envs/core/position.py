@@ -1,13 +1,13 @@
-"""``Position``: one game in progress, checked at every step; the comfortable way in for people and tests.
+"""``Position``: one game in progress, checked at every step; the way in for people and tests.
 
 Fast code does not use it: batches step thousands of states in one compiled call (see ``batch.py``).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
+import hashlib
 import json
+import operator
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import IllegalActionError, PositionError
-from envs.core.kernels import CHANCE, OVER
-from envs.core.keys import fold, first_key
-from envs.core.rng import Words, new_rng
+from envs.core.kernels import CHANCE, OVER, PUBLIC
+from envs.core.keys import first_key, fold
+from envs.core.rng import Words
 
 if TYPE_CHECKING:
     from envs.core.game import Game
@@ -50,7 +50,8 @@ class Position:
         openings = game.openings
         game.kernels.new(self.state, openings[number % len(openings)])
 
-    # ---- looking ----------------------------------------------------------------------------------------
+    # ---- looking
+    # ----------------------------------------------------------------------------------------
 
     @property
     def turn(self) -> int:
@@ -80,6 +81,8 @@ class Position:
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Every possible outcome of the coming chance event with its probability."""
+        if not self.is_chance:
+            raise ValueError("no chance event comes next: ask only when is_chance")
         probs = np.zeros(max(self.game.facts.num_chance_outcomes, 1))
         self.game.kernels.chance(self.state, self.game.rules, probs)
         return [(outcome, float(probs[outcome])) for outcome in self.legal_actions()]
@@ -93,15 +96,19 @@ class Position:
     def observation(self, player: int) -> npt.NDArray[np.float32]:
         """What a network of ``player`` is fed."""
         out = np.zeros(self.game.observation_size, np.float32)
-        self.game.kernels.observe(self.state, self.game.rules, player, out)
+        self.game.kernels.observe(self.state, self.game.rules, self._seat(player), out)
         return out
 
     def tokens(self, player: int) -> list[int]:
-        """Everything ``player`` has seen since the start, action by action, unnoticed ones left out."""
+        """Everything ``player`` (or the ``PUBLIC``) has noticed since the start."""
+        if player != PUBLIC:
+            player = self._seat(player)
         replayed = Position(self.game, self.number)
         tokens = []
         for action in self.history:
-            tokens.append(int(self.game.kernels.seen(replayed.state, self.game.rules, action, player)))
+            tokens.append(
+                int(self.game.kernels.seen(replayed.state, self.game.rules, action, player))
+            )
             self.game.kernels.step(replayed.state, self.game.rules, action)
         return [token for token in tokens if token]
 
@@ -115,7 +122,7 @@ class Position:
     def determinized(self, player: int, rng: Words) -> npt.NDArray[np.uint8]:
         """A state that ``player`` cannot tell from this one."""
         world = self.state.copy()
-        self.game.kernels.determinize(world, self.game.rules, player, rng)
+        self.game.kernels.determinize(world, self.game.rules, self._seat(player), rng)
         return world
 
     def text(self, viewer: int | None = None) -> str:
@@ -124,17 +131,32 @@ class Position:
 
     def action_text(self, action: int) -> str:
         """An action or outcome in words, whichever is due now."""
-        return self.game.chance_text(action) if self.is_chance else self.game.action_text(action)
+        if self.is_chance:
+            return self.game.chance_text(self.state, action)
+        return self.game.action_text(action)
 
-    # ---- playing ----------------------------------------------------------------------------------------
+    def _seat(self, player: int) -> int:
+        # Compiled code checks no bounds.
+        if not 0 <= player < self.game.facts.num_players:
+            raise ValueError(
+                f"player must be from 0 to {self.game.facts.num_players - 1}, not {player!r}"
+            )
+        return player
+
+    # ---- playing
+    # ----------------------------------------------------------------------------------------
 
     def apply(self, action: int) -> None:
-        """Play an action or a chance outcome; anything the rules do not allow is refused, and nothing changes."""
+        """Play an action or a chance outcome; what is not legal is refused and changes nothing."""
         legal = self.legal_actions()
-        if action not in legal:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            number = -1
+        if number not in legal:
             raise IllegalActionError(self._refusal(action, legal))
-        self.game.kernels.step(self.state, self.game.rules, int(action))
-        self.history.append(int(action))
+        self.game.kernels.step(self.state, self.game.rules, number)
+        self.history.append(number)
 
     def play_chance(self, rng: Words) -> None:
         """Draw chance outcomes until a player is to move or the game is over."""
@@ -155,7 +177,8 @@ class Position:
         more = f" and {len(legal) - 8} more" if len(legal) > 8 else ""
         return f"action {action!r} is not legal here: choose from {shown}{more}"
 
-    # ---- keeping ----------------------------------------------------------------------------------------
+    # ---- keeping
+    # ----------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write the position to a file, whole or not at all."""
@@ -164,10 +187,11 @@ class Position:
             "version": POSITION_VERSION,
             "game": self.game.id,
             "options": self.game.options.to_dict(),
-            "number": self.number,
+            "number": int(self.number),
             "history": self.history,
-            "state": base64.b64encode(self.state.tobytes()).decode(),
+            "state": hashlib.sha256(self.state.tobytes()).hexdigest(),
         }
+        content["checksum"] = _checksum(content)
         path = Path(path)
         partial = path.with_name(path.name + ".partial")
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
@@ -175,37 +199,47 @@ class Position:
 
     @staticmethod
     def load(path: str | Path, game: Game) -> Position:
-        """Read a position of ``game``: the history is replayed and must lead to the very bytes that were saved."""
+        """Read a position of ``game`` and play its moves again, up to the state that was saved."""
         content = _read(path)
         if content["game"] != game.id or content["options"] != game.options.to_dict():
             raise PositionError(
-                f"{path} is a position of {content['game']} with {content['options']}: load it with that game, not {game!r}"
+                f"{path} is a position of {content['game']!r} with {content['options']}: "
+                f"load it with that game, not {game!r}"
             )
         try:
             position = game.replay(content["history"], content["number"])
-            saved = base64.b64decode(content["state"], validate=True)
-        except (IllegalActionError, TypeError, binascii.Error) as error:
-            raise PositionError(f"{path} is damaged ({error}): use an intact copy") from error
-        if position.state.tobytes() != saved:
-            raise PositionError(f"{path} is damaged (its moves do not lead to its state): use an intact copy")
+        except IllegalActionError as error:
+            raise PositionError(
+                f"{path} does not follow the rules of {game!r} ({error}): save it anew"
+            ) from error
+        if hashlib.sha256(position.state.tobytes()).hexdigest() != content["state"]:
+            raise PositionError(
+                f"{path} leads to another state by the rules of this version: save it anew"
+            )
         return position
 
 
-_FIELDS = {"format": str, "version": int, "game": str, "options": dict, "number": int, "history": list, "state": str}
+def _checksum(content: dict[str, Any]) -> str:
+    """A hash of everything in a position file but the checksum itself."""
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _read(path: str | Path) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise PositionError(f"{path} is truncated or no position file ({error}): use an intact copy") from error
+    except (ValueError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise PositionError(
+            f"{path} is truncated or no position file ({reason}): use an intact copy"
+        ) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise PositionError(f"{path} is no position file: expected one written by Position.save")
     if content.get("version") != POSITION_VERSION:
+        version = content.get("version")
         raise PositionError(
-            f"{path} has version {content.get('version')!r}, this is version {POSITION_VERSION}: save it anew"
+            f"{path} has version {version!r}, this is version {POSITION_VERSION}: save it anew"
         )
-    for name, kind in _FIELDS.items():
-        if not isinstance(content.get(name), kind):
-            raise PositionError(f"{path} is damaged (no valid '{name}'): use an intact copy")
+    if content.get("checksum") != _checksum(content):
+        raise PositionError(f"{path} is damaged (its checksum is wrong): use an intact copy")
     return content

@@ -1,13 +1,14 @@
 """Randomness that is always handed in: a generator is four ``uint64`` words in an array.
 
-The words are the state of xoshiro256++ (Blackman and Vigna, 2019). An array of four words is what a compiled
-kernel can take, what a checkpoint can hold, and what a batch of a thousand games has a thousand of.
+The words are the state of xoshiro256++ (Blackman and Vigna, 2019). An array of four words is what a
+compiled kernel can take, what a checkpoint can hold, and what a batch of a thousand games has a
+thousand of.
 
 One root seed gives every stream of a run:
 
 * ``stream(seed, "chance")`` is a named stream, independent of all other names;
-* ``fill_streams(stream, first, rngs)`` seeds one generator per game from its number, so that game 17 rolls the same
-  dice whichever process or batch plays it.
+* ``fill_streams(stream, first, rngs)`` seeds one generator per game from its number, so that game
+  17 rolls the same dice whichever process or batch plays it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ from numba import types
 from envs.core.compiling import compiled, direct
 from envs.core.kernels import INT, RNG
 
-__all__ = ["Words", "below", "fill_streams", "new_rng", "next_word", "seed_rng", "stream", "uniform"]
+__all__ = [
+    "Words",
+    "below",
+    "fill_streams",
+    "new_rng",
+    "next_word",
+    "seed_rng",
+    "seed_stream",
+    "stream",
+    "uniform",
+]
 
 Words = npt.NDArray[np.uint64]
 
@@ -53,7 +64,10 @@ def next_word(rng):
 
 @compiled(INT(RNG, INT))
 def below(rng, bound):
-    """Return a uniform integer in ``0 .. bound - 1`` for a bound below 2**32 (bias at most bound / 2**32)."""
+    """Return a uniform integer in ``0 ..
+
+    bound - 1`` for a bound below 2**32 (bias at most bound / 2**32).
+    """
     return np.int64(((next_word(rng) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
@@ -71,14 +85,20 @@ def seed_rng(rng, seed):
         rng[i] = mix(seed)
 
 
+@compiled(types.void(RNG, INT, RNG))
+def seed_stream(root, number, rng):
+    """Seed the generator of game ``number`` of the stream ``root``."""
+    word = mix(np.uint64(number) * _GOLDEN + root[0])
+    for i in range(4):
+        word = mix(word + root[i] + _GOLDEN)
+        rng[i] = word
+
+
 @compiled(types.void(RNG, types.int64[::1], types.uint64[:, ::1]))
 def fill_streams(root, numbers, rngs):
-    """Seed ``rngs[i]`` for game ``numbers[i]`` of the stream ``root``: [n] int64 -> [n, 4] uint64."""
+    """Seed ``rngs[i]`` for game ``numbers[i]``: [n] int64 -> [n, 4] uint64."""
     for i in range(numbers.size):
-        word = mix(np.uint64(numbers[i]) * _GOLDEN + root[0])
-        for j in range(4):
-            word = mix(word + root[j] + _GOLDEN)
-            rngs[i, j] = word
+        seed_stream(root, numbers[i], rngs[i])
 
 
 _seed_rng = direct(seed_rng)
@@ -92,14 +112,14 @@ def new_rng(seed: int | None = None) -> Words:
     True
     """
     if seed is None:
-        return np.random.SeedSequence().generate_state(4, np.uint64)
+        return _words(np.random.SeedSequence())
     rng = np.empty(4, np.uint64)
     _seed_rng(rng, seed & 0xFFFFFFFFFFFFFFFF)
     return rng
 
 
 def stream(seed: int, *names: str | int) -> Words:
-    """Make the generator of a named stream of a run: ``stream(0, "chance")``, ``stream(0, "agent", 1)``.
+    """Make the generator of a named stream of a run, such as ``stream(0, "agent", 1)``.
 
     >>> bool((stream(0, "chance") == stream(0, "chance")).all())
     True
@@ -107,4 +127,8 @@ def stream(seed: int, *names: str | int) -> Words:
     False
     """
     key = [zlib.crc32(name.encode()) if isinstance(name, str) else int(name) for name in names]
-    return np.random.SeedSequence(seed, spawn_key=tuple(key)).generate_state(4, np.uint64)
+    return _words(np.random.SeedSequence(seed, spawn_key=tuple(key)))
+
+
+def _words(sequence: np.random.SeedSequence) -> Words:
+    return np.asarray(sequence.generate_state(4, np.uint64), np.uint64)

@@ -1,6 +1,7 @@
 """Walk a whole game tree: how many nodes of each kind it has, and how many information sets.
 
-The counts pin a game down better than any single test, and compare with what other libraries publish.
+The counts pin a game down better than any single test, and compare with what other libraries
+publish.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _CHANCE, _DECISION, _TERMINAL, _DEPTH, _FULL = range(5)
 
 @compiled(INT(types.uint64[::1], types.uint64))
 def _insert(table, key):
-    """Put a non-zero key into an open-addressing table of 2**k slots; 1 if it was new, 0 if known, -1 if full."""
+    """Put a key into a table of 2**k slots; 1 if it was new, 0 if known, -1 if full."""
     last = np.uint64(table.size - 1)
     slot = key & last
     for _ in range(64):
@@ -81,16 +82,17 @@ def _walk(kernels, rules, states, masks, keys, actions, table, counts, infosets,
                 counts[_TERMINAL] += 1
                 depth -= 1
                 continue
-            kernels.legal(states[depth], rules, masks[depth])
+            found = 0
             if turn == CHANCE:
                 counts[_CHANCE] += 1
             else:
                 counts[_DECISION] += 1
                 found = _insert(table, keys[depth, turn])
-                if found < 0 or num_nodes > max_nodes or depth + 1 >= actions.size:
-                    counts[_FULL] = 1
-                    return
                 infosets[turn] += found
+            if found < 0 or num_nodes > max_nodes or depth + 1 >= actions.size:
+                counts[_FULL] = 1
+                return
+            kernels.legal(states[depth], rules, masks[depth])
         action = actions[depth] + 1
         while action < masks.shape[1] and masks[depth, action] == 0:
             action += 1
@@ -127,12 +129,28 @@ def count_tree(game: Game, max_nodes: int = 100_000_000) -> TreeCounts:
         counts = np.zeros(5, np.int64)
         infosets = np.zeros(game.facts.num_players, np.int64)
         table = np.zeros(table_size, np.uint64)
-        _walk(game.kernels, game.rules, states, masks, keys, actions, table, counts, infosets, max_nodes)
+        _walk(
+            game.kernels,
+            game.rules,
+            states,
+            masks,
+            keys,
+            actions,
+            table,
+            counts,
+            infosets,
+            max_nodes,
+        )
         if not counts[_FULL]:
             sizes = tuple(int(n) for n in infosets)
-            return TreeCounts(*(int(n) for n in counts[:3]), infosets=sizes, depth=int(counts[_DEPTH]))
+            chance, decision, terminal, depth = (int(n) for n in counts[:_FULL])
+            return TreeCounts(chance, decision, terminal, sizes, depth)
         if counts[:3].sum() > max_nodes:
-            raise MasqueradeError(f"{game!r} has more than {max_nodes:,} nodes: choose smaller options to count it")
+            raise MasqueradeError(
+                f"{game!r} has more than {max_nodes:,} nodes: choose smaller options to count it"
+            )
         if counts[_DEPTH] >= game.facts.max_length + 1:
-            raise MasqueradeError(f"{game!r} goes on beyond its declared max_length of {game.facts.max_length}")
+            raise MasqueradeError(
+                f"{game!r} goes on beyond its declared max_length of {game.facts.max_length}"
+            )
         table_size *= 8

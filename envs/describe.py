@@ -1,0 +1,143 @@
+"""Write ``docs/games/``: the page of every game, from the game itself.
+
+``python -m envs.describe`` writes the pages anew; a test fails when they no longer say what the
+code does.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from envs import GAMES, make_game
+from envs.core import Game, new_rng
+
+__all__ = ["describe", "main"]
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "games"
+MAX_ACTIONS = 12
+
+
+def describe(game_id: str) -> str:
+    """The page of one game, in Markdown."""
+    game = make_game(game_id)
+    title, _, rules = inspect.cleandoc(sys.modules[type(game).__module__].__doc__ or "").partition(
+        "\n"
+    )
+    facts = game.facts
+    chance = f"{facts.num_chance_outcomes} outcomes at most"
+    returns = f"{facts.min_return:g} to {facts.max_return:g}"
+    if facts.return_sum is not None:
+        returns += f", adding up to {facts.return_sum:g}"
+    position = game.new_position()
+    position.play_chance(new_rng(0))
+    return "\n".join(
+        [
+            f"# {title.rstrip('.')} (`{game.id}`)",
+            "",
+            "<!-- Made by `python -m envs.describe`; edit the game's module instead. -->",
+            _markdown(rules),
+            "",
+            "## With the default options",
+            "",
+            *_table(("fact", "value"), _facts(game, chance, returns)),
+            "",
+            "## Options",
+            "",
+            *_table(("option", "default", "allowed", "meaning"), game.Options.describe()),
+            *_presets(game),
+            "",
+            "## Actions",
+            "",
+            *_table(("action", "words"), _actions(game)),
+            "",
+            "## Observation",
+            "",
+            "All values lie between 0 and 1.",
+            "",
+            *_table(
+                ("piece", "size", "meaning"),
+                ((piece.name, str(piece.size), piece.meaning) for piece in game.pieces),
+            ),
+            "",
+            "## As seat 0 sees it",
+            "",
+            "```text",
+            position.text(viewer=0),
+            "```",
+            "",
+        ]
+    )
+
+
+def _facts(game: Game, chance: str, returns: str) -> list[tuple[str, str]]:
+    facts = game.facts
+    return [
+        ("players", str(facts.num_players)),
+        ("actions", str(facts.num_actions)),
+        ("chance events", chance),
+        ("longest game", f"{facts.max_length} actions and chance events"),
+        ("returns", returns),
+        ("observation", f"{game.observation_size} numbers"),
+        ("state", f"{game.state_size} bytes"),
+    ]
+
+
+def _actions(game: Game) -> list[tuple[str, str]]:
+    """All actions, or the first and the last few of many."""
+    count = game.facts.num_actions
+    shown = (
+        list(range(count))
+        if count <= MAX_ACTIONS
+        else [*range(MAX_ACTIONS - 2), count - 2, count - 1]
+    )
+    rows = [(str(action), f"`{game.action_text(action)}`") for action in shown]
+    if count > MAX_ACTIONS:
+        rows.insert(MAX_ACTIONS - 2, ("...", "..."))
+    return rows
+
+
+def _presets(game: Game) -> list[str]:
+    if not game.presets:
+        return []
+    rows = [
+        (f"`{name}`", ", ".join(f"`{k}={v!r}`" for k, v in values.items()) or "the defaults")
+        for name, values in game.presets.items()
+    ]
+    return ["", *_table(("preset", "sets"), rows)]
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def _markdown(text: str) -> str:
+    """Docstrings are reStructuredText, of which we use double back-quotes and simple tables."""
+    out: list[str] = []
+    in_table = False
+    for line in text.splitlines():
+        if re.fullmatch(r"=+( +=+)+", line):
+            out.extend([] if in_table else ["| | |", "|---|---|"])
+            in_table = not in_table
+        elif in_table:
+            name, _, meaning = line.partition("  ")
+            out.append(f"| {name.strip()} | {meaning.strip()} |")
+        else:
+            out.append(line)
+    return re.sub(r"``([^`]*)``", r"`\1`", "\n".join(out))
+
+
+def main() -> None:
+    """Write every page."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for game_id in GAMES:
+        (FOLDER / f"{game_id}.md").write_text(describe(game_id), encoding="utf-8")
+        print(f"docs/games/{game_id}.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,413 @@
+"""Leduc poker for two to five players.
+
+**Rules.** The deck has two suits and one rank more than there are players. Everybody antes one chip
+and is dealt one card, unseen by the others. A round of betting follows, then one public card is
+turned up, then comes a second round. In both, the lowest seat still in speaks first and the turn
+goes round until everybody has answered the last raise. A player calls (a check when there is
+nothing to pay), raises, or folds, which is allowed only when facing a bet. A raise matches the bet
+and adds two chips in the first round, four in the second; there are at most two raises a round, by
+whomever. If all but one have folded, that one takes the pot. Otherwise a private card that pairs
+the public card wins, failing that the highest private rank; suits count for nothing, and equal
+hands share the pot.
+
+**Source.** F. Southey and others, "Bayes' bluff: opponent modelling in poker" (2005); the game for
+more players is the one of OpenSpiel's ``leduc_poker``, whose card and action numbers are used.
+
+**Options.** ``num_players``, 2 to 5.
+
+**Actions.** 0 fold, 1 call, 2 raise. **Chance.** One card at a time, the private cards in seat
+order and later the public card; outcome = card number, which is twice the rank plus the suit.
+
+**Who sees what.** Everybody sees the betting, the public card, and that a private card was dealt;
+only its owner sees which.
+
+**Returns.** Chips won or lost. **Version history.** v0: first version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from envs.core.cards import card_bit, nth_card_left
+from envs.core.compiling import helper, kernel
+from envs.core.game import Facts, Game, Piece
+from envs.core.kernels import (
+    CHANCE,
+    CHANCE_PROBS,
+    DETERMINIZE,
+    LEGAL,
+    NEW,
+    OBSERVE,
+    OVER,
+    RETURNS,
+    SAMPLE,
+    SEEN,
+    STEP,
+    TURN,
+    Kernels,
+)
+from envs.core.options import Options, option
+from envs.core.rng import below
+
+__all__ = ["Leduc", "LeducOptions"]
+
+MAX_PLAYERS = 5
+FOLD, CALL, RAISE = 0, 1, 2
+NUM_ACTIONS = 3
+NUM_ROUNDS = 2
+FIRST_RAISE, SECOND_RAISE = 2, 4
+MAX_RAISES = 2
+MAX_CHIPS = 1 + MAX_RAISES * (FIRST_RAISE + SECOND_RAISE)
+LONGEST_ROUND = 3 * MAX_PLAYERS - 2
+NO_CARD = -1
+NO_MOVE = -1
+
+# What is seen of a chance event or a move.
+HIDDEN_CARD = 1  # somebody else was dealt a private card
+FIRST_MOVE = 2  # + action
+FIRST_CARD = 5  # + card
+
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            (
+                "cards",
+                np.int8,
+                (MAX_PLAYERS,),
+            ),  # private card of each seat, NO_CARD before it is dealt
+            ("public", np.int8),  # public card, NO_CARD before it is turned up
+            ("num_dealt", np.int8),  # private cards dealt, 0 .. num_players
+            ("to_move", np.int8),  # seat to move, CHANCE or OVER
+            (
+                "round_index",
+                np.int8,
+            ),  # 0 until the public card is turned up, then 1 (records have a "round")
+            ("stakes", np.int8),  # chips a player must have put in to stay, 1 .. MAX_CHIPS
+            ("num_raises", np.int8),  # in this round, 0 .. MAX_RAISES
+            ("num_in", np.int8),  # players who have not folded
+            (
+                "num_to_answer",
+                np.int8,
+            ),  # players yet to speak since the round began or the last raise
+            ("num_moves", np.int8),  # in this round
+            ("chips", np.int8, (MAX_PLAYERS,)),  # put in by each seat, 1 .. MAX_CHIPS
+            ("has_folded", np.int8, (MAX_PLAYERS,)),  # 1 for a seat that is out
+            (
+                "moves",
+                np.int8,
+                (NUM_ROUNDS, LONGEST_ROUND),
+            ),  # actions of each round in order, then NO_MOVE
+        ],
+    )
+)
+RULES = np.dtype(
+    (
+        np.record,
+        [
+            ("num_players", np.int32),
+            ("deck_size", np.int32),  # two suits of num_players + 1 ranks
+            ("longest_round", np.int32),  # the most moves one round can have
+        ],
+    )
+)
+
+
+@helper
+def first_seat_in(s, n, seat):
+    """The first player from ``seat`` on, round the table, who has not folded."""
+    if seat == n:
+        seat = 0
+    while s.has_folded[seat]:
+        seat = seat + 1 if seat + 1 < n else 0
+    return seat
+
+
+@helper
+def hand_strength(card, public):
+    """A pair beats every single card; otherwise the private rank decides."""
+    return card // 2 + (MAX_PLAYERS + 1 if card // 2 == public // 2 else 0)
+
+
+@kernel(NEW)
+def new(state, rules):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    for player in range(MAX_PLAYERS):
+        s.cards[player] = NO_CARD
+        s.chips[player] = 1 if player < n else 0
+        s.has_folded[player] = 0
+    for move in range(LONGEST_ROUND):
+        s.moves[0, move] = NO_MOVE
+        s.moves[1, move] = NO_MOVE
+    s.public = NO_CARD
+    s.num_dealt = 0
+    s.to_move = CHANCE
+    s.round_index = 0
+    s.stakes = 1
+    s.num_raises = 0
+    s.num_in = n
+    s.num_to_answer = n
+    s.num_moves = 0
+
+
+@kernel(TURN)
+def turn(state, rules):
+    return state.view(STATE)[0].to_move
+
+
+@kernel(LEGAL)
+def legal(state, rules, mask):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    mask[:] = 0
+    if s.to_move == CHANCE:
+        mask[: r.deck_size] = 1
+        for player in range(s.num_dealt):
+            mask[s.cards[player]] = 0
+        return r.deck_size - s.num_dealt
+    is_facing_bet = s.chips[s.to_move] < s.stakes
+    can_raise = s.num_raises < MAX_RAISES
+    mask[FOLD] = is_facing_bet
+    mask[CALL] = 1
+    mask[RAISE] = can_raise
+    return 1 + is_facing_bet + can_raise
+
+
+@kernel(CHANCE_PROBS)
+def chance(state, rules, probs):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    probs[:] = 0.0
+    probs[: r.deck_size] = 1.0 / (r.deck_size - s.num_dealt)
+    for player in range(s.num_dealt):
+        probs[s.cards[player]] = 0.0
+
+
+@kernel(SAMPLE)
+def sample(state, rules, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    taken = 0
+    for player in range(s.num_dealt):
+        taken |= card_bit(s.cards[player])
+    return nth_card_left(taken, below(rng, r.deck_size - s.num_dealt))
+
+
+@helper
+def deal(s, n, card):
+    """Deal the next private card or turn up the public one, which opens the second round."""
+    if s.num_dealt < n:
+        s.cards[s.num_dealt] = card
+        s.num_dealt += 1
+        if s.num_dealt == n:
+            s.to_move = 0
+        return
+    s.public = card
+    s.round_index = 1
+    s.num_raises = 0
+    s.num_to_answer = s.num_in
+    s.num_moves = 0
+    s.to_move = first_seat_in(s, n, 0)
+
+
+@kernel(STEP)
+def step(state, rules, action):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.to_move == CHANCE:
+        deal(s, n, action)
+        return
+    player = s.to_move
+    s.moves[s.round_index, s.num_moves] = action
+    s.num_moves += 1
+    s.num_to_answer -= 1
+    if action == FOLD:
+        s.has_folded[player] = 1
+        s.num_in -= 1
+    else:
+        if action == RAISE:
+            s.stakes += FIRST_RAISE if s.round_index == 0 else SECOND_RAISE
+            s.num_raises += 1
+            s.num_to_answer = s.num_in - 1
+        s.chips[player] = s.stakes
+    if s.num_in > 1 and s.num_to_answer > 0:
+        s.to_move = first_seat_in(s, n, player + 1)
+    elif s.num_in > 1 and s.round_index == 0:
+        s.to_move = CHANCE
+    else:
+        s.to_move = OVER
+
+
+@kernel(SEEN)
+def seen(state, rules, action, player):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.to_move != CHANCE:
+        return FIRST_MOVE + action
+    is_visible = s.num_dealt == player or s.num_dealt == n
+    return FIRST_CARD + action if is_visible else HIDDEN_CARD
+
+
+@kernel(RETURNS)
+def returns(state, rules, out):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    out[:] = 0.0
+    if s.to_move != OVER:
+        return
+    pot = 0
+    best = -1
+    num_winners = 0
+    for player in range(n):
+        pot += s.chips[player]
+        strength = hand_strength(s.cards[player], s.public)
+        if s.has_folded[player] or strength < best:
+            continue
+        num_winners = num_winners + 1 if strength == best else 1
+        best = strength
+    for player in range(n):
+        out[player] = -s.chips[player]
+        if not s.has_folded[player] and hand_strength(s.cards[player], s.public) == best:
+            out[player] += pot / num_winners
+
+
+@kernel(OBSERVE)
+def observe(state, rules, player, out):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    out[:] = 0.0
+    out[player] = 1.0
+    at = r.num_players
+    if s.cards[player] != NO_CARD:
+        out[at + s.cards[player]] = 1.0
+    at += r.deck_size
+    if s.public != NO_CARD:
+        out[at + s.public] = 1.0
+    at += r.deck_size
+    for seat in range(r.num_players):
+        out[at + seat] = s.chips[seat] / MAX_CHIPS
+    at += r.num_players
+    for betting_round in range(NUM_ROUNDS):
+        for move in range(r.longest_round):
+            action = s.moves[betting_round, move]
+            if action != NO_MOVE:
+                out[at + action] = 1.0
+            at += NUM_ACTIONS
+
+
+@kernel(DETERMINIZE)
+def determinize(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    taken = 0
+    num_left = r.deck_size
+    if s.cards[player] != NO_CARD:
+        taken |= card_bit(s.cards[player])
+        num_left -= 1
+    if s.public != NO_CARD:
+        taken |= card_bit(s.public)
+        num_left -= 1
+    for other in range(s.num_dealt):
+        if other != player:
+            card = nth_card_left(taken, below(rng, num_left))
+            s.cards[other] = card
+            taken |= card_bit(card)
+            num_left -= 1
+
+
+@dataclass(frozen=True)
+class LeducOptions(Options):
+    """Options of Leduc poker."""
+
+    num_players: int = option(
+        2, low=2, high=MAX_PLAYERS, help="players at the table; there is one rank more"
+    )
+
+
+class Leduc(Game):
+    """Leduc poker; see the module for the rules."""
+
+    id = "leduc_v0"
+    Options = LeducOptions
+    state_dtype = STATE
+    kernels = Kernels(
+        new=new,
+        turn=turn,
+        legal=legal,
+        chance=chance,
+        sample=sample,
+        step=step,
+        seen=seen,
+        returns=returns,
+        observe=observe,
+        determinize=determinize,
+    )
+    options: LeducOptions
+
+    def make_rules(self) -> Any:
+        """The number of players and the two sizes that follow from it."""
+        n = self.options.num_players
+        # The longest round: n - 1 calls, a raise, n - 2 calls, a raise, n - 1 calls.
+        return np.array([n, 2 * (n + 1), 3 * n - 2], np.int32)
+
+    def make_facts(self) -> Facts:
+        """Everybody can win ``MAX_CHIPS`` from each opponent and lose as many."""
+        n, deck_size, longest_round = (int(x) for x in self.rules)
+        return Facts(
+            num_players=n,
+            num_actions=NUM_ACTIONS,
+            num_chance_outcomes=deck_size,
+            max_length=n + 1 + NUM_ROUNDS * longest_round,
+            min_return=-float(MAX_CHIPS),
+            max_return=float(MAX_CHIPS * (n - 1)),
+        )
+
+    def make_pieces(self) -> tuple[Piece, ...]:
+        """Seat, cards, chips, and the betting move by move."""
+        n, deck_size, longest_round = (int(x) for x in self.rules)
+        num_places = NUM_ACTIONS * longest_round
+        return (
+            Piece("seat", n, "one-hot seat of the viewer"),
+            Piece("card", deck_size, "one-hot own card, all zero before the deal"),
+            Piece("public_card", deck_size, "one-hot public card, all zero before it is turned up"),
+            Piece("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
+            Piece("first_round", num_places, "for each move in order: folded, called, raised"),
+            Piece("second_round", num_places, "for each move in order: folded, called, raised"),
+        )
+
+    def action_text(self, action: int) -> str:
+        """``fold``, ``call`` or ``raise``."""
+        return ("fold", "call", "raise")[action]
+
+    def chance_text(self, state: Any, outcome: int) -> str:
+        """The card that is dealt."""
+        return f"deals {self._card_name(outcome)}"
+
+    def _card_name(self, card: int) -> str:
+        num_ranks = self.options.num_players + 1
+        names = "JQK" if num_ranks == 3 else "9TJQKA"[-num_ranks:]
+        return names[card // 2] + "sh"[card % 2] if card >= 0 else "-"
+
+    def render(self, state: Any, viewer: int | None = None) -> str:
+        """The public card, then one line per player: card, chips, who is out, who is to move."""
+        s = self.record(state)
+        lines = [f"public card {self._card_name(s.public)}"]
+        for player in range(self.options.num_players):
+            is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
+            card = self._card_name(s.cards[player]) if is_visible else "?"
+            mark = ">" if s.to_move == player else " "
+            folded = ", folded" if s.has_folded[player] else ""
+            lines.append(
+                f"{mark} player {player}: card {card}, {s.chips[player]} in the pot{folded}"
+            )
+        return "\n".join(lines)
+
+    def conserved(self, state: Any) -> dict[str, float]:
+        """No card may be dealt twice."""
+        s = self.record(state)
+        dealt = [int(card) for card in (*s.cards, s.public) if card != NO_CARD]
+        return {"duplicate cards": float(len(dealt) - len(set(dealt)))}

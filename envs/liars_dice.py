@@ -1,0 +1,678 @@
+"""Liar's Dice for two to six players: a match until one player has dice left, or a single round.
+
+**Rules.** Everybody rolls their dice behind a cup. The starter bids that at least so many dice on
+the whole table, hidden ones
+included, show a certain face: ``2*3`` is two threes. The next player in seat order must either
+raise the bid or call the last bidder a liar. After a call all cups are lifted and the face is
+counted: if there are at least as many as were bid, the caller loses one die, otherwise the bidder
+does. The loser opens the next round. A player without dice is out; the last one with dice wins.
+
+**Raising**, from the bid ``c*f`` (option ``raising``; ``N`` dice are in play and no bid may claim
+more):
+
+===============  ==================================================================================
+``count_first``  more dice of any face, or as many of a higher face (a total order)
+``face_first``   more dice of the same face, or any number of a higher face (a total order)
+``never_lower``  neither number drops and at least one rises (a partial order, with shorter rounds)
+===============  ==================================================================================
+
+**Wild faces** (option ``wild``): ``none``; ``ones`` count as every face and can be bid;
+``ones_unbiddable`` count as every face and cannot; ``highest``, the highest face counts as every
+other.
+
+**Source.** The defaults are the match of a bachelor thesis that pits SARSA with lie profiling
+against Q-learning: five dice, no wild face, ``never_lower``. The preset ``openspiel`` is
+OpenSpiel's ``liars_dice``: one round, ``count_first``, highest face wild.
+
+**Actions.** Bids in rising order (count by count, or face by face with ``face_first``), then
+``liar`` as the last action.
+
+**Chance.** Who starts, if that is random (outcome = seat); then one event per die, player by player
+(outcome = face - 1).
+
+**Who sees what.** Bids and calls are public, and a call shows everybody every die. Players look
+under their cup when all their dice have
+been rolled: they know their hand, sorted, and not the order in which it was rolled.
+
+**Returns.** ``rewards="winner"``: the match winner gets 1, the others share -1; in a single round
+the loser gets -1 and the others share 1. ``rewards="dice"``: every lost die is paid at once, -1 to
+its owner and 1 shared by the others. Always zero-sum.
+
+**Version history.** v0: first version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from envs.core.compiling import helper, kernel
+from envs.core.errors import OptionError
+from envs.core.game import Facts, Game, Piece
+from envs.core.kernels import (
+    CHANCE,
+    CHANCE_PROBS,
+    DETERMINIZE,
+    LEGAL,
+    NEW,
+    OBSERVE,
+    OVER,
+    RETURNS,
+    SAMPLE,
+    SEEN,
+    STEP,
+    TURN,
+    Kernels,
+)
+from envs.core.keys import first_key, fold
+from envs.core.options import Options, option
+from envs.core.rng import below
+
+__all__ = ["LiarsDice", "LiarsDiceOptions"]
+
+MAX_PLAYERS = 6
+MAX_DICE = 5
+MAX_FACES = 6
+MAX_BIDS = MAX_PLAYERS * MAX_DICE * MAX_FACES
+
+NOBODY = -1
+NO_BID = -1
+NO_DIE = 0
+
+# What is seen of a roll.
+HIDDEN_ROLL = 1  # a die fell under some cup
+FIRST_HAND = 2  # + the hand, as the sum of HAND_BASE ** (face - 1) over its dice
+HAND_BASE = MAX_DICE + 1
+
+RAISING = ("count_first", "face_first", "never_lower")
+COUNT_FIRST, FACE_FIRST, NEVER_LOWER = range(3)
+WILD = ("none", "ones", "ones_unbiddable", "highest")
+
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("turn", np.int8),  # seat to move, CHANCE or OVER
+            ("starter", np.int8),  # who opens this round; NOBODY until it is drawn
+            ("bidder", np.int8),  # who made the standing bid, or NOBODY
+            ("loser", np.int8),  # who lost the last round, or NOBODY in the first
+            ("bid", np.int16),  # the standing bid as an action, or NO_BID
+            ("roll_seat", np.int8),  # whose die is rolled next
+            ("roll_die", np.int8),  # which one
+            ("num_rounds", np.int8),  # rounds finished
+            ("num_in_play", np.int8),  # dice on the table
+            ("dice_left", np.int8, (MAX_PLAYERS,)),
+            # Faces 1 .. 6, NO_DIE when lost or not rolled yet; the hand of a player who has looked
+            # is sorted.
+            ("dice", np.int8, (MAX_PLAYERS, MAX_DICE)),
+            ("was_bid", np.int8, (MAX_BIDS,)),  # 1 for every bid of this round
+            # The last finished round of a match, which everybody has seen; all zero before there is
+            # one.
+            ("last_starter", np.int8),
+            ("last_bid", np.int16),
+            ("last_bidder", np.int8),
+            ("last_caller", np.int8),
+            ("last_dice", np.int8, (MAX_PLAYERS, MAX_DICE)),
+            ("last_was_bid", np.int8, (MAX_BIDS,)),
+        ],
+    )
+)
+RULES = np.dtype(
+    (
+        np.record,
+        [
+            ("num_players", np.int32),
+            ("dice", np.int32, (MAX_PLAYERS,)),  # dice of each seat at the start
+            ("num_dice", np.int32),  # all of them
+            ("faces", np.int32),
+            ("bid_faces", np.int32),  # faces that can be bid
+            ("lowest_bid_face", np.int32),  # 1, or 2 when ones cannot be bid
+            ("wild_face", np.int32),  # counts as every face; 0 when none does
+            ("raising", np.int32),  # COUNT_FIRST, FACE_FIRST or NEVER_LOWER
+            ("liar", np.int32),  # the last action, after all bids
+            ("is_single_round", np.int32),
+            ("first_player", np.int32),  # NOBODY: chance decides
+            ("winner_opens", np.int32),  # after an elimination the winner of the challenge starts
+            ("pays_dice", np.int32),  # lost dice are paid at once
+        ],
+    )
+)
+
+
+# ---- bids, as pure functions over the rules
+# -------------------------------------------------------------
+
+
+@helper
+def bid_count(r, bid):
+    """How many dice a bid claims."""
+    return 1 + (bid % r.num_dice if r.raising == FACE_FIRST else bid // r.bid_faces)
+
+
+@helper
+def bid_face(r, bid):
+    """Which face a bid claims."""
+    return r.lowest_bid_face + (bid // r.num_dice if r.raising == FACE_FIRST else bid % r.bid_faces)
+
+
+@helper
+def mark_raises(r, bid, num_in_play, mask):
+    """Mark every bid that may follow ``bid``; return how many."""
+    if r.raising == COUNT_FIRST:
+        end = num_in_play * r.bid_faces
+        mask[bid + 1 : end] = 1
+        return end - bid - 1
+    num_raises = 0
+    if r.raising == FACE_FIRST:
+        for face in range(r.bid_faces):
+            start = max(face * r.num_dice, bid + 1)
+            end = face * r.num_dice + num_in_play
+            if start < end:
+                mask[start:end] = 1
+                num_raises += end - start
+        return num_raises
+    lowest_count = 0 if bid == NO_BID else bid // r.bid_faces
+    lowest_face = 0 if bid == NO_BID else bid % r.bid_faces
+    for count in range(lowest_count, num_in_play):
+        mask[count * r.bid_faces + lowest_face : (count + 1) * r.bid_faces] = 1
+        num_raises += r.bid_faces - lowest_face
+    if bid != NO_BID:
+        mask[bid] = 0
+        num_raises -= 1
+    return num_raises
+
+
+@helper
+def bid_stands(s, r):
+    """Whether the table shows at least as many dice of the standing bid's face as it claims."""
+    face = bid_face(r, s.bid)
+    num_found = 0
+    for player in range(r.num_players):
+        for die in range(s.dice_left[player]):
+            value = s.dice[player, die]
+            num_found += value == face or value == r.wild_face
+    return num_found >= bid_count(r, s.bid)
+
+
+# ---- the course of a round
+# ------------------------------------------------------------------------------
+
+
+@helper
+def next_with_dice(s, r, seat):
+    """The next seat after ``seat`` that still has dice."""
+    while True:
+        seat += 1
+        if seat == r.num_players:
+            seat = 0
+        if s.dice_left[seat] > 0:
+            return seat
+
+
+@helper
+def start_round(s, r, starter):
+    """Clear the table and let the first die roll."""
+    s.turn = CHANCE
+    s.starter = starter
+    s.bidder = NOBODY
+    s.bid = NO_BID
+    s.dice[:] = NO_DIE
+    s.was_bid[: r.liar] = 0
+    s.roll_die = 0
+    s.roll_seat = 0
+    if s.dice_left[0] == 0:
+        s.roll_seat = next_with_dice(s, r, 0)
+
+
+@helper
+def has_hand(s, seat):
+    """Whether all dice of ``seat`` have been rolled, so that the owner has looked at them."""
+    # Dice are rolled in seat order.
+    return s.turn != CHANCE or seat < s.roll_seat
+
+
+@helper
+def sort_hand(s, seat):
+    """Put the dice of ``seat`` in rising order (insertion sort)."""
+    for i in range(1, s.dice_left[seat]):
+        value = s.dice[seat, i]
+        j = i
+        while j > 0 and s.dice[seat, j - 1] > value:
+            s.dice[seat, j] = s.dice[seat, j - 1]
+            j -= 1
+        s.dice[seat, j] = value
+
+
+@helper
+def roll(s, r, outcome):
+    """Put one die on the table; after the last one the starter is to bid."""
+    s.dice[s.roll_seat, s.roll_die] = outcome + 1
+    s.roll_die += 1
+    if s.roll_die < s.dice_left[s.roll_seat]:
+        return
+    sort_hand(s, s.roll_seat)
+    seat = next_with_dice(s, r, s.roll_seat)
+    if seat <= s.roll_seat:
+        s.turn = s.starter
+    s.roll_die = 0
+    s.roll_seat = seat
+
+
+@helper
+def remember_round(s, r):
+    """Keep the round that is being resolved: its dice are public, and worth remembering."""
+    s.last_starter = s.starter
+    s.last_bid = s.bid
+    s.last_bidder = s.bidder
+    s.last_caller = s.turn
+    for seat in range(r.num_players):
+        for die in range(MAX_DICE):
+            s.last_dice[seat, die] = s.dice[seat, die]
+    for bid in range(r.liar):
+        s.last_was_bid[bid] = s.was_bid[bid]
+
+
+@helper
+def resolve_call(s, r):
+    """Lift the cups: somebody loses a die, and the next round or the end follows."""
+    caller = s.turn
+    is_true = bid_stands(s, r)
+    s.loser = caller if is_true else s.bidder
+    winner = s.bidder if is_true else caller
+    s.num_rounds += 1
+    if r.is_single_round:
+        s.turn = OVER
+        return
+    remember_round(s, r)
+    s.dice_left[s.loser] -= 1
+    s.num_in_play -= 1
+    if next_with_dice(s, r, winner) == winner:
+        s.turn = OVER
+    elif s.dice_left[s.loser] > 0:
+        start_round(s, r, s.loser)
+    else:
+        start_round(s, r, winner if r.winner_opens else next_with_dice(s, r, s.loser))
+
+
+# ---- the ten kernels
+# ------------------------------------------------------------------------------------
+
+
+@kernel(NEW)
+def new(state, rules):
+    state[:] = 0
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    for player in range(r.num_players):
+        s.dice_left[player] = r.dice[player]
+    s.num_in_play = r.num_dice
+    s.loser = NOBODY
+    start_round(s, r, r.first_player)
+
+
+@kernel(TURN)
+def turn(state, rules):
+    return state.view(STATE)[0].turn
+
+
+@kernel(LEGAL)
+def legal(state, rules, mask):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    mask[:] = 0
+    if s.turn == CHANCE:
+        num_outcomes = r.num_players if s.starter == NOBODY else r.faces
+        mask[:num_outcomes] = 1
+        return num_outcomes
+    num_raises = mark_raises(r, s.bid, s.num_in_play, mask)
+    if s.bid == NO_BID:
+        return num_raises
+    mask[r.liar] = 1
+    return num_raises + 1
+
+
+@kernel(CHANCE_PROBS)
+def chance(state, rules, probs):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    num_outcomes = r.num_players if s.starter == NOBODY else r.faces
+    probs[:] = 0.0
+    probs[:num_outcomes] = 1.0 / num_outcomes
+
+
+@kernel(SAMPLE)
+def sample(state, rules, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    return below(rng, r.num_players if s.starter == NOBODY else r.faces)
+
+
+@kernel(STEP)
+def step(state, rules, action):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    if s.turn == CHANCE:
+        if s.starter == NOBODY:
+            s.starter = action
+        else:
+            roll(s, r, action)
+    elif action == r.liar:
+        resolve_call(s, r)
+    else:
+        s.was_bid[action] = 1
+        s.bid = action
+        s.bidder = s.turn
+        s.turn = next_with_dice(s, r, s.turn)
+
+
+@kernel(SEEN)
+def seen(state, rules, action, player):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    # Starter, rolls and bids share small numbers: their place in the sequence tells them apart.
+    if s.turn == CHANCE:
+        if s.starter == NOBODY:
+            return 1 + action
+        if s.roll_seat != player or s.roll_die < s.dice_left[player] - 1:
+            return HIDDEN_ROLL
+        hand = HAND_BASE**action
+        for die in range(s.roll_die):
+            hand += HAND_BASE ** np.int64(s.dice[player, die] - 1)
+        return FIRST_HAND + hand
+    if action != r.liar:
+        return 1 + action
+    # A call shows the whole table.
+    shown = first_key(action)
+    for seat in range(r.num_players):
+        for die in range(s.dice_left[seat]):
+            shown = fold(shown, s.dice[seat, die])
+    return np.int64(shown | np.uint64(1))
+
+
+@kernel(RETURNS)
+def returns(state, rules, out):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    share = 1.0 / (r.num_players - 1)
+    for player in range(r.num_players):
+        out[player] = 0.0
+        if r.is_single_round:
+            if s.turn == OVER:
+                out[player] = -1.0 if player == s.loser else share
+        elif r.pays_dice:
+            num_lost = r.dice[player] - s.dice_left[player]
+            out[player] = (s.num_rounds - num_lost) / (r.num_players - 1) - num_lost
+        elif s.turn == OVER:
+            out[player] = 1.0 if s.dice_left[player] > 0 else -share
+
+
+@kernel(OBSERVE)
+def observe(state, rules, player, out):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    n = r.num_players
+    out[:] = 0.0
+    out[player] = 1.0
+    at = n
+    if has_hand(s, player):
+        for die in range(s.dice_left[player]):
+            out[at + s.dice[player, die] - 1] += 1.0
+    for face in range(r.faces):
+        out[at + face] /= r.dice[player]
+    at += r.faces
+    for seat in range(n):
+        ahead = (seat - player) % n  # 0 is the viewer, 1 the next in turn
+        out[at + ahead] = s.dice_left[seat] / r.dice[seat]
+        out[at + n + ahead] = s.starter == seat
+        out[at + 2 * n + ahead] = s.bidder == seat
+    at += 3 * n
+    for bid in range(r.liar):
+        out[at + bid] = s.was_bid[bid]
+    if s.bid != NO_BID:
+        out[at + r.liar + s.bid] = 1.0
+
+
+@kernel(DETERMINIZE)
+def determinize(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    if s.turn == OVER:
+        return  # the last call has shown every die
+    for seat in range(r.num_players):
+        is_full = has_hand(s, seat)
+        if seat == player and is_full:
+            continue
+        for die in range(s.dice_left[seat]):
+            if s.dice[seat, die] != NO_DIE:
+                s.dice[seat, die] = 1 + below(rng, r.faces)
+        if is_full:
+            sort_hand(s, seat)
+
+
+# ---- the Python face
+# ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LiarsDiceOptions(Options):
+    """Options of Liar's Dice."""
+
+    num_players: int = option(2, low=2, high=MAX_PLAYERS, help="players at the table")
+    dice: int | tuple[int, ...] = option(
+        5, low=1, high=MAX_DICE, is_list=True, help="dice of every player, or one number for each"
+    )
+    faces: int = option(6, low=2, high=MAX_FACES, help="faces of a die")
+    wild: str = option("none", choices=WILD, help="the face that counts as every face")
+    raising: str = option("never_lower", choices=RAISING, help="which bids are higher")
+    single_round: bool = option(False, help="stop after the first call")
+    first_player: int | str = option(
+        0,
+        low=0,
+        high=MAX_PLAYERS - 1,
+        choices=("random", "alternate"),
+        help="who opens the first round",
+    )
+    starter_after_elimination: str = option(
+        "next",
+        choices=("next", "winner"),
+        help="who opens when a caller is out: the next seat, or the bidder who won the call",
+    )
+    rewards: str = option(
+        "winner", choices=("winner", "dice"), help="pay at the end, or every lost die at once"
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single option can: dice and first seat must fit the players."""
+        super().__post_init__()
+        if isinstance(self.dice, tuple):
+            if len(self.dice) != self.num_players:
+                raise OptionError(
+                    f"dice must list {self.num_players} numbers, one for each player, "
+                    f"not {len(self.dice)}"
+                )
+            if len(set(self.dice)) == 1:  # the same game has one spelling
+                object.__setattr__(self, "dice", self.dice[0])
+        if isinstance(self.first_player, int) and self.first_player >= self.num_players:
+            raise OptionError(
+                f"first_player must be a seat from 0 to {self.num_players - 1}, 'random' or "
+                f"'alternate', not {self.first_player}"
+            )
+
+    @property
+    def dice_by_seat(self) -> tuple[int, ...]:
+        """Dice of each player at the start."""
+        return self.dice if isinstance(self.dice, tuple) else (self.dice,) * self.num_players
+
+
+class LiarsDice(Game):
+    """Liar's Dice; see the module for the rules."""
+
+    id = "liars_dice_v0"
+    Options = LiarsDiceOptions
+    state_dtype = STATE
+    kernels = Kernels(
+        new=new,
+        turn=turn,
+        legal=legal,
+        chance=chance,
+        sample=sample,
+        step=step,
+        seen=seen,
+        returns=returns,
+        observe=observe,
+        determinize=determinize,
+    )
+    presets = MappingProxyType(
+        {
+            "thesis": {},
+            "openspiel": {
+                "raising": "count_first",
+                "wild": "highest",
+                "single_round": True,
+                "dice": 1,
+            },
+        }
+    )
+    options: LiarsDiceOptions
+
+    def make_rules(self) -> Any:
+        """Every option as a number, and the sizes that follow."""
+        o = self.options
+        r = np.zeros(1, RULES)[0]
+        r.num_players = o.num_players
+        r.dice[: o.num_players] = o.dice_by_seat
+        r.num_dice = sum(o.dice_by_seat)
+        r.faces = o.faces
+        r.lowest_bid_face = 2 if o.wild == "ones_unbiddable" else 1
+        r.bid_faces = o.faces + 1 - r.lowest_bid_face
+        r.wild_face = {"none": 0, "ones": 1, "ones_unbiddable": 1, "highest": o.faces}[o.wild]
+        r.raising = RAISING.index(o.raising)
+        r.liar = r.num_dice * r.bid_faces
+        r.is_single_round = o.single_round
+        # "alternate" is seat 0 here and the others in the further openings.
+        r.first_player = {"random": NOBODY, "alternate": 0}.get(str(o.first_player), o.first_player)
+        r.winner_opens = o.starter_after_elimination == "winner"
+        r.pays_dice = o.rewards == "dice"
+        return np.frombuffer(r.tobytes(), np.int32)
+
+    @property
+    def openings(self) -> Any:
+        """With ``first_player="alternate"`` the seats open one game each, in turn."""
+        if self.options.first_player != "alternate":
+            return super().openings
+        rules = np.repeat(self.rules[None, :], self.options.num_players, axis=0)
+        rules.view(RULES)["first_player"][:, 0] = np.arange(self.options.num_players)
+        return rules
+
+    def make_facts(self) -> Facts:
+        """The longest game loses every die but one, after the longest bidding each time."""
+        o, r = self.options, self.rules.view(RULES)[0]
+        total = int(r.num_dice)
+        rounds = [total] if o.single_round else range(2, total + 1)
+        length = sum(num_dice + self.longest_bidding(num_dice) + 1 for num_dice in rounds)
+        others = o.num_players - 1
+        low, high = -1.0 / others, 1.0
+        if o.single_round:
+            low, high = -1.0, 1.0 / others
+        elif o.rewards == "dice":
+            low, high = -float(max(o.dice_by_seat)), (total - min(o.dice_by_seat)) / others
+        return Facts(
+            num_players=o.num_players,
+            num_actions=int(r.liar) + 1,
+            num_chance_outcomes=max(o.faces, o.num_players if o.first_player == "random" else 0),
+            max_length=length + (o.first_player == "random"),
+            min_return=low,
+            max_return=high,
+        )
+
+    def longest_bidding(self, num_dice: int) -> int:
+        """The longest chain of bids with so many dice in play."""
+        bid_faces = int(self.rules.view(RULES)[0].bid_faces)
+        return (
+            num_dice + bid_faces - 1
+            if self.options.raising == "never_lower"
+            else num_dice * bid_faces
+        )
+
+    def make_pieces(self) -> tuple[Piece, ...]:
+        """Own hand, dice counts, and the whole bidding of the round."""
+        n, num_bids = self.options.num_players, int(self.rules.view(RULES)[0].liar)
+        return (
+            Piece("seat", n, "one-hot seat of the viewer"),
+            Piece(
+                "hand",
+                self.options.faces,
+                "own dice of each face, as a share of the dice at the start",
+            ),
+            Piece("dice_left", n, "share of dice left, from the viewer on in seat order"),
+            Piece("starter", n, "who opened the round, from the viewer on"),
+            Piece("bidder", n, "who made the standing bid, from the viewer on"),
+            Piece("bids", num_bids, "1 for every bid of this round"),
+            Piece("standing_bid", num_bids, "one-hot bid to beat or to call"),
+        )
+
+    # ---- words
+    # ------------------------------------------------------------------------------------------
+
+    def bid(self, action: int) -> tuple[int, int]:
+        """Count and face of a bid."""
+        r = self.rules.view(RULES)[0]
+        if not 0 <= action < r.liar:
+            raise ValueError(f"action {action} is no bid: bids are 0 to {r.liar - 1}")
+        return int(bid_count(r, action)), int(bid_face(r, action))
+
+    def action_text(self, action: int) -> str:
+        """``2*3`` for two threes, or ``liar``."""
+        if action == self.facts.num_actions - 1:
+            return "liar"
+        count, face = self.bid(action)
+        return f"{count}*{face}"
+
+    def chance_text(self, state: Any, outcome: int) -> str:
+        """The face that is rolled, or the seat that starts."""
+        s = self.record(state)
+        return (
+            f"player {outcome} starts"
+            if s.starter == NOBODY
+            else f"player {s.roll_seat} rolls {outcome + 1}"
+        )
+
+    def render(self, state: Any, viewer: int | None = None) -> str:
+        """One line per player with the dice the viewer may see, then the standing bid."""
+        s = self.record(state)
+        lines = []
+        for player in range(self.options.num_players):
+            is_visible = (
+                viewer is None or s.turn == OVER or (viewer == player and has_hand(s, player))
+            )
+            cup = s.dice[player][: max(s.dice_left[player], (s.dice[player] != NO_DIE).sum())]
+            dice = (
+                " ".join("." if d == NO_DIE else str(d) if is_visible else "?" for d in cup)
+                or "out"
+            )
+            lines.append(f"{'>' if s.turn == player else ' '} player {player}: {dice}")
+        bid = "none" if s.bid == NO_BID else f"{self.action_text(int(s.bid))} by player {s.bidder}"
+        lines.append(f"bid: {bid}, {s.num_in_play} dice in play")
+        if s.loser != NOBODY:
+            lines.append(f"player {s.loser} lost round {s.num_rounds}")
+            if s.turn != OVER:
+                shown = " | ".join(
+                    " ".join(str(d) for d in hand if d != NO_DIE) for hand in s.last_dice
+                )
+                bid = self.action_text(int(s.last_bid))
+                call = f"player {s.last_caller} called {bid} of player {s.last_bidder}"
+                lines.append(f"it showed {shown.strip(' |')}: {call}")
+        return "\n".join(lines)
+
+    def conserved(self, state: Any) -> dict[str, float]:
+        """Every finished round of a match costs one die, and every die shows a face it has."""
+        s = self.record(state)
+        num_lost = 0 if self.options.single_round else int(s.num_rounds)
+        return {
+            "dice": float(s.dice_left.sum() + num_lost),
+            "dice in play": float(s.dice_left.sum() - s.num_in_play),
+            "impossible faces": float(((s.dice < NO_DIE) | (s.dice > self.options.faces)).sum()),
+        }
