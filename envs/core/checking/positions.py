@@ -1,0 +1,271 @@
+"""The laws of one position: what can be said about it without asking what players have seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from envs.core.checking.chi_square import fit_p_value
+from envs.core.checking.law import Broken, law
+from envs.core.checking.probe import Mask, Probe
+from envs.core.game import State
+from envs.core.kernels import CHANCE, OVER
+from envs.core.rng import Words
+
+__all__ = ["P_THRESHOLD", "Node", "check_facts", "check_position", "look", "piece_at"]
+
+P_THRESHOLD = 1e-6
+"""A distribution is called wrong when a right one would look as bad less often than this."""
+_TOLERANCE = 1e-6
+_DRAWS_PER_OUTCOME = 64
+_FEWEST_DRAWS, _MOST_DRAWS = 256, 2048
+
+
+@dataclass(frozen=True)
+class Node:
+    """A state with who is to move in it and what is legal."""
+
+    state: State
+    turn: int
+    actions: tuple[int, ...]
+    """Legal actions or chance outcomes in rising order; none when the game is over."""
+
+
+def look(probe: Probe, state: State) -> Node:
+    """Ask whose turn it is and what is legal, and check the answers."""
+    turn = turn_is_a_player_or_chance_or_over(probe, state)
+    if turn == OVER:
+        return Node(state, turn, ())
+    count, mask = probe.legal(state)
+    masks_hold_zeros_and_ones(probe, mask)
+    legal_returns_the_number_of_ones(probe, count, mask)
+    something_is_always_legal(probe, turn, mask)
+    only_declared_actions_are_legal(probe, turn, mask)
+    if turn != CHANCE and probe.facts.num_actions < len(mask):
+        legal_accepts_a_mask_for_actions_only(probe, state, mask)
+    return Node(state, turn, tuple(int(action) for action in np.flatnonzero(mask)))
+
+
+def check_position(probe: Probe, node: Node, amounts: dict[str, float]) -> None:
+    """Check all laws of a position; ``amounts`` are what was conserved at the start."""
+    conserved_amounts_never_change(probe, node.state, amounts)
+    returns_stay_in_bounds(probe, node.state)
+    observations_lie_between_zero_and_one(probe, node.state)
+    if node.turn == CHANCE:
+        chance_is_a_distribution_over_what_is_legal(probe, node)
+    if node.turn == OVER:
+        returns_add_up_at_the_end(probe, node.state)
+
+
+# ---- facts --------------------------------------------------------------------------------------
+
+
+def check_facts(probe: Probe) -> None:
+    """Check what a game says about itself before it is played."""
+    facts_are_possible(probe)
+    pieces_have_names_of_their_own(probe)
+    openings_are_rules(probe)
+
+
+@law
+def facts_are_possible(probe: Probe) -> None:
+    """A game has players, actions and a length, and its lowest return is not above its highest."""
+    facts = probe.facts
+    if (
+        min(facts.num_players, facts.num_actions, facts.max_length) < 1
+        or facts.num_chance_outcomes < 0
+    ):
+        raise Broken(f"the facts are {facts}")
+    if not -math.inf < facts.min_return <= facts.max_return < math.inf:
+        raise Broken(
+            f"returns are declared to lie between {facts.min_return} and {facts.max_return}"
+        )
+
+
+@law
+def pieces_have_names_of_their_own(probe: Probe) -> None:
+    """The pieces of the observation have different names and at least one entry each."""
+    names = [piece.name for piece in probe.game.pieces]
+    if len(set(names)) < len(names) or any(piece.size < 1 for piece in probe.game.pieces):
+        raise Broken(f"the pieces are {[(piece.name, piece.size) for piece in probe.game.pieces]}")
+
+
+@law
+def openings_are_rules(probe: Probe) -> None:
+    """There is an opening, and each is an ``int32`` array as long as the rules."""
+    openings = probe.game.openings
+    if (
+        openings.dtype != np.int32
+        or openings.shape[1:] != probe.game.rules.shape
+        or len(openings) < 1
+    ):
+        raise Broken(
+            f"openings are {openings.dtype} {openings.shape}, rules {probe.game.rules.shape}"
+        )
+
+
+# ---- turn and legal -----------------------------------------------------------------------------
+
+
+@law
+def turn_is_a_player_or_chance_or_over(probe: Probe, state: State) -> int:
+    """``turn`` is a seat from 0 to ``num_players - 1``, ``CHANCE`` (-1) or ``OVER`` (-2)."""
+    turn = probe.turn(state)
+    if not (turn in (CHANCE, OVER) or turn in probe.players):
+        raise Broken(f"'turn' answered {turn}")
+    return turn
+
+
+@law
+def games_end_within_max_length(probe: Probe) -> None:
+    """No game has more actions and chance events than ``facts.max_length``."""
+    if len(probe.history) > probe.facts.max_length:
+        raise Broken(f"{len(probe.history)} were played and max_length is {probe.facts.max_length}")
+
+
+@law
+def masks_hold_zeros_and_ones(probe: Probe, mask: Mask) -> None:
+    """A mask holds 1 for what is legal and 0 for everything else."""
+    if not ((mask == 0) | (mask == 1)).all():
+        raise Broken(f"'legal' wrote {mask.tolist()}")
+
+
+@law
+def legal_returns_the_number_of_ones(probe: Probe, count: int, mask: Mask) -> None:
+    """``legal`` returns how many ones it wrote."""
+    if count != mask.sum():
+        raise Broken(f"'legal' returned {count} and wrote {mask.tolist()}")
+
+
+@law
+def something_is_always_legal(probe: Probe, turn: int, mask: Mask) -> None:
+    """As long as the game is not over, at least one action or outcome is legal."""
+    if not mask.any():
+        raise Broken(f"nothing is legal although it is the turn of {_who(turn)}")
+
+
+@law
+def only_declared_actions_are_legal(probe: Probe, turn: int, mask: Mask) -> None:
+    """What is legal is below ``num_actions``, and at chance below ``num_chance_outcomes``."""
+    limit = probe.facts.num_chance_outcomes if turn == CHANCE else probe.facts.num_actions
+    if mask[limit:].any():
+        raise Broken(
+            f"{_who(turn)} may play {np.flatnonzero(mask).tolist()}, but the limit is {limit}"
+        )
+
+
+@law
+def legal_accepts_a_mask_for_actions_only(probe: Probe, state: State, mask: Mask) -> None:
+    """At a decision a mask of ``num_actions`` entries is enough for ``legal``."""
+    count, short = probe.legal_actions_only(state)
+    if count != mask.sum() or short.tobytes() != mask[: len(short)].tobytes():
+        raise Broken(
+            f"'legal' wrote {mask.tolist()} into a long mask and {short.tolist()} into a short one"
+        )
+
+
+# ---- chance -------------------------------------------------------------------------------------
+
+
+@law
+def chance_is_a_distribution_over_what_is_legal(probe: Probe, node: Node) -> None:
+    """Chance probabilities are positive for exactly the legal outcomes and add up to one."""
+    probs = probe.chance(node.state)
+    positive = tuple(int(outcome) for outcome in np.flatnonzero(probs))
+    if not (probs >= 0.0).all() or positive != node.actions:
+        raise Broken(f"legal are {list(node.actions)} and the probabilities are {probs.tolist()}")
+    if abs(probs.sum() - 1.0) > _TOLERANCE:
+        raise Broken(f"the probabilities {probs.tolist()} add up to {probs.sum()}")
+
+
+@law
+def sample_gives_legal_outcomes(probe: Probe, node: Node, rng: Words) -> int:
+    """``sample`` draws one of the legal outcomes."""
+    outcome = probe.sample(node.state, rng)
+    if outcome not in node.actions:
+        raise Broken(f"'sample' drew {outcome} and legal are {list(node.actions)}")
+    return outcome
+
+
+@law
+def sample_follows_chance(probe: Probe, node: Node, rng: Words) -> None:
+    """``sample`` draws every outcome as often as ``chance`` says.
+
+    A chi-square test: a right ``sample`` fails it less than once in a million chance nodes, and for
+    a given seed always or never.
+    """
+    probs = probe.chance(node.state)[list(node.actions)]
+    num_draws = min(max(_DRAWS_PER_OUTCOME * len(node.actions), _FEWEST_DRAWS), _MOST_DRAWS)
+    counts = dict.fromkeys(node.actions, 0)
+    for _ in range(num_draws):
+        counts[sample_gives_legal_outcomes(probe, node, rng)] += 1
+    p_value = fit_p_value(list(counts.values()), (probs / probs.sum()).tolist())
+    if p_value < P_THRESHOLD:
+        expected = {
+            outcome: round(float(prob) * num_draws, 1)
+            for outcome, prob in zip(counts, probs, strict=True)
+        }
+        raise Broken(
+            f"{num_draws} draws gave {counts}, 'chance' promises {expected} (p = {p_value:.1e})"
+        )
+
+
+# ---- amounts ------------------------------------------------------------------------------------
+
+
+@law
+def conserved_amounts_never_change(probe: Probe, state: State, amounts: dict[str, float]) -> None:
+    """The amounts of ``game.conserved`` are the same all game long and in every world."""
+    now = probe.game.conserved(state)
+    if now.keys() != amounts.keys():
+        raise Broken(
+            f"the conserved amounts were {sorted(amounts)} at the start and are {sorted(now)}"
+        )
+    for name, amount in amounts.items():
+        if not math.isclose(now[name], amount, abs_tol=_TOLERANCE):
+            raise Broken(f"'{name}' was {amount:g} at the start and is {now[name]:g}")
+
+
+@law
+def returns_stay_in_bounds(probe: Probe, state: State) -> None:
+    """At all times every player's return lies between ``min_return`` and ``max_return``."""
+    low, high = probe.facts.min_return - _TOLERANCE, probe.facts.max_return + _TOLERANCE
+    for player, total in enumerate(probe.returns(state)):
+        if not low <= total <= high:
+            bounds = f"{probe.facts.min_return} and {probe.facts.max_return}"
+            raise Broken(f"the return is {total}, not between {bounds}", player=player)
+
+
+@law
+def returns_add_up_at_the_end(probe: Probe, state: State) -> None:
+    """At the end the returns of all players add up to ``return_sum``, unless that is ``None``."""
+    totals = probe.returns(state)
+    declared = probe.facts.return_sum
+    if declared is not None and abs(totals.sum() - declared) > _TOLERANCE:
+        raise Broken(
+            f"the returns {totals.tolist()} add up to {totals.sum()} and return_sum is {declared}"
+        )
+
+
+@law
+def observations_lie_between_zero_and_one(probe: Probe, state: State) -> None:
+    """Every entry of an observation lies between 0 and 1, as the observation spaces promise."""
+    for player in probe.players:
+        observation = probe.observe(state, player)
+        is_right = (observation >= 0.0) & (observation <= 1.0)  # false for NaN
+        if not is_right.all():
+            at = int(np.flatnonzero(~is_right)[0])
+            found = f"entry {at}, in piece '{piece_at(probe, at)}', is {observation[at]}"
+            raise Broken(found, player=player)
+
+
+def piece_at(probe: Probe, index: int) -> str:
+    """The name of the piece that holds entry ``index`` of the observation."""
+    ends = np.cumsum([piece.size for piece in probe.game.pieces])
+    return probe.game.pieces[int(np.searchsorted(ends, index, side="right"))].name
+
+
+def _who(turn: int) -> str:
+    return "chance" if turn == CHANCE else f"player {turn}"
