@@ -1,0 +1,123 @@
+"""A Gymnasium environment: one seat for a learner, the other seats played by agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from envs import make_game
+from envs.adapters.aec import RENDER_MODES
+from envs.adapters.picture import draw_text
+from envs.adapters.seats import Opponent, SeatGames
+from envs.core.errors import OptionError
+from envs.core.game import Game
+
+__all__ = ["SingleAgentEnv", "make_single_agent_env"]
+
+_ROW = np.zeros(1, np.int64)
+
+
+class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
+    """One learner among opponents; ``action_masks`` is what sb3-contrib's MaskablePPO looks for.
+
+    The reward of a step is all the learner is paid until its next decision or the end of the game,
+    so a loser sees the loss.
+
+    >>> import gymnasium, envs.adapters
+    >>> env = gymnasium.make("masquerade/kuhn-v0", seat=1)
+    >>> observation, info = env.reset(seed=0)
+    >>> info["action_mask"].tolist()
+    [1, 1]
+
+    Args: game: the game to play. seat: the learner's seat, or ``"rotate"`` to move one seat on with
+        every game. opponents: one for all other seats or one for each; uniform random players by
+        default. render_mode: ``"ansi"``, ``"rgb_array"`` or ``None``; shows what the learner sees.
+        illegal: what an illegal action does: ``"lose"`` the game at -1, so that learners without
+        masks can be trained, or
+            ``"raise"`` an error that names the legal ones.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+
+    def __init__(
+        self,
+        game: Game,
+        seat: int | str = 0,
+        opponents: Opponent | Sequence[Opponent] | None = None,
+        render_mode: str | None = None,
+        illegal: str = "lose",
+    ) -> None:
+        """Seat the learner and the opponents (see ``SeatGames``)."""
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise OptionError(
+                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
+            )
+        if illegal not in ("raise", "lose"):
+            raise OptionError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
+        self.game = game
+        self.render_mode = render_mode
+        self.illegal = illegal
+        self.observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
+        self.action_space = spaces.Discrete(game.facts.num_actions)
+        self._games = SeatGames(game, 1, seat, opponents)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        """Begin a game and let the others move until the learner is asked."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._games.reseed(seed)
+        self._games.begin(_ROW)
+        return self._look()
+
+    def step(
+        self, action: np.int64 | int
+    ) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Play the learner's action and let the others answer."""
+        if self.illegal == "lose" and not self._games.is_over[0] and not self._is_legal(action):
+            observation, info = self._look()
+            return observation, -1.0, True, False, {**info, "is_illegal": True}
+        reward = self._games.act(_ROW, np.array([action], np.int64))
+        observation, info = self._look()
+        return observation, float(reward[0]), bool(self._games.is_over[0]), False, info
+
+    def _is_legal(self, action: np.int64 | int) -> bool:
+        return bool(self.action_space.contains(action) and self.action_masks()[action])
+
+    def _look(self) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        observations, masks = self._games.observe(_ROW)
+        self._mask = masks[0]
+        return observations[0], {"action_mask": masks[0], "seat": int(self._games.seats[0])}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Which actions are legal now, for MaskablePPO."""
+        masks: npt.NDArray[np.bool_] = self._mask.astype(np.bool_)
+        return masks
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
+        """The table as the learner sees it."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
+            )
+            return None
+        text = self._games.batch.text(0, int(self._games.seats[0]))
+        return text if self.render_mode == "ansi" else draw_text(text)
+
+
+def make_single_agent_env(
+    game_id: str,
+    seat: int | str = 0,
+    opponents: Opponent | Sequence[Opponent] | None = None,
+    render_mode: str | None = None,
+    illegal: str = "lose",
+    **options: Any,
+) -> SingleAgentEnv:
+    """What Gymnasium's registry calls: a game by id with its options, and the seats."""
+    return SingleAgentEnv(make_game(game_id, **options), seat, opponents, render_mode, illegal)

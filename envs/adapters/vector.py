@@ -1,0 +1,265 @@
+"""Vectors of games: ``VectorEnv`` shows whoever is to move, ``SeatVectorEnv`` one learner's seat.
+
+Both begin the next game in a row as soon as one ends ("same step" automatic reset in Gymnasium's
+words).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numba import types
+
+from envs.adapters.seats import Opponent, SeatGames
+from envs.core.batch import open_game, pay, play, settle
+from envs.core.compiling import compiled, direct
+from envs.core.errors import IllegalActionError
+from envs.core.game import Game
+from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES
+from envs.core.rng import new_rng, seed_stream, stream
+
+__all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
+
+_STEP_ALL = INT(
+    KERNELS,
+    types.Array(types.int32, 2, "C", readonly=True),  # openings
+    RULES,
+    types.uint8[:, ::1],  # states
+    types.uint64[:, ::1],  # generators
+    RNG,  # their root
+    types.int64[::1],  # actions; BEGIN starts a game in the row
+    types.int64[::1],  # game numbers
+    types.int64[::1],  # seats to move
+    types.float64[:, ::1],  # totals
+    types.float64[:, ::1],  # rewards
+    types.boolean[::1],  # which games ended
+    types.float32[:, ::1],  # observations
+    types.int8[:, ::1],  # masks
+)
+BEGIN = -1
+
+
+@compiled(_STEP_ALL)
+def _step_all(
+    kernels,
+    openings,
+    rules,
+    states,
+    rngs,
+    root,
+    actions,
+    numbers,
+    seats,
+    totals,
+    rewards,
+    dones,
+    observations,
+    masks,
+):
+    """Play one action in every row and show the next decision; -1, or the first illegal row."""
+    for row in range(actions.size):
+        action = actions[row]
+        if action != BEGIN and not (0 <= action < masks.shape[1] and masks[row, action]):
+            return row
+    no_keys, no_history = root[:0], numbers[:0]
+    for row in range(actions.size):
+        state, rng = states[row], rngs[row]
+        dones[row] = False
+        rewards[row, :] = 0.0
+        has_to_begin = actions[row] == BEGIN
+        if not has_to_begin:
+            play(kernels, rules, state, actions[row], no_keys, no_history, 0)
+            settle(kernels, rules, state, rng, no_keys, no_history, 0)
+            pay(kernels, rules, state, totals[row], rewards[row])
+            if kernels.turn(state, rules) == OVER:
+                dones[row] = True
+                has_to_begin = True
+                numbers[row] += actions.size
+        if has_to_begin:
+            seed_stream(root, numbers[row], rng)
+            open_game(kernels, openings, rules, numbers[row], state, rng, no_keys, no_history)
+            kernels.returns(state, rules, totals[row])
+        seats[row] = kernels.turn(state, rules)
+        kernels.observe(state, rules, seats[row], observations[row])
+        kernels.legal(state, rules, masks[row])
+    return -1
+
+
+_step_rows = direct(_step_all)
+
+
+class VectorStep(NamedTuple):
+    """What one step of all games shows."""
+
+    observations: npt.NDArray[np.float32]
+    """[n, observation_size] of the player to move."""
+    masks: npt.NDArray[np.int8]
+    """[n, num_actions] of that player."""
+    seats: npt.NDArray[np.int64]
+    """[n] who that is."""
+    rewards: npt.NDArray[np.float64]
+    """[n, num_players] what the step paid to everybody, in the game that the action belonged to."""
+    dones: npt.NDArray[np.bool_]
+    """[n] whether that game ended; the row already shows the first decision of the next one."""
+
+
+class VectorEnv:
+    """``num_envs`` games stepped in one compiled call, each row showing the player to move.
+
+    >>> from envs import make_game
+    >>> env = VectorEnv(make_game("kuhn_v0"), 4)
+    >>> shown = env.reset(seed=0)
+    >>> env.step([1, 1, 1, 1]).seats.tolist()
+    [1, 1, 1, 1]
+
+    Args: game: the game all rows play. num_envs: how many rows. has_copies: hand out arrays that
+        stay as they are. Without it the same arrays are written again at every step, which
+            is faster, and right for code that uses them up at once.
+    """
+
+    def __init__(self, game: Game, num_envs: int, has_copies: bool = True) -> None:
+        """Make room for the rows; ``reset`` begins the games."""
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
+        players = game.facts.num_players
+        self.game = game
+        self.num_envs = num_envs
+        self.has_copies = has_copies
+        self._openings = game.openings
+        self._states = np.zeros((num_envs, game.state_size), np.uint8)
+        self._rngs = np.zeros((num_envs, 4), np.uint64)
+        self._root = new_rng()
+        self._numbers = np.zeros(num_envs, np.int64)
+        self._totals = np.zeros((num_envs, players))
+        self._step = VectorStep(
+            observations=np.zeros((num_envs, game.observation_size), np.float32),
+            masks=np.zeros((num_envs, game.facts.num_actions), np.int8),
+            seats=np.zeros(num_envs, np.int64),
+            rewards=np.zeros((num_envs, players)),
+            dones=np.zeros(num_envs, np.bool_),
+        )
+        self._has_begun = False
+
+    def reset(self, seed: int | None = None) -> VectorStep:
+        """Begin new games in all rows; row *i* plays games *i*, *i* + n, *i* + 2n ..."""
+        self._root = new_rng() if seed is None else stream(seed, "chance")
+        self._numbers[:] = np.arange(self.num_envs)
+        self._has_begun = True
+        return self._play(np.full(self.num_envs, BEGIN, np.int64))
+
+    def step(self, actions: Sequence[int] | npt.NDArray[np.int64]) -> VectorStep:
+        """Play one action in every row; if any of them is illegal, none is played."""
+        if not self._has_begun:
+            raise RuntimeError("call reset() before step()")
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ValueError(
+                f"step needs {self.num_envs} actions, one for each row, not shape {chosen.shape}"
+            )
+        if (chosen < 0).any():
+            raise IllegalActionError(
+                f"actions must be from 0 to {self.game.facts.num_actions - 1}, not negative"
+            )
+        return self._play(chosen)
+
+    def _play(self, actions: npt.NDArray[np.int64]) -> VectorStep:
+        game, shown = self.game, self._step
+        wrong = _step_rows(
+            game.kernels,
+            self._openings,
+            game.rules,
+            self._states,
+            self._rngs,
+            self._root,
+            actions,
+            self._numbers,
+            shown.seats,
+            self._totals,
+            shown.rewards,
+            shown.dones,
+            shown.observations,
+            shown.masks,
+        )
+        if wrong >= 0:
+            legal = ", ".join(str(a) for a in np.flatnonzero(shown.masks[wrong])[:12])
+            raise IllegalActionError(
+                f"row {wrong}: action {actions[wrong]} is not legal here: choose from {legal}"
+            )
+        return VectorStep._make(array.copy() for array in shown) if self.has_copies else shown
+
+
+class SeatVectorEnv(
+    gymnasium.vector.VectorEnv[npt.NDArray[np.float32], npt.NDArray[np.int64], Any]
+):
+    """A Gymnasium vector environment: one learner's seat in many games, against opponents.
+
+    Masks are in ``infos["action_mask"]``, and the last observation of a finished game in
+    ``infos["final_obs"]``. Rewards reach the learner up to its next decision or the end of the
+    game.
+
+    >>> from envs import make_game
+    >>> env = SeatVectorEnv(make_game("kuhn_v0"), 8, seat="rotate")
+    >>> observations, infos = env.reset(seed=0)
+    >>> observations.shape, infos["action_mask"].shape
+    ((8, 11), (8, 2))
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        seat: int | str = 0,
+        opponents: Opponent | Sequence[Opponent] | None = None,
+    ) -> None:
+        """Seat the learner and the opponents (see ``SeatGames``)."""
+        self.game = game
+        self.num_envs = num_envs
+        self.single_observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
+        self.single_action_space = spaces.Discrete(game.facts.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._games = SeatGames(game, num_envs, seat, opponents)
+        self._rows = np.arange(num_envs)
+
+    def reset(  # type: ignore[override]
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        """Begin new games in all rows."""
+        if seed is not None:
+            self._games.reseed(seed)
+        self._games.begin(self._rows)
+        observations, masks = self._games.observe(self._rows)
+        return observations, {"action_mask": masks, "seat": self._games.seats.copy()}
+
+    def step(
+        self, actions: npt.NDArray[np.int64]
+    ) -> tuple[
+        npt.NDArray[np.float32],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+        dict[str, Any],
+    ]:
+        """Play the learner's actions; finished rows begin their next game at once."""
+        games = self._games
+        rewards = games.act(self._rows, np.ascontiguousarray(actions, np.int64))
+        is_over = games.is_over
+        infos: dict[str, Any] = {}
+        if is_over.any():
+            final, _ = games.observe(self._rows)
+            infos["final_obs"] = final
+            infos["_final_obs"] = is_over
+            games.begin(np.flatnonzero(is_over))
+        observations, masks = games.observe(self._rows)
+        infos["action_mask"] = masks
+        infos["seat"] = games.seats.copy()
+        return observations, rewards, is_over, np.zeros_like(is_over), infos
