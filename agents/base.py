@@ -1,0 +1,48 @@
+"""``Agent``: whatever can fill a seat.
+
+An agent acts on a batch of views, one row per game that waits for it, and returns one action per
+row. So a network makes one forward pass for a thousand games, a search spreads its rows over
+threads, and a single game is a batch of one.
+
+Three rules keep matches fair and repeatable:
+
+* an agent knows what is in its views, and nothing else: ``views.worlds()`` are already
+  determinized;
+* its chance comes from ``views.rngs``, row by row, so its choice in a game does not depend on which
+  games share the batch;
+* it may hold no state that ties one row to another.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.game import Game
+from envs.core.views import Views
+
+__all__ = ["Actions", "Agent", "Views"]
+
+Actions = npt.NDArray[np.int64]
+
+
+class Agent(ABC):
+    """A player of one game."""
+
+    wants_tokens: ClassVar[bool] = False
+    """Set it to use ``views.tokens``; matches then keep the actions of every game."""
+
+    def __init__(self, game: Game) -> None:
+        """Prepare to play ``game``."""
+        self.game = game
+
+    @abstractmethod
+    def act(self, views: Views) -> Actions:
+        """Choose a legal action for every row: [n] int64."""
+
+    def __repr__(self) -> str:
+        """The class and its game."""
+        return f"{type(self).__name__}({self.game!r})"
