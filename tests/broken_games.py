@@ -1,0 +1,721 @@
+"""Kuhn poker with one thing wrong at a time, for ``check_game`` to notice; two games to let pass.
+
+The two are in order but unlike Kuhn poker: ``Nim`` has neither chance nor secrets, and in ``Guess``
+a player moves unseen, one outcome is likelier than the other and something happens that a player
+does not even notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from envs.core.compiling import kernel
+from envs.core.game import Facts, Game, Piece
+from envs.core.kernels import (
+    CHANCE,
+    CHANCE_PROBS,
+    DETERMINIZE,
+    LEGAL,
+    NEW,
+    OBSERVE,
+    OVER,
+    RETURNS,
+    SAMPLE,
+    SEEN,
+    SIGNATURES,
+    STEP,
+    TURN,
+    Kernels,
+)
+from envs.core.options import Options
+from envs.core.rng import below
+from envs.kuhn import BET, NO_CARD, NOBODY, PASS, RULES, STATE, Kuhn, nth_card_left
+from envs.kuhn import determinize as right_determinize
+from envs.kuhn import observe as right_observe
+from envs.kuhn import returns as right_returns
+from envs.kuhn import seen as right_seen
+from envs.kuhn import step as right_step
+from envs.kuhn import turn as right_turn
+
+
+def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
+    """Kuhn poker with some of its kernels replaced."""
+    right = {name: getattr(Kuhn.kernels, name) for name in SIGNATURES}
+    name = "_and_".join(function.__name__ for function in wrong.values())
+    return type(name, (Kuhn,), {"kernels": Kernels(**(right | wrong))})
+
+
+# ---- one call -----------------------------------------------------------------------------------
+
+
+@kernel(NEW)
+def new_leaves_bytes(state, rules):
+    s = state.view(STATE)[0]
+    for player in range(rules.view(RULES)[0].num_players):
+        s.cards[player] = NO_CARD
+        s.has_bet[player] = 0
+    s.num_dealt = 0
+    s.num_moves = 0
+    s.first_bettor = NOBODY
+
+
+@kernel(TURN)
+def turn_writes_state(state, rules):
+    state.view(STATE)[0].has_bet[4] += 1
+    return right_turn(state, rules)
+
+
+@kernel(RETURNS)
+def returns_write_rules(state, rules, out):
+    rules.view(RULES)[0].num_players = 2 + state.view(STATE)[0].num_moves
+    out[:] = 0.0
+
+
+@kernel(STEP)
+def step_is_random(state, rules, action):
+    right_step(state, rules, action)
+    # The very mistake to be caught: a generator that nobody handed in.
+    state.view(STATE)[0].has_bet[4] = np.random.randint(0, 100)  # noqa: NPY002
+
+
+@kernel(OBSERVE)
+def observe_writes_too_far(state, rules, player, out):
+    right_observe(state, rules, player, out)
+    out[out.size] = 1.0
+
+
+@kernel(OBSERVE)
+def observe_leaves_entries(state, rules, player, out):
+    n = rules.view(RULES)[0].num_players
+    kept = out[n]
+    right_observe(state, rules, player, out)
+    out[n] = kept
+
+
+# ---- one position -------------------------------------------------------------------------------
+
+
+@kernel(TURN)
+def turn_names_nobody(state, rules):
+    turn = right_turn(state, rules)
+    return 7 if turn == 1 else turn
+
+
+@kernel(LEGAL)
+def legal_miscounts(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 0
+    if s.num_dealt == n:
+        mask[PASS] = 1
+        return 2
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(LEGAL)
+def legal_leaves_entries(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.num_dealt == n:
+        mask[PASS] = 1
+        mask[BET] = 1
+        return 2
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(LEGAL)
+def legal_allows_nothing(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 0
+    if s.num_dealt == n:
+        return 0
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(LEGAL)
+def legal_writes_twos(state, rules, mask):
+    mask[:] = 2
+    return mask.size
+
+
+@kernel(LEGAL)
+def legal_allows_more_than_declared(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 1
+    for player in range(s.num_dealt):
+        if s.num_dealt < n:
+            mask[s.cards[player]] = 0
+    return mask.size - (s.num_dealt if s.num_dealt < n else 0)
+
+
+@kernel(LEGAL)
+def legal_counts_the_mask(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 0
+    if s.num_dealt == n:
+        mask[PASS] = 1
+        mask[BET] = mask.size > 2
+        return 1 + mask[BET]
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(LEGAL)
+def legal_knows_the_cards(state, rules, mask):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    mask[:] = 0
+    if s.num_dealt == n:
+        mask[PASS] = 1
+        mask[BET] = s.cards[0] > s.cards[1]
+        return 1 + mask[BET]
+    mask[: n + 1] = 1
+    for player in range(s.num_dealt):
+        mask[s.cards[player]] = 0
+    return n + 1 - s.num_dealt
+
+
+@kernel(CHANCE_PROBS)
+def chance_adds_up_to_more(state, rules, probs):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    probs[:] = 0.0
+    probs[: n + 1] = 1.0 / n
+    for player in range(s.num_dealt):
+        probs[s.cards[player]] = 0.0
+
+
+@kernel(CHANCE_PROBS)
+def chance_allows_dealt_cards(state, rules, probs):
+    probs[:] = 1.0 / (rules.view(RULES)[0].num_players + 1)
+
+
+@kernel(SAMPLE)
+def sample_never_draws_the_last_card(state, rules, rng):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    taken = 0
+    for player in range(s.num_dealt):
+        taken |= 1 << s.cards[player]
+    return nth_card_left(taken, below(rng, n - s.num_dealt))
+
+
+@kernel(SAMPLE)
+def sample_likes_low_cards(state, rules, rng):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    taken = 0
+    for player in range(s.num_dealt):
+        taken |= 1 << s.cards[player]
+    num_left = n + 1 - s.num_dealt
+    return nth_card_left(taken, min(below(rng, num_left), below(rng, num_left)))
+
+
+@kernel(SAMPLE)
+def sample_draws_dealt_cards(state, rules, rng):
+    return below(rng, rules.view(RULES)[0].num_players + 1)
+
+
+@kernel(STEP)
+def step_deals_a_card_twice(state, rules, action):
+    right_step(state, rules, action)
+    s = state.view(STATE)[0]
+    if s.num_dealt == rules.view(RULES)[0].num_players:
+        s.cards[1] = s.cards[0]
+
+
+@kernel(RETURNS)
+def returns_forget_the_pot(state, rules, out):
+    s = state.view(STATE)[0]
+    for player in range(rules.view(RULES)[0].num_players):
+        out[player] = -1.0 - s.has_bet[player] if right_turn(state, rules) == OVER else 0.0
+
+
+@kernel(RETURNS)
+def returns_are_too_large(state, rules, out):
+    right_returns(state, rules, out)
+    for player in range(rules.view(RULES)[0].num_players):
+        out[player] *= 3.0
+
+
+@kernel(OBSERVE)
+def observe_divides_by_zero(state, rules, player, out):
+    right_observe(state, rules, player, out)
+    if state.view(STATE)[0].num_moves > 0:
+        out[0] = np.nan
+
+
+# ---- hidden information -------------------------------------------------------------------------
+
+
+@kernel(SEEN)
+def seen_shows_cards(state, rules, action, player):
+    s = state.view(STATE)[0]
+    if s.num_dealt == rules.view(RULES)[0].num_players:
+        return 1 + action
+    return 3 + action if player >= 0 else 1
+
+
+@kernel(SEEN)
+def seen_shows_cards_to_the_public(state, rules, action, player):
+    s = state.view(STATE)[0]
+    if s.num_dealt < rules.view(RULES)[0].num_players and player < 0:
+        return 3 + action
+    return right_seen(state, rules, action, player)
+
+
+@kernel(SEEN)
+def seen_forgets_own_action(state, rules, action, player):
+    s = state.view(STATE)[0]
+    if s.num_dealt == rules.view(RULES)[0].num_players:
+        return 1
+    return right_seen(state, rules, action, player)
+
+
+@kernel(SEEN)
+def seen_misses_passes(state, rules, action, player):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    if s.num_dealt == n and action == PASS and player != s.num_moves % n:
+        return 0
+    return right_seen(state, rules, action, player)
+
+
+@kernel(OBSERVE)
+def observe_shows_cards(state, rules, player, out):
+    right_observe(state, rules, player, out)
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    other = (player + 1) % n
+    if s.cards[other] != NO_CARD:
+        out[n + s.cards[other]] = 0.5
+
+
+@kernel(DETERMINIZE)
+def determinize_gives_the_truth(state, rules, player, rng):
+    below(rng, 2)
+
+
+@kernel(DETERMINIZE)
+def determinize_gives_the_truth_late(state, rules, player, rng):
+    if state.view(STATE)[0].num_moves == 0:
+        right_determinize(state, rules, player, rng)
+
+
+@kernel(DETERMINIZE)
+def determinize_redraws_late(state, rules, player, rng):
+    if state.view(STATE)[0].num_moves > 0:
+        right_determinize(state, rules, player, rng)
+
+
+@kernel(DETERMINIZE)
+def determinize_deals_cards_twice(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    for other in range(s.num_dealt):
+        if other != player:
+            s.cards[other] = below(rng, rules.view(RULES)[0].num_players + 1)
+
+
+@kernel(DETERMINIZE)
+def determinize_turns_the_truth(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    n = rules.view(RULES)[0].num_players
+    for other in range(s.num_dealt):
+        if other != player:
+            card = (s.cards[other] + 1) % (n + 1)
+            s.cards[other] = (card + 1) % (n + 1) if card == s.cards[player] else card
+
+
+@kernel(DETERMINIZE)
+def determinize_deals_lowest_cards(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    taken = 0 if s.cards[player] == NO_CARD else 1 << s.cards[player]
+    for other in range(s.num_dealt):
+        if other != player:
+            s.cards[other] = nth_card_left(taken, 0)
+            taken |= 1 << s.cards[other]
+
+
+@kernel(DETERMINIZE)
+def determinize_likes_low_cards(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    num_left = rules.view(RULES)[0].num_players + 1
+    taken = 0
+    if s.cards[player] != NO_CARD:
+        taken = 1 << s.cards[player]
+        num_left -= 1
+    for other in range(s.num_dealt):
+        if other != player:
+            s.cards[other] = nth_card_left(taken, min(below(rng, num_left), below(rng, num_left)))
+            taken |= 1 << s.cards[other]
+            num_left -= 1
+
+
+@kernel(DETERMINIZE)
+def determinize_deals_anew(state, rules, player, rng):
+    s = state.view(STATE)[0]
+    taken = 0
+    for seat in range(s.num_dealt):
+        s.cards[seat] = nth_card_left(
+            taken, below(rng, rules.view(RULES)[0].num_players + 1 - seat)
+        )
+        taken |= 1 << s.cards[seat]
+
+
+@kernel(DETERMINIZE)
+def determinize_takes_back_a_move(state, rules, player, rng):
+    right_determinize(state, rules, player, rng)
+    s = state.view(STATE)[0]
+    if s.num_moves == 1 and s.first_bettor == NOBODY:
+        s.num_moves = 0
+
+
+# ---- facts --------------------------------------------------------------------------------------
+
+
+class ShortKuhn(Kuhn):
+    """Says that its longest game is one step shorter than it is."""
+
+    def make_facts(self) -> Facts:
+        facts = super().make_facts()
+        return replace(facts, max_length=facts.max_length - 1)
+
+
+class CountlessKuhn(Kuhn):
+    """Conserves nothing, so that a card that is dealt twice must be noticed in another way."""
+
+    kernels = kuhn_with(determinize=determinize_deals_cards_twice).kernels
+
+    def conserved(self, state: Any) -> dict[str, float]:
+        return {}
+
+
+# (the broken game, the law that it breaks; where chance decides which of two is met first, both)
+BROKEN_POSITIONS: list[tuple[type[Kuhn], str]] = [
+    (kuhn_with(new=new_leaves_bytes), "new sets the whole state"),
+    (kuhn_with(turn=turn_writes_state), "only step and determinize change a state"),
+    (kuhn_with(returns=returns_write_rules), "rules are never written"),
+    (kuhn_with(step=step_is_random), "kernels are deterministic"),
+    (kuhn_with(observe=observe_leaves_entries), "kernels write every entry"),
+    (kuhn_with(turn=turn_names_nobody), "turn is a player or chance or over"),
+    (kuhn_with(legal=legal_miscounts), "legal returns the number of ones"),
+    (kuhn_with(legal=legal_leaves_entries), "kernels write every entry"),
+    (kuhn_with(legal=legal_allows_nothing), "something is always legal"),
+    (kuhn_with(legal=legal_writes_twos), "masks hold zeros and ones"),
+    (kuhn_with(legal=legal_allows_more_than_declared), "only declared actions are legal"),
+    (kuhn_with(legal=legal_counts_the_mask), "legal accepts a mask for actions only"),
+    (kuhn_with(chance=chance_adds_up_to_more), "chance is a distribution over what is legal"),
+    (kuhn_with(chance=chance_allows_dealt_cards), "chance is a distribution over what is legal"),
+    (kuhn_with(sample=sample_never_draws_the_last_card), "sample follows chance"),
+    (kuhn_with(sample=sample_likes_low_cards), "sample follows chance"),
+    (kuhn_with(sample=sample_draws_dealt_cards), "sample gives legal outcomes"),
+    (kuhn_with(step=step_deals_a_card_twice), "conserved amounts never change"),
+    (kuhn_with(returns=returns_forget_the_pot), "returns add up at the end"),
+    (kuhn_with(returns=returns_are_too_large), "returns stay in bounds"),
+    (kuhn_with(observe=observe_divides_by_zero), "observations lie between zero and one"),
+    (ShortKuhn, "games end within max length"),
+]
+BROKEN_INFORMATION: list[tuple[type[Kuhn], str]] = [
+    (kuhn_with(seen=seen_shows_cards), "seen and determinize agree"),
+    (
+        kuhn_with(seen=seen_shows_cards, determinize=determinize_redraws_late),
+        "seen and determinize know the same secrets",
+    ),
+    (kuhn_with(seen=seen_shows_cards_to_the_public), "everybody sees what is public"),
+    (kuhn_with(seen=seen_forgets_own_action), "movers see their own action"),
+    (
+        kuhn_with(seen=seen_misses_passes),
+        "(players notice that they are to move|observations tell no more than was seen)",
+    ),
+    (
+        kuhn_with(legal=legal_knows_the_cards),
+        "(an information set has one set of actions|determinize keeps the legal actions)",
+    ),
+    (
+        kuhn_with(observe=observe_shows_cards),
+        "(observations tell no more than was seen|determinize keeps the observation)",
+    ),
+    (
+        kuhn_with(determinize=determinize_gives_the_truth),
+        "determinize does not give away the truth",
+    ),
+    (
+        kuhn_with(determinize=determinize_gives_the_truth_late),
+        "determinize does not give away the truth",
+    ),
+    (kuhn_with(determinize=determinize_deals_cards_twice), "conserved amounts never change"),
+    (
+        kuhn_with(determinize=determinize_turns_the_truth),
+        "determinize depends only on what was seen",
+    ),
+    (kuhn_with(determinize=determinize_deals_lowest_cards), "determinize reaches every world"),
+    (
+        kuhn_with(determinize=determinize_deals_anew),
+        "(determinize keeps the observation|seen and determinize agree)",
+    ),
+    (kuhn_with(determinize=determinize_takes_back_a_move), "determinize keeps the turn"),
+]
+# What is noticed on the tree alone, without a random game.
+BROKEN_ON_THE_TREE: list[tuple[type[Kuhn], str]] = [
+    (CountlessKuhn, "determinize gives possible worlds"),
+    (kuhn_with(seen=seen_shows_cards), "seen and determinize agree"),
+    (kuhn_with(seen=seen_shows_cards_to_the_public), "everybody sees what is public"),
+    (kuhn_with(seen=seen_misses_passes), "observations tell no more than was seen"),
+    (kuhn_with(legal=legal_knows_the_cards), "an information set has one set of actions"),
+    (kuhn_with(observe=observe_shows_cards), "observations tell no more than was seen"),
+    (
+        kuhn_with(determinize=determinize_gives_the_truth),
+        "determinize does not give away the truth",
+    ),
+    (
+        kuhn_with(determinize=determinize_turns_the_truth),
+        "determinize depends only on what was seen",
+    ),
+    (kuhn_with(determinize=determinize_deals_lowest_cards), "determinize reaches every world"),
+    (
+        kuhn_with(determinize=determinize_likes_low_cards),
+        "determinize draws worlds as often as chance makes them",
+    ),
+    (ShortKuhn, "games end within max length"),
+]
+WRITES_TOO_FAR = kuhn_with(observe=observe_writes_too_far)
+
+
+# ---- games in order -----------------------------------------------------------------------------
+
+TABLE = np.dtype(
+    (
+        np.record,
+        [
+            ("phase", np.int8),  # events so far
+            ("coin", np.int8),  # Guess: 0 or 1
+            ("hidden", np.int8),  # Guess: what player 0 has chosen
+            ("guess", np.int8),  # Guess: what player 1 has chosen
+            ("pile", np.int8),  # Nim: what is left to take
+        ],
+    )
+)
+PILE = 6
+
+
+@kernel(NEW)
+def table_new(state, rules):
+    state[:] = 0
+    state.view(TABLE)[0].pile = PILE
+
+
+@kernel(OBSERVE)
+def table_observe(state, rules, player, out):
+    s = state.view(TABLE)[0]
+    out[0] = player
+    out[1] = s.pile / PILE
+
+
+@kernel(TURN)
+def nim_turn(state, rules):
+    s = state.view(TABLE)[0]
+    return OVER if s.pile == 0 else s.phase % 2
+
+
+@kernel(LEGAL)
+def nim_legal(state, rules, mask):
+    mask[0] = 1
+    mask[1] = state.view(TABLE)[0].pile > 1
+    return 1 + mask[1]
+
+
+@kernel(CHANCE_PROBS)
+def nim_chance(state, rules, probs):
+    probs[:] = 0.0
+
+
+@kernel(SAMPLE)
+def nim_sample(state, rules, rng):
+    return 0
+
+
+@kernel(STEP)
+def nim_step(state, rules, action):
+    s = state.view(TABLE)[0]
+    s.pile -= 1 + action
+    s.phase += 1
+
+
+@kernel(SEEN)
+def nim_seen(state, rules, action, player):
+    return 1 + action
+
+
+@kernel(RETURNS)
+def nim_returns(state, rules, out):
+    s = state.view(TABLE)[0]
+    won = 0 if s.pile > 0 else 1 if s.phase % 2 else -1
+    out[0] = won
+    out[1] = -won
+
+
+@kernel(DETERMINIZE)
+def nim_determinize(state, rules, player, rng):
+    pass
+
+
+@kernel(TURN)
+def guess_turn(state, rules):
+    phase = state.view(TABLE)[0].phase
+    return CHANCE if phase == 0 else OVER if phase == 3 else phase - 1
+
+
+@kernel(LEGAL)
+def guess_legal(state, rules, mask):
+    mask[:] = 1
+    return 2
+
+
+@kernel(CHANCE_PROBS)
+def guess_chance(state, rules, probs):
+    probs[0] = 0.25
+    probs[1] = 0.75
+
+
+@kernel(SAMPLE)
+def guess_sample(state, rules, rng):
+    return min(below(rng, 4), 1)
+
+
+@kernel(STEP)
+def guess_step(state, rules, action):
+    s = state.view(TABLE)[0]
+    if s.phase == 0:
+        s.coin = action
+    elif s.phase == 1:
+        s.hidden = action
+    else:
+        s.guess = action
+    s.phase += 1
+
+
+@kernel(SEEN)
+def guess_seen(state, rules, action, player):
+    s = state.view(TABLE)[0]
+    if s.phase == 0:
+        return 1 if player == 0 else 0
+    return 1 if s.phase == 1 and player != 0 else 1 + action
+
+
+@kernel(RETURNS)
+def guess_returns(state, rules, out):
+    s = state.view(TABLE)[0]
+    won = 0 if s.phase < 3 else 1 if s.guess == (s.hidden ^ s.coin) else -1
+    out[0] = -won
+    out[1] = won
+
+
+@kernel(OBSERVE)
+def guess_observe(state, rules, player, out):
+    s = state.view(TABLE)[0]
+    out[0] = player
+    out[1] = s.hidden if player == 0 else 0
+
+
+@kernel(DETERMINIZE)
+def guess_determinize(state, rules, player, rng):
+    s = state.view(TABLE)[0]
+    if s.phase > 0:
+        s.coin = min(below(rng, 4), 1)
+    if s.phase > 1 and player == 1:
+        s.hidden = below(rng, 2)
+
+
+@kernel(DETERMINIZE)
+def guess_determinize_even(state, rules, player, rng):
+    s = state.view(TABLE)[0]
+    if s.phase > 0:
+        s.coin = below(rng, 2)
+    if s.phase > 1 and player == 1:
+        s.hidden = below(rng, 2)
+
+
+class Nim(Game):
+    """Take one or two from a pile; who takes the last one wins."""
+
+    id = "nim_v0"
+    Options = Options
+    state_dtype = TABLE
+    kernels = Kernels(
+        new=table_new,
+        turn=nim_turn,
+        legal=nim_legal,
+        chance=nim_chance,
+        sample=nim_sample,
+        step=nim_step,
+        seen=nim_seen,
+        returns=nim_returns,
+        observe=table_observe,
+        determinize=nim_determinize,
+    )
+
+    def make_rules(self) -> Any:
+        return np.zeros(1, np.int32)
+
+    def make_facts(self) -> Facts:
+        return Facts(2, 2, num_chance_outcomes=0, max_length=PILE, min_return=-1.0, max_return=1.0)
+
+    def make_pieces(self) -> tuple[Piece, ...]:
+        return (Piece("seat", 1, "the viewer"), Piece("known", 1, "what the viewer knows"))
+
+    def action_text(self, action: int) -> str:
+        return str(action)
+
+    def chance_text(self, outcome: int) -> str:
+        return str(outcome)
+
+    def render(self, state: Any, viewer: int | None = None) -> str:
+        return ""
+
+
+class Guess(Nim):
+    """A coin is tossed unseen, player 0 hides a bit, player 1 guesses whether they agree."""
+
+    id = "guess_v0"
+    kernels = Kernels(
+        new=table_new,
+        turn=guess_turn,
+        legal=guess_legal,
+        chance=guess_chance,
+        sample=guess_sample,
+        step=guess_step,
+        seen=guess_seen,
+        returns=guess_returns,
+        observe=guess_observe,
+        determinize=guess_determinize,
+    )
+
+    def make_facts(self) -> Facts:
+        return Facts(2, 2, num_chance_outcomes=2, max_length=3, min_return=-1.0, max_return=1.0)
+
+
+class EvenGuess(Guess):
+    """Draws the coin as if it were fair."""
+
+    kernels = Kernels(
+        **{name: getattr(Guess.kernels, name) for name in SIGNATURES if name != "determinize"},
+        determinize=guess_determinize_even,
+    )

@@ -1,0 +1,63 @@
+"""The games and options that the generic tests run over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from envs import make_game
+from envs.core import Game
+
+OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
+    ("kuhn_v0", {}),
+    ("kuhn_v0", {"num_players": 3}),
+    ("kuhn_v0", {"num_players": 5}),
+    ("leduc_v0", {}),
+    ("leduc_v0", {"num_players": 3}),
+    ("liars_dice_v0", {}),
+    ("liars_dice_v0", {"preset": "openspiel"}),
+    ("liars_dice_v0", {"single_round": True, "dice": 1, "faces": 2, "first_player": "random"}),
+    (
+        "liars_dice_v0",
+        {"dice": (2, 1), "faces": 3, "wild": "ones_unbiddable", "raising": "face_first"},
+    ),
+    (
+        "liars_dice_v0",
+        {
+            "num_players": 3,
+            "dice": (1, 2, 3),
+            "wild": "ones",
+            "raising": "count_first",
+            "first_player": "random",
+            "rewards": "dice",
+        },
+    ),
+    (
+        "liars_dice_v0",
+        {
+            "num_players": 6,
+            "wild": "highest",
+            "first_player": "alternate",
+            "starter_after_elimination": "winner",
+        },
+    ),
+]
+
+
+def name(row: tuple[str, dict[str, Any]]) -> str:
+    """A short name of a row, for test ids and file names."""
+    same_game = [other for other in OPTION_SETS if other[0] == row[0]]
+    return f"{row[0]}-{same_game.index(row)}"
+
+
+def build(row: tuple[str, dict[str, Any]]) -> Game:
+    """Make the game of a row."""
+    game_id, options = row
+    return make_game(game_id, **options)
+
+
+every_option_set = pytest.mark.parametrize(
+    "game", [pytest.param(row, id=name(row)) for row in OPTION_SETS], indirect=True
+)
+"""Decorate a test with it to get every game with every option set as its argument ``game``."""

@@ -1,0 +1,116 @@
+"""What a player cannot see must not matter, neither to its view nor to any agent's choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents import AGENTS, make_agent
+from envs.core import Game, new_rng, stream
+from envs.core.batch import Batch, random_actions
+from envs.core.kernels import OVER
+from tests.option_sets import every_option_set
+
+ROWS = 64
+
+
+def batch_in_mid_game(game: Game, num_moves: int, seed: int) -> Batch:
+    """Games after so many random moves; those that ended meanwhile are begun again."""
+    batch = Batch(game, ROWS, stream(seed, "chance"), stream(seed, "choice"), has_record=True)
+    rows = np.arange(ROWS)
+    batch.begin(rows, rows)
+    for _ in range(num_moves):
+        playing = rows[batch.turns != OVER]
+        views = batch.views(playing)
+        batch.step(playing, random_actions(views.masks, views.rngs))
+        over = rows[batch.turns == OVER]
+        batch.begin(over, over + ROWS)
+    return batch
+
+
+def swap_worlds(batch: Batch, seed: int) -> int:
+    """Put another world that the player to move cannot tell apart into every row."""
+    before = batch._states.copy()
+    rngs = np.stack([new_rng(seed + i) for i in range(ROWS)])
+    for row in range(ROWS):
+        seat = int(batch.turns[row])
+        batch.game.kernels.determinize(batch._states[row], batch.game.rules, seat, rngs[row])
+    return int((before != batch._states).any(axis=1).sum())
+
+
+@every_option_set
+@pytest.mark.parametrize("num_moves", [0, 1, 3])
+def test_a_players_view_is_the_same_in_every_world_it_cannot_tell_apart(
+    game: Game, num_moves: int
+) -> None:
+    batch = batch_in_mid_game(game, num_moves, seed=num_moves)
+    rows = np.arange(ROWS)
+    true_views = batch.views(rows)
+    observations, masks = true_views.observations.copy(), true_views.masks.copy()
+    worlds = true_views.worlds()
+    assert swap_worlds(batch, seed=100) > 0
+    swapped = batch.views(rows)
+    assert (swapped.observations == observations).all()
+    assert (swapped.masks == masks).all()
+    assert (swapped.keys == true_views.keys).all()
+    assert (swapped.worlds() == worlds).all(), "determinize must not depend on the hidden truth"
+    for player in range(game.facts.num_players):
+        mine = rows[batch.turns == player]
+        for row in mine[:8]:
+            assert swapped.tokens(int(row)) == true_views.tokens(int(row))
+
+
+@every_option_set
+@pytest.mark.parametrize("num_moves", [0, 1, 3])
+def test_what_an_opponent_is_about_to_do_shows_the_same_in_every_world(
+    game: Game, num_moves: int
+) -> None:
+    """A waiting player's token of a move that reveals nothing is the same in every world."""
+    batch = batch_in_mid_game(game, num_moves, seed=num_moves)
+    rng = new_rng(5)
+    for row in range(ROWS):
+        state, mover = batch._states[row], int(batch.turns[row])
+        for waiting in range(game.facts.num_players):
+            if waiting == mover:
+                continue
+            world = state.copy()
+            game.kernels.determinize(world, game.rules, waiting, rng)
+            # Action 0 is a bid or a pass or a fold: public, and no card or die is turned over by
+            # it.
+            tokens = {int(game.kernels.seen(s, game.rules, 0, waiting)) for s in (state, world)}
+            assert len(tokens) == 1
+
+
+@every_option_set
+@pytest.mark.parametrize("agent_id", AGENTS)
+@pytest.mark.parametrize("num_moves", [0, 2])
+def test_swapping_the_true_world_changes_no_agents_action(
+    game: Game, agent_id: str, num_moves: int
+) -> None:
+    agent = make_agent(agent_id, game)
+    rows = np.arange(ROWS)
+    batch = batch_in_mid_game(game, num_moves, seed=11)
+    chosen = agent.act(batch.views(rows))
+    assert swap_worlds(batch, seed=200) > 0
+    assert (agent.act(batch.views(rows)) == chosen).all()
+
+
+def test_the_swap_test_catches_an_agent_that_cheats() -> None:
+    """The test above can fail: an agent with a hand in the batch is caught."""
+    from envs import make_game
+
+    game = make_game("kuhn_v0")
+    batch = batch_in_mid_game(game, 0, seed=1)
+    cheat = batch._states.view(game.state_dtype)["cards"][:, 0, 1] > 1
+    swap_worlds(batch, seed=200)
+    assert (cheat != (batch._states.view(game.state_dtype)["cards"][:, 0, 1] > 1)).any()
+
+
+def test_views_do_not_carry_the_true_states() -> None:
+    from envs import make_game
+
+    game = make_game("liars_dice_v0")
+    batch = batch_in_mid_game(game, 2, seed=3)
+    views = batch.views(np.arange(ROWS))
+    held = [value for value in vars(views).values() if isinstance(value, np.ndarray)]
+    assert all(array.shape != batch._states.shape for array in held)
