@@ -142,8 +142,7 @@ RULES = np.dtype(
 )
 
 
-# ---- bids, as pure functions over the rules
-# -------------------------------------------------------------
+# ---- bids, as pure functions over the rules ------------------------------------------------------
 
 
 @helper
@@ -197,8 +196,7 @@ def bid_stands(s, r):
     return num_found >= bid_count(r, s.bid)
 
 
-# ---- the course of a round
-# ------------------------------------------------------------------------------
+# ---- the course of a round -----------------------------------------------------------------------
 
 
 @helper
@@ -297,8 +295,7 @@ def resolve_call(s, r):
         start_round(s, r, winner if r.winner_opens else next_with_dice(s, r, s.loser))
 
 
-# ---- the ten kernels
-# ------------------------------------------------------------------------------------
+# ---- the ten kernels -----------------------------------------------------------------------------
 
 
 @kernel(NEW)
@@ -417,20 +414,24 @@ def observe(state, rules, player, out):
     out[:] = 0.0
     out[player] = 1.0
     at = n
+    hand = out[at : at + r.faces]
     if has_hand(s, player):
         for die in range(s.dice_left[player]):
-            out[at + s.dice[player, die] - 1] += 1.0
-    for face in range(r.faces):
-        out[at + face] /= r.dice[player]
+            hand[s.dice[player, die] - 1] += 1.0
+        share = 1.0 / r.dice[player]
+        for face in range(r.faces):
+            hand[face] *= share
     at += r.faces
+    left, starter, bidder = out[at : at + n], out[at + n : at + 2 * n], out[at + 2 * n : at + 3 * n]
     for seat in range(n):
-        ahead = (seat - player) % n  # 0 is the viewer, 1 the next in turn
-        out[at + ahead] = s.dice_left[seat] / r.dice[seat]
-        out[at + n + ahead] = s.starter == seat
-        out[at + 2 * n + ahead] = s.bidder == seat
+        ahead = seat - player if seat >= player else seat - player + n  # 0 is the viewer
+        left[ahead] = s.dice_left[seat] / r.dice[seat]
+        starter[ahead] = s.starter == seat
+        bidder[ahead] = s.bidder == seat
     at += 3 * n
+    bids = out[at : at + r.liar]
     for bid in range(r.liar):
-        out[at + bid] = s.was_bid[bid]
+        bids[bid] = s.was_bid[bid]
     if s.bid != NO_BID:
         out[at + r.liar + s.bid] = 1.0
 
@@ -452,8 +453,7 @@ def determinize(state, rules, player, rng):
             sort_hand(s, seat)
 
 
-# ---- the Python face
-# ------------------------------------------------------------------------------------
+# ---- the Python face -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -614,8 +614,7 @@ class LiarsDice(Game):
             Piece("standing_bid", num_bids, "one-hot bid to beat or to call"),
         )
 
-    # ---- words
-    # ------------------------------------------------------------------------------------------
+    # ---- words -----------------------------------------------------------------------------------
 
     def bid(self, action: int) -> tuple[int, int]:
         """Count and face of a bid."""

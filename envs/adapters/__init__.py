@@ -1,14 +1,22 @@
 """The faces of a game: PettingZoo (``aec``), vectors (``vector``), Gymnasium (``single_agent``).
 
 Importing this package enters every game in both registries, so that ``pettingzoo.make("aec",
-"masquerade/kuhn_v0")`` and ``gymnasium.make("masquerade/kuhn-v0")`` find them.
+"masquerade/kuhn_v0")`` and ``gymnasium.make("masquerade/kuhn-v0")`` find them. A face is imported
+when it is asked for.
 """
 
-from envs.adapters.aec import GameEnv
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from envs.adapters.registration import register_all
-from envs.adapters.seats import SeatGames
-from envs.adapters.single_agent import SingleAgentEnv
-from envs.adapters.vector import SeatVectorEnv, VectorEnv, VectorStep
+from envs.core.lazily import load
+
+if TYPE_CHECKING:
+    from envs.adapters.aec import GameEnv
+    from envs.adapters.seats import SeatGames
+    from envs.adapters.single_agent import SingleAgentEnv
+    from envs.adapters.vector import SeatVectorEnv, VectorEnv, VectorStep
 
 __all__ = [
     "GameEnv",
@@ -20,4 +28,18 @@ __all__ = [
     "register_all",
 ]
 
+_HOMES = {
+    "GameEnv": "aec",
+    "SeatGames": "seats",
+    "SeatVectorEnv": "vector",
+    "SingleAgentEnv": "single_agent",
+    "VectorEnv": "vector",
+    "VectorStep": "vector",
+}
+
 register_all()
+
+
+def __getattr__(name: str) -> Any:
+    """Import a face when it is first asked for."""
+    return load(__name__, _HOMES, name)

@@ -9,7 +9,9 @@ the game.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,11 @@ from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from envs.adapters.picture import draw_text
-from envs.core.batch import advance_game, begin_game, observe_game
 from envs.core.compiling import direct
 from envs.core.errors import IllegalActionError, OptionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
+from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.position import Position
 from envs.core.rng import new_rng, seed_rng
 
@@ -36,18 +38,6 @@ _begin_game = direct(begin_game)
 _advance_game = direct(advance_game)
 _observe_game = direct(observe_game)
 _seed_rng = direct(seed_rng)
-
-# What PettingZoo does not let one read before reset.
-_AFTER_RESET = {
-    "agents",
-    "agent_selection",
-    "num_agents",
-    "rewards",
-    "terminations",
-    "truncations",
-    "infos",
-    "_cumulative_rewards",
-}
 
 
 class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
@@ -96,27 +86,18 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         }
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._openings = game.openings
-        self._rng = new_rng()
+        self._frame = Frame(game)
+        self._frame.rng[:] = new_rng()
+        self._no_mask = np.zeros(facts.num_actions, np.int8)
+        self._zeros = dict.fromkeys(self.possible_agents, 0.0)
+        self._falses = dict.fromkeys(self.possible_agents, False)
+        self._trues = dict.fromkeys(self.possible_agents, True)
         self._number = -1
         self._turn = OVER
-        self._length = 0
+        self._viewer = ""  # whose view the frame holds
         self._has_updated = False
-        self._state = np.zeros(game.state_size, np.uint8)
-        self._history = np.zeros(facts.max_length, np.int32)
-        self._no_keys = np.zeros((1, 0), np.uint64)
-        self._mask = np.zeros(facts.num_actions, np.int8)
-        self._no_mask = np.zeros(facts.num_actions, np.int8)
-        self._totals = np.zeros(facts.num_players)
-        self._paid = np.zeros(facts.num_players)
 
-    def __getattr__(self, name: str) -> Any:
-        """Reached only for what does not exist: say so kindly before the first reset."""
-        if name in _AFTER_RESET:
-            raise AttributeError(f"{name} cannot be accessed before reset: call env.reset() first")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    # ---- spaces
-    # -----------------------------------------------------------------------------------------
+    # ---- spaces ----------------------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The same for every seat."""
@@ -126,136 +107,124 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         """The same for every seat."""
         return self.action_spaces[agent]
 
-    # ---- playing
-    # ----------------------------------------------------------------------------------------
+    # ---- playing ---------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game. With a seed the whole series of games from here on is determined."""
+        frame = self._frame
         if seed is not None:
-            _seed_rng(self._rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
+            _seed_rng(frame.rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
             self._number = -1
         self._number += 1
         game = self.game
-        self._turn, self._length = _begin_game(
-            game.kernels,
-            self._openings,
-            game.rules,
-            self._number,
-            self._state,
-            self._rng,
-            self._history,
-            self._no_keys,
-            self._totals,
-            self._mask,
-        )
+        turn = _begin_game(game.kernels, self._openings, game.rules, self._number, frame.buffer)
         agents = self.possible_agents
         self.agents = agents.copy()
-        self.rewards = dict.fromkeys(agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(agents, 0.0)
-        self.terminations = dict.fromkeys(agents, False)
-        self.truncations = dict.fromkeys(agents, False)
+        self.rewards = self._zeros.copy()
+        self._cumulative_rewards = self._zeros.copy()
+        self.terminations = self._falses.copy()
+        self.truncations = self._falses.copy()
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
         self._has_rewards = False
         self._has_updated = True
-        self.agent_selection = agents[self._turn]
+        self._turn = turn
+        self.agent_selection = self._viewer = agents[turn]
 
     def step(self, action: int | None) -> None:
         """Play the selected agent's action; after the end, ``None`` takes the agents off."""
-        agents = self.agents
         self._has_updated = True
         if self._turn == OVER:
             self._dead_step(action)
             return
-        agent = self.agent_selection
-        number = self._checked(action)
-        if number is None:
-            self._end_by_illegal_move(agent)
+        game, frame = self.game, self._frame
+        number = action if type(action) is int else self._whole_number(action)
+        code = _advance_game(game.kernels, game.rules, frame.buffer, number)
+        if code == ILLEGAL:
+            self._refuse(number)
             return
-        game = self.game
-        self._turn, self._length, has_paid = _advance_game(
-            game.kernels,
-            game.rules,
-            self._state,
-            self._rng,
-            number,
-            self._history,
-            self._length,
-            self._no_keys,
-            self._totals,
-            self._paid,
-            self._mask,
-        )
+        agents, agent, turn = self.agents, self.agent_selection, code >> 1
+        self._turn = turn
         self._cumulative_rewards[agent] = 0.0
-        if has_paid:
-            self.rewards = dict(zip(agents, self._paid.tolist(), strict=True))
+        if code & 1:  # somebody was paid
+            self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
             self._accumulate_rewards()
             self._has_rewards = True
         elif self._has_rewards:
-            self.rewards = dict.fromkeys(agents, 0.0)
+            self.rewards = self._zeros.copy()
             self._has_rewards = False
-        if self._turn == OVER:
-            self.terminations = dict.fromkeys(agents, True)
-            self.agent_selection = agents[0]
-        else:
-            self.agent_selection = agents[self._turn]
+        if turn == OVER:
+            self.terminations = self._trues.copy()
+            turn = 0
+        self.agent_selection = self._viewer = agents[turn]
 
-    def _checked(self, action: Any) -> int | None:
-        """The action as a number, or ``None`` if it is an illegal one that ends the game."""
-        num_actions = self.game.facts.num_actions
+    def _whole_number(self, action: Any) -> int:
         try:
-            number = operator.index(action)
+            return operator.index(action)
         except TypeError:
-            number = -1
-        if not 0 <= number < num_actions:
+            last = self.game.facts.num_actions - 1
             raise IllegalActionError(
-                f"action {action!r} is out of range: choose from 0 to {num_actions - 1}"
-            )
-        if self._mask[number]:
-            return number
+                f"action {action!r} is out of range: choose from 0 to {last}"
+            ) from None
+
+    def _refuse(self, action: int) -> None:
+        """An action out of range is an error; an illegal one too in a raw env, else it loses."""
+        last = self.game.facts.num_actions - 1
+        if not 0 <= action <= last:
+            raise IllegalActionError(f"action {action!r} is out of range: choose from 0 to {last}")
         if self.is_raw:
-            self.position().apply(number)  # raises, and names what is legal
-        return None
+            self.position().apply(action)  # raises, and names what is legal
+        self._end_by_illegal_move(self.agent_selection)
 
     def _end_by_illegal_move(self, mover: str) -> None:
         EnvLogger.warn_on_illegal_move()
         self._turn = OVER
         self._cumulative_rewards[mover] = 0.0
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[mover] = ILLEGAL_REWARD
+        self.rewards = {**self._zeros, mover: ILLEGAL_REWARD}
         self._accumulate_rewards()
-        self.terminations = dict.fromkeys(self.agents, True)
-        self.truncations = dict.fromkeys(self.agents, True)
+        self.terminations = self._trues.copy()
+        self.truncations = self._trues.copy()
+        self._viewer = ""
         self.agent_selection = self.agents[0]
 
     def _dead_step(self, action: int | None) -> None:
         """Take one agent of a finished game off; they go in seat order."""
+        if self._number < 0:
+            EnvLogger.error_step_before_reset()
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return
         if action is not None:
             raise ValueError("the game is over: the only valid action is None, until reset")
-        agent = self.agents.pop(0)
-        for table in (self.terminations, self.truncations, self._cumulative_rewards, self.infos):
-            del table[agent]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        if self.agents:
-            self.agent_selection = self.agents[0]
+        agents = self.agents
+        agent = agents.pop(0)
+        del self.terminations[agent], self.truncations[agent], self.infos[agent]
+        del self._cumulative_rewards[agent]
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._viewer = ""
+        if agents:
+            self.agent_selection = agents[0]
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """What ``agent`` sees now; fresh arrays, to keep."""
+        frame = self._frame
+        if agent == self._viewer:
+            return {"observation": frame.observation.copy(), "action_mask": frame.mask.copy()}
         if self._number < 0:
             EnvLogger.error_observe_before_reset()
         game, player = self.game, self._players[agent]
         observation = np.empty(game.observation_size, np.float32)
-        _observe_game(game.kernels, game.rules, self._state, player, observation)
-        mask = self._mask.copy() if player == self._turn else self._no_mask.copy()
-        return {"observation": observation, "action_mask": mask}
+        _observe_game(game.kernels, game.rules, frame.buffer, player, observation)
+        return {"observation": observation, "action_mask": self._no_mask.copy()}
 
     def last(
         self, observe: bool = True
     ) -> tuple[dict[str, npt.NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last turn, terminated, truncated and info of the agent."""
-        agent = self.agent_selection
+        try:
+            agent = self.agent_selection
+        except AttributeError:
+            EnvLogger.error_observe_before_reset()
+            raise
         return (
             self.observe(agent) if observe else None,
             self._cumulative_rewards[agent],
@@ -271,21 +240,22 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         return self._iterate(max_iter)
 
     def _iterate(self, max_iter: int) -> Iterator[str]:
-        while self.agents and max_iter > 0:
+        for _ in repeat(None, min(max_iter, sys.maxsize)):
+            if not self.agents:
+                return
             if not self._has_updated:
                 raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
             self._has_updated = False
-            max_iter -= 1
             yield self.agent_selection
 
-    # ---- looking
-    # ----------------------------------------------------------------------------------------
+    # ---- looking ---------------------------------------------------------------------------------
 
     def position(self) -> Position:
         """A copy of the game so far, with its log: to save, replay, search or look at."""
         position = Position(self.game, max(self._number, 0))
-        position.state[:] = self._state
-        position.history = [int(action) for action in self._history[: self._length]]
+        frame = self._frame
+        position.state[:] = frame.state
+        position.history = frame.history[: frame.length[0]].tolist()
         return position
 
     def state(self) -> npt.NDArray[np.float32]:
@@ -305,7 +275,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self.game.render(self._state)
+        text = self.game.render(self._frame.state)
         return text if self.render_mode == "ansi" else draw_text(text)
 
     def close(self) -> None:

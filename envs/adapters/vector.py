@@ -18,11 +18,11 @@ from gymnasium.vector.utils import batch_space
 from numba import types
 
 from envs.adapters.seats import Opponent, SeatGames
-from envs.core.batch import open_game, pay, play, settle
 from envs.core.compiling import compiled, direct
 from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES
+from envs.core.playing import open_game, pay, play, settle
 from envs.core.rng import new_rng, seed_stream, stream
 
 __all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
@@ -73,21 +73,21 @@ def _step_all(
         state, rng = states[row], rngs[row]
         dones[row] = False
         rewards[row, :] = 0.0
-        has_to_begin = actions[row] == BEGIN
-        if not has_to_begin:
+        turn = OVER
+        if actions[row] != BEGIN:
             play(kernels, rules, state, actions[row], no_keys, no_history, 0)
-            settle(kernels, rules, state, rng, no_keys, no_history, 0)
+            turn, _ = settle(kernels, rules, state, rng, no_keys, no_history, 0)
             pay(kernels, rules, state, totals[row], rewards[row])
-            if kernels.turn(state, rules) == OVER:
+            if turn == OVER:
                 dones[row] = True
-                has_to_begin = True
                 numbers[row] += actions.size
-        if has_to_begin:
-            seed_stream(root, numbers[row], rng)
-            open_game(kernels, openings, rules, numbers[row], state, rng, no_keys, no_history)
+        if turn == OVER:
+            number = numbers[row]
+            seed_stream(root, number, rng)
+            turn, _ = open_game(kernels, openings, rules, number, state, rng, no_keys, no_history)
             kernels.returns(state, rules, totals[row])
-        seats[row] = kernels.turn(state, rules)
-        kernels.observe(state, rules, seats[row], observations[row])
+        seats[row] = turn
+        kernels.observe(state, rules, turn, observations[row])
         kernels.legal(state, rules, masks[row])
     return -1
 
@@ -138,13 +138,11 @@ class VectorEnv:
         self._root = new_rng()
         self._numbers = np.zeros(num_envs, np.int64)
         self._totals = np.zeros((num_envs, players))
-        self._step = VectorStep(
-            observations=np.zeros((num_envs, game.observation_size), np.float32),
-            masks=np.zeros((num_envs, game.facts.num_actions), np.int8),
-            seats=np.zeros(num_envs, np.int64),
-            rewards=np.zeros((num_envs, players)),
-            dones=np.zeros(num_envs, np.bool_),
-        )
+        self._observations = np.zeros((num_envs, game.observation_size), np.float32)
+        self._masks = np.zeros((num_envs, game.facts.num_actions), np.int8)
+        self._seats = np.zeros(num_envs, np.int64)
+        self._rewards = np.zeros((num_envs, players))
+        self._dones = np.zeros(num_envs, np.bool_)
         self._has_begun = False
 
     def reset(self, seed: int | None = None) -> VectorStep:
@@ -170,7 +168,9 @@ class VectorEnv:
         return self._play(chosen)
 
     def _play(self, actions: npt.NDArray[np.int64]) -> VectorStep:
-        game, shown = self.game, self._step
+        game = self.game
+        if self.has_copies:  # the largest array is made anew, the others are copied below
+            self._observations = np.empty_like(self._observations)
         wrong = _step_rows(
             game.kernels,
             self._openings,
@@ -180,19 +180,22 @@ class VectorEnv:
             self._root,
             actions,
             self._numbers,
-            shown.seats,
+            self._seats,
             self._totals,
-            shown.rewards,
-            shown.dones,
-            shown.observations,
-            shown.masks,
+            self._rewards,
+            self._dones,
+            self._observations,
+            self._masks,
         )
         if wrong >= 0:
-            legal = ", ".join(str(a) for a in np.flatnonzero(shown.masks[wrong])[:12])
+            legal = ", ".join(str(a) for a in np.flatnonzero(self._masks[wrong])[:12])
             raise IllegalActionError(
                 f"row {wrong}: action {actions[wrong]} is not legal here: choose from {legal}"
             )
-        return VectorStep._make(array.copy() for array in shown) if self.has_copies else shown
+        small = self._masks, self._seats, self._rewards, self._dones
+        if self.has_copies:
+            return VectorStep._make([self._observations, *(array.copy() for array in small)])
+        return VectorStep._make([self._observations, *small])
 
 
 class SeatVectorEnv(

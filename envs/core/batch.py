@@ -1,7 +1,7 @@
 """Many games at once: rows of states, stepped in one compiled call.
 
-Two levels. The compiled functions advance one game or all rows of arrays; :class:`Batch` owns such
-arrays and is what vector environments and matches are made of.
+The compiled functions advance all rows of arrays; :class:`Batch` owns such arrays and is what
+vector environments and matches are made of.
 """
 
 from __future__ import annotations
@@ -12,28 +12,23 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from envs.core.compiling import compiled, helper
+from envs.core.compiling import compiled
 from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.kernels import (
-    CHANCE,
     INT,
     KERNELS,
     MASK,
-    OBSERVATION,
     OVER,
-    RNG,
     RULES,
-    STATE,
-    TOTALS,
 )
-from envs.core.keys import first_key, fold
-from envs.core.playouts import nth_legal
+from envs.core.playing import open_game, play, settle
+from envs.core.playouts import random_legal
 from envs.core.position import Position
-from envs.core.rng import Words, below, fill_streams, new_rng
+from envs.core.rng import Words, fill_streams, new_rng
 from envs.core.views import Views
 
-__all__ = ["Batch", "advance_game", "begin_game", "observe_game", "random_actions"]
+__all__ = ["Batch", "random_actions"]
 
 Indices = npt.NDArray[np.int64]
 
@@ -48,97 +43,6 @@ _HISTORIES = types.int32[:, ::1]
 _TOTALS = types.float64[:, ::1]
 
 
-# ---- one game
-# -------------------------------------------------------------------------------------------
-
-
-@helper
-def play(kernels, rules, state, action, keys, history, length):
-    """Play one action: fold what each player sees, write it down, step; the new length."""
-    for player in range(keys.size):
-        keys[player] = fold(keys[player], kernels.seen(state, rules, action, player))
-    if length < history.size:
-        history[length] = action
-    kernels.step(state, rules, action)
-    return length + 1
-
-
-@helper
-def settle(kernels, rules, state, rng, keys, history, length):
-    """Play chance until somebody is to move or the game is over. Returns the new length."""
-    while kernels.turn(state, rules) == CHANCE:
-        outcome = kernels.sample(state, rules, rng)
-        length = play(kernels, rules, state, outcome, keys, history, length)
-    return length
-
-
-@helper
-def open_game(kernels, openings, rules, number, state, rng, keys, history):
-    """Set up game ``number`` and play its first chance events. Returns the length so far."""
-    kernels.new(state, openings[number % openings.shape[0]])
-    for player in range(keys.size):
-        keys[player] = first_key(player)
-    return settle(kernels, rules, state, rng, keys, history, 0)
-
-
-@helper
-def pay(kernels, rules, state, totals, rewards):
-    """Update ``totals`` and write the differences to ``rewards``; 1 if there are any."""
-    for player in range(totals.size):
-        rewards[player] = totals[player]
-    kernels.returns(state, rules, totals)
-    has_paid = 0
-    for player in range(totals.size):
-        rewards[player] = totals[player] - rewards[player]
-        if rewards[player] != 0.0:
-            has_paid = 1
-    return has_paid
-
-
-@compiled(
-    types.UniTuple(INT, 2)(
-        KERNELS, _OPENINGS, RULES, INT, STATE, RNG, _HISTORY, _KEYS, TOTALS, MASK
-    )
-)
-def begin_game(kernels, openings, rules, number, state, rng, history, keys, totals, mask):
-    """Begin one game: ``(turn, length)``; ``keys`` is ``[1, players]`` or ``[1, 0]``."""
-    length = open_game(kernels, openings, rules, number, state, rng, keys[0], history)
-    kernels.returns(state, rules, totals)
-    turn = kernels.turn(state, rules)
-    if turn != OVER:
-        kernels.legal(state, rules, mask)
-    return turn, length
-
-
-@compiled(
-    types.UniTuple(INT, 3)(
-        KERNELS, RULES, STATE, RNG, INT, _HISTORY, INT, _KEYS, TOTALS, TOTALS, MASK
-    )
-)
-def advance_game(kernels, rules, state, rng, action, history, length, keys, totals, rewards, mask):
-    """Play an action of one game and the chance after it.
-
-    ``rewards`` becomes what each player was paid for it and ``mask`` that of the next decision.
-
-    Returns: ``(turn, length, has_paid)``: who is next, the new length, and whether any reward is
-        not zero.
-    """
-    length = play(kernels, rules, state, action, keys[0], history, length)
-    length = settle(kernels, rules, state, rng, keys[0], history, length)
-    has_paid = pay(kernels, rules, state, totals, rewards)
-    turn = kernels.turn(state, rules)
-    if turn != OVER:
-        kernels.legal(state, rules, mask)
-    return turn, length, has_paid
-
-
-@compiled(types.void(KERNELS, RULES, STATE, INT, OBSERVATION))
-def observe_game(kernels, rules, state, player, out):
-    """Write what ``player`` observes of one game."""
-    kernels.observe(state, rules, player, out)
-
-
-# ---- many games
 # -----------------------------------------------------------------------------------------
 
 
@@ -163,11 +67,10 @@ def _begin_rows(
 ):
     for row in rows:
         state = states[row]
-        lengths[row] = open_game(
+        turns[row], lengths[row] = open_game(
             kernels, openings, rules, numbers[row], state, rngs[row], keys[row], histories[row]
         )
         kernels.returns(state, rules, totals[row])
-        turns[row] = kernels.turn(state, rules)
 
 
 @compiled(
@@ -180,11 +83,12 @@ def _advance_rows(
 ):
     for i in range(rows.size):
         row = rows[i]
-        state = states[row]
-        length = play(kernels, rules, state, actions[i], keys[row], histories[row], lengths[row])
-        lengths[row] = settle(kernels, rules, state, rngs[row], keys[row], histories[row], length)
+        state, own_keys, history = states[row], keys[row], histories[row]
+        length = play(kernels, rules, state, actions[i], own_keys, history, lengths[row])
+        turns[row], lengths[row] = settle(
+            kernels, rules, state, rngs[row], own_keys, history, length
+        )
         kernels.returns(state, rules, totals[row])
-        turns[row] = kernels.turn(state, rules)
 
 
 @compiled(INT(KERNELS, RULES, _STATES, _ROWS, _ROWS, _ROWS, MASK))
@@ -225,10 +129,7 @@ def _determinize_rows(kernels, rules, states, rows, players, rngs, worlds):
 @compiled(types.void(_MASKS, _RNGS, _ROWS))
 def _random_rows(masks, rngs, actions):
     for i in range(actions.size):
-        num_legal = 0
-        for action in range(masks.shape[1]):
-            num_legal += masks[i, action]
-        actions[i] = nth_legal(masks[i], below(rngs[i], num_legal))
+        actions[i] = random_legal(masks[i], rngs[i])
 
 
 def random_actions(masks: npt.NDArray[np.int8], rngs: Words) -> Indices:

@@ -18,6 +18,7 @@ tracebacks.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import sys
@@ -150,6 +151,23 @@ def _remove_stale(base: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _spare_scipy() -> None:
+    """Keep Numba from importing ``scipy.linalg`` at start, where it only asks whether it is there.
+
+    That costs more time than loading all of our compiled code. Numba itself imports it when a
+    function uses linear algebra, as before.
+    """
+    if "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
+        return
+    linalg = importlib.import_module("numba.np.linalg")
+    ensure_blas = getattr(linalg, "ensure_blas", None)
+    linalg.ensure_blas = lambda: None  # type: ignore[attr-defined]
+    try:
+        importlib.import_module("numba.np.arraymath").ensure_blas = ensure_blas  # type: ignore[attr-defined]
+    finally:
+        linalg.ensure_blas = ensure_blas  # type: ignore[attr-defined]
+
+
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
     """Point Numba's cache at ``folder`` while one function is decorated, and no longer."""
@@ -159,3 +177,7 @@ def _cache_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         config.CACHE_DIR = before
+
+
+if not JIT_DISABLED:
+    _spare_scipy()

@@ -93,8 +93,7 @@ class Game(ABC):
         self.facts = self.make_facts()
         self.pieces = self.make_pieces()
 
-    # ---- hooks: what a game must say about itself
-    # -------------------------------------------------------
+    # ---- hooks: what a game must say about itself ------------------------------------------------
 
     @abstractmethod
     def make_rules(self) -> Rules:
@@ -132,8 +131,7 @@ class Game(ABC):
         """
         return self.rules[None, :]
 
-    # ---- sizes
-    # ------------------------------------------------------------------------------------------
+    # ---- sizes -----------------------------------------------------------------------------------
 
     @property
     def state_size(self) -> int:
@@ -150,8 +148,7 @@ class Game(ABC):
         """Length of the observation vector."""
         return sum(piece.size for piece in self.pieces)
 
-    # ---- words
-    # ------------------------------------------------------------------------------------------
+    # ---- words -----------------------------------------------------------------------------------
 
     def parse_action(self, text: str) -> int:
         """Read an action from its words or its number, ignoring case and spaces.
@@ -168,8 +165,7 @@ class Game(ABC):
             return int(wanted)
         raise IllegalActionError(f"'{text}' is no action of {self.id}: {nearest(wanted, words)}")
 
-    # ---- positions
-    # --------------------------------------------------------------------------------------
+    # ---- positions -------------------------------------------------------------------------------
 
     def record(self, state: State) -> Any:
         """The state's fields by name, for reading and for tests."""
@@ -194,8 +190,7 @@ class Game(ABC):
         parts = np.split(observation, ends[:-1], axis=-1)
         return {piece.name: part for piece, part in zip(self.pieces, parts, strict=True)}
 
-    # ---- identity
-    # ---------------------------------------------------------------------------------------
+    # ---- identity --------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         """The id and the options that differ from the defaults."""

@@ -7,20 +7,32 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.compiling import compiled
+from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.rng import Words, below
 
-__all__ = ["PlayoutResult", "nth_legal", "random_playouts"]
+__all__ = ["PlayoutResult", "random_legal", "random_playouts"]
 
 
-@compiled(INT(MASK, INT))
-def nth_legal(mask, n):
-    """The ``n``-th legal action of a mask, counted from 0."""
+# Draws from all actions, hoping for a legal one, before the legal ones are counted.
+_NUM_TRIES = 4
+
+
+@helper
+def random_legal(mask, rng):
+    """A uniform legal action: a few quick tries, which mostly succeed, then a count and a scan."""
+    for _ in range(_NUM_TRIES):
+        action = below(rng, mask.size)
+        if mask[action]:
+            return action
+    num_legal = 0
     for action in range(mask.size):
-        n -= mask[action]
-        if n < 0:
+        num_legal += mask[action]
+    nth = below(rng, num_legal)
+    for action in range(mask.size):
+        nth -= mask[action]
+        if nth < 0:
             return action
     return -1
 
@@ -37,7 +49,8 @@ def _playouts(kernels, rules, root, rng, num_games, state, mask, totals, sums, s
             if turn == CHANCE:
                 action = kernels.sample(state, rules, rng)
             else:
-                action = nth_legal(mask, below(rng, kernels.legal(state, rules, mask)))
+                kernels.legal(state, rules, mask)
+                action = random_legal(mask, rng)
             kernels.step(state, rules, action)
             num_steps += 1
             turn = kernels.turn(state, rules)
@@ -74,7 +87,7 @@ def random_playouts(
     if root is None:
         root = game.new_position().state
     sums, squares, totals = np.zeros((3, game.facts.num_players))
-    buffers = np.empty(game.state_size, np.uint8), np.empty(game.mask_size, np.int8), totals
+    buffers = np.empty(game.state_size, np.uint8), np.empty(game.facts.num_actions, np.int8), totals
     num_steps = _playouts(game.kernels, game.rules, root, rng, num_games, *buffers, sums, squares)
     means = sums / num_games
     variances = np.maximum(squares / num_games - means**2, 0.0)

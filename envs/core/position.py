@@ -50,8 +50,7 @@ class Position:
         openings = game.openings
         game.kernels.new(self.state, openings[number % len(openings)])
 
-    # ---- looking
-    # ----------------------------------------------------------------------------------------
+    # ---- looking ---------------------------------------------------------------------------------
 
     @property
     def turn(self) -> int:
@@ -143,8 +142,7 @@ class Position:
             )
         return player
 
-    # ---- playing
-    # ----------------------------------------------------------------------------------------
+    # ---- playing ---------------------------------------------------------------------------------
 
     def apply(self, action: int) -> None:
         """Play an action or a chance outcome; what is not legal is refused and changes nothing."""
@@ -177,8 +175,7 @@ class Position:
         more = f" and {len(legal) - 8} more" if len(legal) > 8 else ""
         return f"action {action!r} is not legal here: choose from {shown}{more}"
 
-    # ---- keeping
-    # ----------------------------------------------------------------------------------------
+    # ---- keeping ---------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write the position to a file, whole or not at all."""

@@ -34,7 +34,7 @@ def some_actions(actions: tuple[int, ...], rng: Words, wanted: int | None = None
     return sorted(chosen | ({wanted} & set(actions) if wanted is not None else set()))
 
 
-# ---- one position -------------------------------------------------------------------------------
+# ---- one position --------------------------------------------------------------------------------
 
 
 def check_tokens(probe: Probe, node: Node, rng: Words) -> None:
@@ -82,7 +82,7 @@ def everybody_sees_what_is_public(
             raise Broken(found, player=player, action=action)
 
 
-# ---- two histories that are the same to a player ------------------------------------------------
+# ---- two histories that are the same to a player -------------------------------------------------
 
 
 class View(NamedTuple):

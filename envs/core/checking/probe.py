@@ -98,7 +98,7 @@ class Probe:
         opening: npt.NDArray[np.int32] = self.game.openings[number % self.num_openings]
         return opening
 
-    # ---- the place ------------------------------------------------------------------------------
+    # ---- the place -------------------------------------------------------------------------------
 
     def move_to(self, number: int, history: list[int]) -> None:
         """Say which position the next calls are about."""
@@ -122,7 +122,7 @@ class Probe:
         """Say that the next calls are about the true position again."""
         self.world_note = ""
 
-    # ---- the ten kernels ------------------------------------------------------------------------
+    # ---- the ten kernels -------------------------------------------------------------------------
 
     def new(self, number: int) -> State:
         """The first position of game ``number`` of a series."""
@@ -186,7 +186,7 @@ class Probe:
         """Draw a world of ``player`` and advance ``rng``."""
         return self._twice("determinize", state, player, rng=rng).state
 
-    # ---- guarding -------------------------------------------------------------------------------
+    # ---- guarding --------------------------------------------------------------------------------
 
     def _twice(
         self,
@@ -241,7 +241,7 @@ class Probe:
         return 0 if answer is None else int(answer)
 
 
-# ---- laws of one call ---------------------------------------------------------------------------
+# ---- laws of one call ----------------------------------------------------------------------------
 
 
 @law

@@ -204,7 +204,7 @@ def _spread(sets: list[WorldSet]) -> Iterable[WorldSet]:
         yield from (chosen[round(place)] for place in places)
 
 
-# ---- worlds -------------------------------------------------------------------------------------
+# ---- worlds --------------------------------------------------------------------------------------
 
 
 def _check_two_draws(

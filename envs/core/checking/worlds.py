@@ -102,7 +102,7 @@ def determinize_depends_only_on_what_was_seen(
         raise Broken(found, player=player)
 
 
-# ---- the double ---------------------------------------------------------------------------------
+# ---- the double ----------------------------------------------------------------------------------
 
 
 def check_against_double(probe: Probe, node: Node, double: Double, rng: Words) -> bool:
@@ -155,7 +155,7 @@ def determinize_reaches_every_world(probe: Probe, state: State, double: Double, 
     raise Broken(found, player=player)
 
 
-# ---- before and after an action -----------------------------------------------------------------
+# ---- before and after an action ------------------------------------------------------------------
 
 
 @law
@@ -203,7 +203,7 @@ def _other_token(
     return None if token in shown or not shown else shown.pop()
 
 
-# ---- playing on ---------------------------------------------------------------------------------
+# ---- playing on ----------------------------------------------------------------------------------
 
 
 def play_on(probe: Probe, node: Node, player: int, amounts: dict[str, float], rng: Words) -> None:

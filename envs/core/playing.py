@@ -1,0 +1,206 @@
+"""One game moving on, compiled: the pieces that batches and environments are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import (
+    CHANCE,
+    INT,
+    KERNELS,
+    OBSERVATION,
+    OVER,
+    RULES,
+    STATE,
+)
+from envs.core.keys import first_key, fold
+
+if TYPE_CHECKING:
+    from envs.core.game import Game
+
+__all__ = [
+    "ILLEGAL",
+    "Frame",
+    "advance_game",
+    "begin_game",
+    "observe_game",
+    "open_game",
+    "pay",
+    "settle",
+]
+
+ILLEGAL = -100
+"""``advance_game``: the action was not legal, and nothing was played."""
+
+_OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
+
+
+@helper
+def play(kernels, rules, state, action, keys, history, length):
+    """Play one action: fold what each player sees, write it down, step; the new length."""
+    for player in range(keys.size):
+        keys[player] = fold(keys[player], kernels.seen(state, rules, action, player))
+    if length < history.size:
+        history[length] = action
+    kernels.step(state, rules, action)
+    return length + 1
+
+
+@helper
+def settle(kernels, rules, state, rng, keys, history, length):
+    """Play chance until somebody is to move or the game is over: ``(turn, new length)``."""
+    turn = kernels.turn(state, rules)
+    while turn == CHANCE:
+        outcome = kernels.sample(state, rules, rng)
+        length = play(kernels, rules, state, outcome, keys, history, length)
+        turn = kernels.turn(state, rules)
+    return turn, length
+
+
+@helper
+def open_game(kernels, openings, rules, number, state, rng, keys, history):
+    """Set up game ``number`` and play its first chance events: ``(turn, length)``."""
+    kernels.new(state, openings[number % openings.shape[0]])
+    for player in range(keys.size):
+        keys[player] = first_key(player)
+    return settle(kernels, rules, state, rng, keys, history, 0)
+
+
+@helper
+def pay(kernels, rules, state, totals, rewards):
+    """Update ``totals`` and write the differences to ``rewards``; 1 if there are any."""
+    for player in range(totals.size):
+        rewards[player] = totals[player]
+    kernels.returns(state, rules, totals)
+    has_paid = 0
+    for player in range(totals.size):
+        rewards[player] = totals[player] - rewards[player]
+        if rewards[player] != 0.0:
+            has_paid = 1
+    return has_paid
+
+
+# ---- a game of its own ---------------------------------------------------------------------------
+
+# The parts of a frame, those with the longest entries first, so that each begins where the last
+# ends. The header holds where they begin, and the end.
+_LENGTH, _RNG, _TOTALS, _REWARDS, _HISTORY, _OBSERVATION, _MASK, _STATE = range(8)
+_HEADER_SIZE = 8 * 9
+
+
+class Frame:
+    """All memory of one game in progress, in one array, so that a call takes one argument for it.
+
+    The parts are views of ``buffer``: ``length`` (one int64), ``rng``, ``totals``, ``rewards``,
+    ``history``, ``observation`` and ``mask`` of the player to move, and ``state``. A copy of a
+    frame is independent of it.
+    """
+
+    def __init__(self, game: Game) -> None:
+        """Make room for one game."""
+        facts = game.facts
+        self._parts: list[tuple[str, Any, int]] = [
+            ("length", np.int64, 1),
+            ("rng", np.uint64, 4),
+            ("totals", np.float64, facts.num_players),
+            ("rewards", np.float64, facts.num_players),
+            ("history", np.int32, facts.max_length),
+            ("observation", np.float32, game.observation_size),
+            ("mask", np.int8, facts.num_actions),
+            ("state", np.uint8, game.state_size),
+        ]
+        sizes = [size * np.dtype(dtype).itemsize for _, dtype, size in self._parts]
+        places = np.cumsum([_HEADER_SIZE, *sizes])
+        self._bind(np.zeros(places[-1], np.uint8))
+        self.buffer[:_HEADER_SIZE].view(np.int64)[:] = places
+
+    def _bind(self, buffer: npt.NDArray[np.uint8]) -> None:
+        self.buffer = buffer
+        start = _HEADER_SIZE
+        for name, dtype, size in self._parts:
+            end = start + size * np.dtype(dtype).itemsize
+            setattr(self, name, buffer[start:end].view(dtype))
+            start = end
+
+    length: npt.NDArray[np.int64]
+    rng: npt.NDArray[np.uint64]
+    totals: npt.NDArray[np.float64]
+    rewards: npt.NDArray[np.float64]
+    history: npt.NDArray[np.int32]
+    observation: npt.NDArray[np.float32]
+    mask: npt.NDArray[np.int8]
+    state: npt.NDArray[np.uint8]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copy and pickle the memory, not the views of it."""
+        return {"_parts": self._parts, "buffer": self.buffer}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """Make the views again."""
+        self._parts = saved["_parts"]
+        self._bind(saved["buffer"])
+
+
+@helper
+def show(kernels, rules, state, turn, observation, mask):
+    """Write what the player to move observes and may do, or what seat 0 observes at the end."""
+    if turn == OVER:
+        mask[:] = 0
+    else:
+        kernels.legal(state, rules, mask)
+    kernels.observe(state, rules, max(turn, 0), observation)
+
+
+@compiled(INT(KERNELS, _OPENINGS, RULES, INT, STATE))
+def begin_game(kernels, openings, rules, number, frame):
+    """Begin game ``number`` in a frame, up to its first decision; returns whose it is."""
+    at = frame[:_HEADER_SIZE].view(np.int64)
+    length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
+    rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
+    totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
+    history = frame[at[_HISTORY] : at[_OBSERVATION]].view(np.int32)
+    observation = frame[at[_OBSERVATION] : at[_MASK]].view(np.float32)
+    mask = frame[at[_MASK] : at[_STATE]].view(np.int8)
+    state = frame[at[_STATE] :]
+    turn, length[0] = open_game(kernels, openings, rules, number, state, rng, rng[:0], history)
+    kernels.returns(state, rules, totals)
+    show(kernels, rules, state, turn, observation, mask)
+    return turn
+
+
+@compiled(INT(KERNELS, RULES, STATE, INT))
+def advance_game(kernels, rules, frame, action):
+    """Play an action in a frame and the chance after it, up to the next decision.
+
+    Returns:
+        Twice the seat that is next (or ``OVER``), plus 1 if anybody was paid; ``ILLEGAL`` if the
+        action is not legal, and then nothing has changed.
+    """
+    at = frame[:_HEADER_SIZE].view(np.int64)
+    mask = frame[at[_MASK] : at[_STATE]].view(np.int8)
+    if action < 0 or action >= mask.size or mask[action] == 0:
+        return ILLEGAL
+    length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
+    rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
+    totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
+    rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
+    history = frame[at[_HISTORY] : at[_OBSERVATION]].view(np.int32)
+    observation = frame[at[_OBSERVATION] : at[_MASK]].view(np.float32)
+    state = frame[at[_STATE] :]
+    length[0] = play(kernels, rules, state, action, rng[:0], history, length[0])
+    turn, length[0] = settle(kernels, rules, state, rng, rng[:0], history, length[0])
+    has_paid = pay(kernels, rules, state, totals, rewards)
+    show(kernels, rules, state, turn, observation, mask)
+    return 2 * turn + has_paid
+
+
+@compiled(types.void(KERNELS, RULES, STATE, INT, OBSERVATION))
+def observe_game(kernels, rules, frame, player, out):
+    """Write what ``player`` observes of the game in a frame."""
+    at = frame[:_HEADER_SIZE].view(np.int64)
+    kernels.observe(frame[at[_STATE] :], rules, player, out)
