@@ -49,7 +49,7 @@ def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
     return type(name, (Kuhn,), {"kernels": Kernels(**(right | wrong))})
 
 
-# ---- one call -----------------------------------------------------------------------------------
+# ---- one call ------------------------------------------------------------------------------------
 
 
 @kernel(NEW)
@@ -96,7 +96,7 @@ def observe_leaves_entries(state, rules, player, out):
     out[n] = kept
 
 
-# ---- one position -------------------------------------------------------------------------------
+# ---- one position --------------------------------------------------------------------------------
 
 
 @kernel(TURN)
@@ -263,7 +263,7 @@ def observe_divides_by_zero(state, rules, player, out):
         out[0] = np.nan
 
 
-# ---- hidden information -------------------------------------------------------------------------
+# ---- hidden information --------------------------------------------------------------------------
 
 
 @kernel(SEEN)
@@ -388,7 +388,7 @@ def determinize_takes_back_a_move(state, rules, player, rng):
         s.num_moves = 0
 
 
-# ---- facts --------------------------------------------------------------------------------------
+# ---- facts ---------------------------------------------------------------------------------------
 
 
 class ShortKuhn(Kuhn):
@@ -499,7 +499,7 @@ BROKEN_ON_THE_TREE: list[tuple[type[Kuhn], str]] = [
 WRITES_TOO_FAR = kuhn_with(observe=observe_writes_too_far)
 
 
-# ---- games in order -----------------------------------------------------------------------------
+# ---- games in order ------------------------------------------------------------------------------
 
 TABLE = np.dtype(
     (

@@ -132,12 +132,10 @@ def test_nothing_can_be_asked_before_reset() -> None:
         "agent_selection",
         "num_agents",
     ):
-        with pytest.raises(AttributeError, match="before reset"):
+        with pytest.raises(AttributeError):
             getattr(env, name)
-    for call in (lambda: env.step(0), env.last):
-        with pytest.raises(AttributeError, match="before reset"):
-            call()
-    for call in (env.render, env.state, env.agent_iter, lambda: env.observe("player_0")):
+    calls = [env.render, env.state, env.agent_iter, env.last]
+    for call in (*calls, lambda: env.observe("player_0"), lambda: env.step(0)):
         with pytest.raises(Exception, match="reset"):
             call()
 

@@ -35,8 +35,7 @@ from tests.option_sets import every_option_set
 PROJECT = Path(__file__).resolve().parents[1]
 
 
-# ---- generators
-# -----------------------------------------------------------------------------------------
+# ---- generators ----------------------------------------------------------------------------------
 
 
 def test_the_generator_is_xoshiro256_plus_plus() -> None:
@@ -73,8 +72,7 @@ def test_streams_differ_by_name_and_by_game_number() -> None:
     assert (later == rngs[500:510]).all()
 
 
-# ---- keys
-# -----------------------------------------------------------------------------------------------
+# ---- keys ----------------------------------------------------------------------------------------
 
 
 def test_keys_depend_on_player_tokens_and_order() -> None:
@@ -89,8 +87,7 @@ def test_keys_depend_on_player_tokens_and_order() -> None:
     assert fold(first_key(0), -5) != fold(first_key(0), 5)
 
 
-# ---- options and ids
-# ------------------------------------------------------------------------------------
+# ---- options and ids -----------------------------------------------------------------------------
 
 
 def test_an_unknown_game_option_or_preset_is_answered_with_the_nearest() -> None:
@@ -148,8 +145,7 @@ def test_the_pieces_of_an_observation_fit_together(game: Game) -> None:
     assert all(piece.meaning for piece in game.pieces)
 
 
-# ---- the table of functions
-# -----------------------------------------------------------------------------
+# ---- the table of functions ----------------------------------------------------------------------
 
 
 def test_a_game_without_all_ten_functions_is_refused() -> None:
@@ -174,8 +170,7 @@ def test_rules_cannot_be_written() -> None:
         make_game("kuhn_v0").rules[0] = 3
 
 
-# ---- playouts, trees, batches
-# ---------------------------------------------------------------------------
+# ---- playouts, trees, batches --------------------------------------------------------------------
 
 
 def test_playouts_from_a_root_stay_below_it() -> None:
@@ -221,8 +216,7 @@ def test_a_recorded_batch_replays() -> None:
     assert game.replay(batch.history(0)).turn == batch.turns[0] == 1
 
 
-# ---- the code cache
-# -------------------------------------------------------------------------------------
+# ---- the code cache ------------------------------------------------------------------------------
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

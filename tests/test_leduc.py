@@ -32,8 +32,7 @@ def random_positions(game: Game, num_games: int, seed: int) -> list[Position]:
     return positions
 
 
-# ---- dealing
-# ---------------------------------------------------------------------------------------------
+# ---- dealing -------------------------------------------------------------------------------------
 
 
 def test_private_cards_are_dealt_before_anybody_moves() -> None:
@@ -55,8 +54,7 @@ def test_the_card_of_a_player_who_folded_stays_out_of_the_deck() -> None:
     assert THREE.replay([0, 1, 2, RAISE, FOLD, CALL]).legal_actions() == [3, 4, 5, 6, 7]
 
 
-# ---- betting
-# ---------------------------------------------------------------------------------------------
+# ---- betting -------------------------------------------------------------------------------------
 
 
 def test_fold_is_legal_only_when_facing_a_bet() -> None:
@@ -124,8 +122,7 @@ def test_the_longest_game_has_the_declared_length(num_players: int) -> None:
     assert len(position.history) == game.facts.max_length
 
 
-# ---- winning
-# ---------------------------------------------------------------------------------------------
+# ---- winning -------------------------------------------------------------------------------------
 
 
 def test_the_last_player_in_wins_without_a_showdown() -> None:
@@ -186,8 +183,7 @@ def test_thirteen_chips_can_be_lost_to_every_opponent() -> None:
     assert (THREE.facts.min_return, THREE.facts.max_return) == (-13.0, 26.0)
 
 
-# ---- who sees what
-# ---------------------------------------------------------------------------------------
+# ---- who sees what -------------------------------------------------------------------------------
 
 
 def test_only_its_owner_sees_a_private_card() -> None:
@@ -233,8 +229,7 @@ def test_the_observation_tells_information_sets_apart(game: Game) -> None:
     )
 
 
-# ---- other worlds
-# ----------------------------------------------------------------------------------------
+# ---- other worlds --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("game", TABLES, ids=repr)
@@ -272,8 +267,7 @@ def test_determinize_draws_every_possible_world_equally_often() -> None:
     assert all(abs(count - num_draws / num_worlds) < five_sigma for count in worlds.values())
 
 
-# ---- the rest
-# --------------------------------------------------------------------------------------------
+# ---- the rest ------------------------------------------------------------------------------------
 
 
 def test_a_viewer_is_shown_no_other_private_card() -> None:

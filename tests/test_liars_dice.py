@@ -33,7 +33,7 @@ from tests.liars_dice_table import (
     table,
 )
 
-# ---- players, dice, rolls ----------------------------------------------------------------
+# ---- players, dice, rolls ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6])
@@ -118,7 +118,7 @@ def test_dice_may_be_dealt_unequally() -> None:
     assert field(position, "dice_left") == [1, 4, 2]
 
 
-# ---- opening, raising, calling -----------------------------------------------------------
+# ---- opening, raising, calling -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("raising", RAISINGS)
@@ -176,7 +176,7 @@ def test_a_call_at_the_opening_and_a_move_after_the_end_are_refused() -> None:
         play(position, "liar")
 
 
-# ---- the challenge, lost dice, the winner ------------------------------------------------
+# ---- the challenge, lost dice, the winner --------------------------------------------------------
 
 
 def test_caller_loses_when_bid_holds() -> None:
@@ -292,7 +292,7 @@ def test_random_games_of_two_players_last_five_to_nine_rounds() -> None:
     assert rounds <= {5, 6, 7, 8, 9}
 
 
-# ---- who starts --------------------------------------------------------------------------
+# ---- who starts ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("first_player", [0, 1, 2])

@@ -27,7 +27,7 @@ from tests.liars_dice_table import (
 GAME = make_game("liars_dice_v0")
 
 
-# ---- what a player sees ------------------------------------------------------------------
+# ---- what a player sees --------------------------------------------------------------------------
 
 
 def test_the_observation_shows_seat_hand_dice_counts_and_every_bid() -> None:

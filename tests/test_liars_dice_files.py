@@ -23,7 +23,7 @@ from tests.plain_python import digest, plain_python_digest
 GAME = make_game("liars_dice_v0")
 
 
-# ---- logs and files ----------------------------------------------------------------------
+# ---- logs and files ------------------------------------------------------------------------------
 
 
 MATCHES = [

@@ -97,8 +97,7 @@ def test_copies_stay_as_they_were_and_shared_arrays_do_not() -> None:
         assert (first.observations == kept).all() == has_copies
 
 
-# ---- the learner's seat
-# ---------------------------------------------------------------------------------
+# ---- the learner's seat --------------------------------------------------------------------------
 
 
 @every_option_set

@@ -1,0 +1,257 @@
+"""The peers' side of ``env_speed``: each function imports its library and returns a piece of work.
+
+Everything is used the way its own documentation does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.policy import LegalTable, numbers, pick
+from benchmarks.timing import Chunk
+
+__all__ = [
+    "aec_chunk",
+    "noop_aec",
+    "openspiel_fastest_loop",
+    "openspiel_loop",
+    "openspiel_rollouts",
+    "pettingzoo_env",
+    "pettingzoo_raw_env",
+    "pgx_leduc",
+    "rlcard_leduc",
+]
+
+GAMES_PER_CHUNK = 10
+NOOP_STEPS = 1000
+PGX_STEPS = 50
+FOLD = 2  # in RLCard, and so in PettingZoo
+
+
+# ---- PettingZoo ----------------------------------------------------------------------------------
+
+
+def aec_chunk(
+    env: Any, never: int | None = None, counts_moves_only: bool = False, max_iter: int = 2**63
+) -> Chunk:
+    """Random games through ``agent_iter``, ``last`` and ``step``, as PettingZoo documents them.
+
+    Args:
+        env: any AEC environment with action masks.
+        never: an action that is not chosen, such as the fold.
+        counts_moves_only: leave out the ``step(None)`` of every agent after the end of a game.
+        max_iter: steps after which a game is left, for one that has no end.
+    """
+    draws, table = numbers(), LegalTable(never)
+
+    def chunk() -> int:
+        num_steps = num_moves = 0
+        for _ in range(GAMES_PER_CHUNK):
+            env.reset()
+            for _agent in env.agent_iter(max_iter):
+                observation, _reward, is_terminated, is_truncated, _info = env.last()
+                num_steps += 1
+                if is_terminated or is_truncated:
+                    env.step(None)
+                else:
+                    num_moves += 1
+                    env.step(pick(table[observation["action_mask"].tobytes()], draws))
+        return num_moves if counts_moves_only else num_steps
+
+    return chunk
+
+
+def pettingzoo_raw_env() -> Chunk:
+    """PettingZoo's Leduc hold'em without wrappers."""
+    from pettingzoo.classic.rlcard_envs import leduc_holdem  # type: ignore[import-untyped]
+
+    env = leduc_holdem.raw_env()
+    env.reset(seed=0)
+    return aec_chunk(env, never=FOLD)
+
+
+def pettingzoo_env() -> Chunk:
+    """PettingZoo's Leduc hold'em as it comes, with its wrappers."""
+    from pettingzoo.classic.rlcard_envs import leduc_holdem  # type: ignore[import-untyped]
+
+    env = leduc_holdem.env()
+    env.reset(seed=0)
+    return aec_chunk(env, never=FOLD)
+
+
+def noop_aec() -> Chunk:
+    """An AEC environment in which nothing happens: what is left is PettingZoo's own loop."""
+    from pettingzoo.utils.env import AECEnv  # type: ignore[import-untyped]
+
+    class NoopEnv(AECEnv):  # type: ignore[misc, type-arg]
+        """Two players take turns for ever and always see the same."""
+
+        metadata = {"name": "noop"}
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.possible_agents = ["player_0", "player_1"]
+            self._shown = {
+                "observation": np.zeros(36, np.float32),
+                "action_mask": np.ones(3, np.int8),
+            }
+            self._other = {"player_0": "player_1", "player_1": "player_0"}
+
+        def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+            agents = self.agents = self.possible_agents[:]
+            self.rewards = dict.fromkeys(agents, 0.0)
+            self._cumulative_rewards = dict.fromkeys(agents, 0.0)
+            self.terminations = dict.fromkeys(agents, False)
+            self.truncations = dict.fromkeys(agents, False)
+            self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
+            self.agent_selection = agents[0]
+
+        def step(self, action: int | None) -> None:
+            self.agent_selection = self._other[self.agent_selection]
+
+        def observe(self, agent: str) -> Any:
+            return self._shown
+
+    return aec_chunk(NoopEnv(), max_iter=NOOP_STEPS)
+
+
+# ---- RLCard --------------------------------------------------------------------------------------
+
+
+def rlcard_leduc() -> Chunk:
+    """RLCard's Leduc hold'em: the loop of its ``Env.run`` without the trajectories."""
+    import rlcard
+
+    env = rlcard.make("leduc-holdem", config={"seed": 0})
+    draws = numbers()
+
+    def chunk() -> int:
+        num_moves = 0
+        for _ in range(GAMES_PER_CHUNK):
+            state, _player = env.reset()
+            while not env.is_over():
+                legal = [action for action in state["legal_actions"] if action != FOLD]
+                state, _player = env.step(pick(legal, draws))
+                num_moves += 1
+        return num_moves
+
+    return chunk
+
+
+# ---- OpenSpiel -----------------------------------------------------------------------------------
+
+
+def openspiel_loop(spec: str) -> Chunk:
+    """Random games of OpenSpiel from Python as its documentation plays them, ready for a network.
+
+    At a decision the information state and the mask of legal actions become arrays, at a chance
+    node an outcome is drawn from ``chance_outcomes``.
+    """
+    import pyspiel
+
+    game = pyspiel.load_game(spec)
+    draws, table = numbers(), LegalTable()
+
+    def chunk() -> int:
+        num_moves = 0
+        for _ in range(GAMES_PER_CHUNK):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    # All outcomes are equally likely here, so that drawing one costs little.
+                    state.apply_action(pick(state.chance_outcomes(), draws)[0])
+                    continue
+                num_moves += 1
+                np.array(state.information_state_tensor(), np.float32)
+                mask = np.array(state.legal_actions_mask(), np.int8)
+                state.apply_action(pick(table[mask.tobytes()], draws))
+        return num_moves
+
+    return chunk
+
+
+def openspiel_fastest_loop(spec: str) -> Chunk:
+    """The same with every short cut there is: one array for all observations, and no mask."""
+    import pyspiel
+    from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
+
+    game = pyspiel.load_game(spec)
+    observer = make_observation(game, INFO_STATE_OBS_TYPE)
+    draws = numbers()
+
+    def chunk() -> int:
+        num_moves = 0
+        for _ in range(GAMES_PER_CHUNK):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if not state.is_chance_node():
+                    num_moves += 1
+                    observer.set_from(state, state.current_player())
+                state.apply_action(pick(state.legal_actions(), draws))
+        return num_moves
+
+    return chunk
+
+
+def openspiel_rollouts(spec: str, deal: list[int], num_games: int) -> Chunk:
+    """OpenSpiel's C++ ``RandomRolloutEvaluator`` from the position after ``deal``.
+
+    Python cannot call it, but a search can: one simulation of ``MCTSBot`` does not leave the root
+    of its tree, has it evaluated by ``num_games`` rollouts, and returns their average.
+    """
+    import pyspiel
+
+    game = pyspiel.load_game(spec)
+    state = game.new_initial_state()
+    for outcome in deal:
+        state.apply_action(outcome)
+    evaluator = pyspiel.RandomRolloutEvaluator(num_games, 0)
+    bot = pyspiel.MCTSBot(game, evaluator, 2.0, 1, 1000, False, 0, False)
+
+    def chunk() -> int:
+        root = bot.mcts_search(state)
+        if root.explore_count != 1 or root.children:
+            raise RuntimeError(
+                "this OpenSpiel's search leaves the root: its rollouts are shorter than ours"
+            )
+        return num_games
+
+    return chunk
+
+
+# ---- Pgx -----------------------------------------------------------------------------------------
+
+
+def pgx_leduc(num_envs: int) -> Chunk:
+    """Pgx's Leduc hold'em: choice, step and automatic reset of all rows in one compiled scan.
+
+    A scan is about 1.5 times as fast here as one compiled call for each step.
+    """
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.experimental.wrappers import auto_reset
+
+    env = pgx.make("leduc_holdem")
+    step_rows = jax.vmap(auto_reset(env.step, env.init))
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        state, key = carry
+        key, choice_key, step_key = jax.random.split(key, 3)
+        actions = jax.random.categorical(
+            choice_key, jnp.where(state.legal_action_mask, 0.0, -jnp.inf)
+        )
+        return (step_rows(state, actions, jax.random.split(step_key, num_envs)), key), None
+
+    scan = jax.jit(lambda carry: jax.lax.scan(step, carry, None, length=PGX_STEPS)[0])
+    key = jax.random.PRNGKey(0)
+    carry = jax.jit(jax.vmap(env.init))(jax.random.split(key, num_envs)), key
+
+    def chunk() -> int:
+        nonlocal carry
+        carry = jax.block_until_ready(scan(carry))
+        return PGX_STEPS * num_envs
+
+    return chunk
