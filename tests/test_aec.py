@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pettingzoo
 import pytest
+import torch
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.utils.wrappers import (
     AssertOutOfBoundsWrapper,
@@ -231,13 +232,41 @@ def test_a_copy_in_mid_game_is_an_independent_equal_game(game: Game, duplicate: 
     assert play_out(env, np.random.default_rng(1)) == play_out(twin, np.random.default_rng(1))
 
 
-def test_observations_handed_out_are_never_written_again() -> None:
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda shown: shown,
+        lambda shown: shown["observation"],
+        lambda shown: shown["observation"][1:],
+        lambda shown: shown["observation"].reshape(2, -1)[0],
+        lambda shown: memoryview(shown["observation"]),
+        lambda shown: torch.from_numpy(shown["observation"]),
+        lambda shown: shown["action_mask"].view(np.bool_),
+    ],
+    ids=["dictionary", "array", "slice", "reshaped", "memoryview", "tensor", "mask"],
+)
+def test_what_is_kept_of_an_observation_is_never_written_again(keep: Any) -> None:
     env = leduc_v0.env()
     env.reset(seed=0)
-    first = env.last()[0]
-    kept = copy.deepcopy(first)
-    play_out(env, np.random.default_rng(0))
-    assert all((first[name] == kept[name]).all() for name in first)
+    kept, copies = [], []
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        env.reset()
+        for _agent in env.agent_iter():
+            shown, _, terminated, _, _ = env.last()
+            kept.append(keep(shown))
+            copies.append(copy.deepcopy(shown))
+            legal = np.flatnonzero(shown["action_mask"])
+            del shown
+            env.step(None if terminated else int(rng.choice(legal)))
+    for one, other in zip(kept, copies, strict=True):
+        assert np.array_equal(_flat(one), _flat(keep(other)))
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, dict):
+        return np.concatenate([np.asarray(v, np.float32).ravel() for v in value.values()])
+    return np.asarray(value)
 
 
 @every_option_set

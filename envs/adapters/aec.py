@@ -94,7 +94,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._trues = dict.fromkeys(self.possible_agents, True)
         self._number = -1
         self._turn = OVER
-        self._viewer = ""  # whose view the frame holds
+        self._viewer = ""  # who is shown what was made by the last step
+        self._shown: dict[str, npt.NDArray[Any]] = {}
         self._has_updated = False
 
     # ---- spaces ----------------------------------------------------------------------------------
@@ -117,7 +118,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self._number = -1
         self._number += 1
         game = self.game
-        turn = _begin_game(game.kernels, self._openings, game.rules, self._number, frame.buffer)
+        observation, mask = frame.next_page()
+        turn = _begin_game(
+            game.kernels, self._openings, game.rules, self._number, frame.buffer, observation, mask
+        )
+        self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
         self.agents = agents.copy()
         self.rewards = self._zeros.copy()
@@ -138,12 +143,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             return
         game, frame = self.game, self._frame
         number = action if type(action) is int else self._whole_number(action)
-        code = _advance_game(game.kernels, game.rules, frame.buffer, number)
+        observation, mask = frame.next_page()
+        code = _advance_game(game.kernels, game.rules, frame.buffer, number, observation, mask)
         if code == ILLEGAL:
             self._refuse(number)
             return
         agents, agent, turn = self.agents, self.agent_selection, code >> 1
         self._turn = turn
+        self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
             self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
@@ -188,14 +195,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     def _dead_step(self, action: int | None) -> None:
         """Take one agent of a finished game off; they go in seat order."""
-        if self._number < 0:
-            EnvLogger.error_step_before_reset()
-        if not self.agents:
-            EnvLogger.warn_step_after_terminated_truncated()
+        agents = getattr(self, "agents", None)
+        if action is not None or not agents:
+            self._refuse_dead_step(agents)
             return
-        if action is not None:
-            raise ValueError("the game is over: the only valid action is None, until reset")
-        agents = self.agents
         agent = agents.pop(0)
         del self.terminations[agent], self.truncations[agent], self.infos[agent]
         del self._cumulative_rewards[agent]
@@ -204,16 +207,22 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if agents:
             self.agent_selection = agents[0]
 
+    def _refuse_dead_step(self, agents: list[str] | None) -> None:
+        if agents is None:
+            EnvLogger.error_step_before_reset()
+        if agents:
+            raise ValueError("the game is over: the only valid action is None, until reset")
+        EnvLogger.warn_step_after_terminated_truncated()
+
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
-        """What ``agent`` sees now; fresh arrays, to keep."""
-        frame = self._frame
+        """What ``agent`` sees now; the arrays are yours to keep."""
         if agent == self._viewer:
-            return {"observation": frame.observation.copy(), "action_mask": frame.mask.copy()}
+            return self._shown
         if self._number < 0:
             EnvLogger.error_observe_before_reset()
         game, player = self.game, self._players[agent]
         observation = np.empty(game.observation_size, np.float32)
-        _observe_game(game.kernels, game.rules, frame.buffer, player, observation)
+        _observe_game(game.kernels, game.rules, self._frame.buffer, player, observation)
         return {"observation": observation, "action_mask": self._no_mask.copy()}
 
     def last(

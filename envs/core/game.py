@@ -64,7 +64,8 @@ class Game(ABC):
     id: ClassVar[str]
     """Such as ``kuhn_v0``; the number rises when rules, actions or observations change."""
     Options: ClassVar[type[Options]]
-    kernels: ClassVar[Kernels]
+    kernels: Kernels
+    """Set by the subclass; an instance has it too, where Python finds it faster."""
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""
@@ -88,6 +89,7 @@ class Game(ABC):
             values.update(self.presets[preset])
         values.update(params)
         self.options = self.Options.parse(values)
+        self.kernels = type(self).kernels
         self.rules: Rules = np.ascontiguousarray(self.make_rules(), np.int32)
         self.rules.setflags(write=False)
         self.facts = self.make_facts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from envs.core.kernels import (
     CHANCE,
     INT,
     KERNELS,
+    MASK,
     OBSERVATION,
     OVER,
     RULES,
@@ -33,6 +35,8 @@ __all__ = [
     "pay",
     "settle",
 ]
+
+Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
 
 ILLEGAL = -100
 """``advance_game``: the action was not legal, and nothing was played."""
@@ -89,16 +93,21 @@ def pay(kernels, rules, state, totals, rewards):
 
 # The parts of a frame, those with the longest entries first, so that each begins where the last
 # ends. The header holds where they begin, and the end.
-_LENGTH, _RNG, _TOTALS, _REWARDS, _HISTORY, _OBSERVATION, _MASK, _STATE = range(8)
-_HEADER_SIZE = 8 * 9
+_LENGTH, _RNG, _TOTALS, _REWARDS, _HISTORY, _MASK, _STATE = range(7)
+_HEADER_SIZE = 8 * 8
+
+# Pages that a frame takes in turn: in an ordinary loop the caller still holds the last two.
+_NUM_PAGES = 3
+# References to an array of a page when nobody else holds it: the page, a name and the question.
+_OWN_REFERENCES = 3
 
 
 class Frame:
     """All memory of one game in progress, in one array, so that a call takes one argument for it.
 
     The parts are views of ``buffer``: ``length`` (one int64), ``rng``, ``totals``, ``rewards``,
-    ``history``, ``observation`` and ``mask`` of the player to move, and ``state``. A copy of a
-    frame is independent of it.
+    ``history``, ``mask`` of the player to move, and ``state``. A copy of a frame is independent of
+    it.
     """
 
     def __init__(self, game: Game) -> None:
@@ -110,7 +119,6 @@ class Frame:
             ("totals", np.float64, facts.num_players),
             ("rewards", np.float64, facts.num_players),
             ("history", np.int32, facts.max_length),
-            ("observation", np.float32, game.observation_size),
             ("mask", np.int8, facts.num_actions),
             ("state", np.uint8, game.state_size),
         ]
@@ -118,6 +126,26 @@ class Frame:
         places = np.cumsum([_HEADER_SIZE, *sizes])
         self._bind(np.zeros(places[-1], np.uint8))
         self.buffer[:_HEADER_SIZE].view(np.int64)[:] = places
+        self._page_sizes = game.observation_size, facts.num_actions
+        self._pages = [self._new_page() for _ in range(_NUM_PAGES)]
+        self._page = 0
+
+    def _new_page(self) -> Page:
+        observation_size, mask_size = self._page_sizes
+        return np.empty(observation_size, np.float32), np.empty(mask_size, np.int8)
+
+    def next_page(self) -> Page:
+        """An observation and a mask to write, which nobody holds.
+
+        What is handed to a user must never change again, and allocating arrays costs more than a
+        step of a small game. So old ones are used again, unless a reference tells that the user has
+        kept one (a view or a tensor of it holds one too).
+        """
+        page = self._page = self._page - 1 if self._page else _NUM_PAGES - 1
+        observation, mask = self._pages[page]
+        if getrefcount(observation) > _OWN_REFERENCES or getrefcount(mask) > _OWN_REFERENCES:
+            observation, mask = self._pages[page] = self._new_page()
+        return observation, mask
 
     def _bind(self, buffer: npt.NDArray[np.uint8]) -> None:
         self.buffer = buffer
@@ -132,18 +160,23 @@ class Frame:
     totals: npt.NDArray[np.float64]
     rewards: npt.NDArray[np.float64]
     history: npt.NDArray[np.int32]
-    observation: npt.NDArray[np.float32]
     mask: npt.NDArray[np.int8]
     state: npt.NDArray[np.uint8]
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the memory, not the views of it."""
-        return {"_parts": self._parts, "buffer": self.buffer}
+        return {
+            "_parts": self._parts,
+            "_page_sizes": self._page_sizes,
+            "_pages": self._pages,
+            "_page": self._page,
+            "buffer": self.buffer,
+        }
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         """Make the views again."""
-        self._parts = saved["_parts"]
-        self._bind(saved["buffer"])
+        self.__dict__.update(saved)
+        self._bind(self.buffer)
 
 
 @helper
@@ -156,16 +189,14 @@ def show(kernels, rules, state, turn, observation, mask):
     kernels.observe(state, rules, max(turn, 0), observation)
 
 
-@compiled(INT(KERNELS, _OPENINGS, RULES, INT, STATE))
-def begin_game(kernels, openings, rules, number, frame):
+@compiled(INT(KERNELS, _OPENINGS, RULES, INT, STATE, OBSERVATION, MASK))
+def begin_game(kernels, openings, rules, number, frame, observation, mask):
     """Begin game ``number`` in a frame, up to its first decision; returns whose it is."""
     at = frame[:_HEADER_SIZE].view(np.int64)
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
     rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
-    history = frame[at[_HISTORY] : at[_OBSERVATION]].view(np.int32)
-    observation = frame[at[_OBSERVATION] : at[_MASK]].view(np.float32)
-    mask = frame[at[_MASK] : at[_STATE]].view(np.int8)
+    history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
     state = frame[at[_STATE] :]
     turn, length[0] = open_game(kernels, openings, rules, number, state, rng, rng[:0], history)
     kernels.returns(state, rules, totals)
@@ -173,25 +204,27 @@ def begin_game(kernels, openings, rules, number, frame):
     return turn
 
 
-@compiled(INT(KERNELS, RULES, STATE, INT))
-def advance_game(kernels, rules, frame, action):
+@compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK))
+def advance_game(kernels, rules, frame, action, observation, mask):
     """Play an action in a frame and the chance after it, up to the next decision.
+
+    ``observation`` and ``mask`` become those of whoever is next.
 
     Returns:
         Twice the seat that is next (or ``OVER``), plus 1 if anybody was paid; ``ILLEGAL`` if the
         action is not legal, and then nothing has changed.
     """
     at = frame[:_HEADER_SIZE].view(np.int64)
-    mask = frame[at[_MASK] : at[_STATE]].view(np.int8)
-    if action < 0 or action >= mask.size or mask[action] == 0:
+    state = frame[at[_STATE] :]
+    legal = frame[at[_MASK] : at[_STATE]].view(np.int8)
+    kernels.legal(state, rules, legal)
+    if action < 0 or action >= legal.size or legal[action] == 0:
         return ILLEGAL
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
     rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
     rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
-    history = frame[at[_HISTORY] : at[_OBSERVATION]].view(np.int32)
-    observation = frame[at[_OBSERVATION] : at[_MASK]].view(np.float32)
-    state = frame[at[_STATE] :]
+    history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
     length[0] = play(kernels, rules, state, action, rng[:0], history, length[0])
     turn, length[0] = settle(kernels, rules, state, rng, rng[:0], history, length[0])
     has_paid = pay(kernels, rules, state, totals, rewards)
