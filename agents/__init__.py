@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from envs.core.lazily import look_up
 
 if TYPE_CHECKING:
     from agents.base import Agent
@@ -19,12 +20,8 @@ AGENTS: dict[str, str] = {
 
 def agent_class(agent_id: str) -> type[Agent]:
     """Find the class of an agent by its id."""
-    if agent_id not in AGENTS:
-        from envs.core.errors import UnknownNameError, nearest
-
-        raise UnknownNameError(f"unknown agent '{agent_id}': {nearest(agent_id, AGENTS)}")
-    module, name = AGENTS[agent_id].split(":")
-    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    found: type[Agent] = look_up("agent", AGENTS, agent_id)
+    return found
 
 
 def make_agent(agent_id: str, game: Game, **params: Any) -> Agent:

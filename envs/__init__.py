@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
-import importlib
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from envs.core.lazily import look_up
 
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
@@ -32,12 +33,8 @@ GAMES: dict[str, str] = {
 
 def game_class(game_id: str) -> type[Game]:
     """Find the class of a game by its id."""
-    if game_id not in GAMES:
-        from envs.core.errors import UnknownNameError, nearest
-
-        raise UnknownNameError(f"unknown game '{game_id}': {nearest(game_id, GAMES)}")
-    module, name = GAMES[game_id].split(":")
-    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    found: type[Game] = look_up("game", GAMES, game_id)
+    return found
 
 
 def make_game(game_id: str, preset: str | None = None, **options: Any) -> Game:
