@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.views import Views
 
@@ -34,10 +35,26 @@ class Agent(ABC):
 
     wants_tokens: ClassVar[bool] = False
     """Set it to use ``views.tokens``; matches then keep the actions of every game."""
+    game_ids: ClassVar[tuple[str, ...]] = ()
+    """The games it plays; empty: every game."""
 
     def __init__(self, game: Game) -> None:
         """Prepare to play ``game``."""
+        if not self.plays(game.id):
+            raise MasqueradeError(
+                f"{_name(type(self))} plays {' and '.join(self.game_ids)}, not {game.id}"
+            )
         self.game = game
+
+    @classmethod
+    def plays(cls, game_id: str) -> bool:
+        """Whether it can play a game.
+
+        >>> from agents import agent_class
+        >>> agent_class("random").plays("kuhn_v0"), agent_class("leduc_rule").plays("kuhn_v0")
+        (True, False)
+        """
+        return not cls.game_ids or game_id in cls.game_ids
 
     @abstractmethod
     def act(self, views: Views) -> Actions:
@@ -46,3 +63,11 @@ class Agent(ABC):
     def __repr__(self) -> str:
         """The class and its game."""
         return f"{type(self).__name__}({self.game!r})"
+
+
+def _name(cls: type[Agent]) -> str:
+    """The id of an agent, or the name of its class when it is in no table."""
+    from agents import AGENTS
+
+    place = f"{cls.__module__}:{cls.__qualname__}"
+    return next((agent_id for agent_id in AGENTS if AGENTS[agent_id] == place), cls.__name__)
