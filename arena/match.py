@@ -4,12 +4,15 @@ All games of a batch advance together. At every turn the rows that wait for the 
 in one call, whatever seats it sits in, and a row whose game has ended takes the next game at once.
 Game *i* draws its dice and cards from (seed, *i*) and its players' choices from (seed, *i*, seat),
 so the result is the same for any batch size.
+
+A tournament cannot stop because one agent fails: with ``has_forfeits`` an agent that raises an
+error or chooses an illegal action loses that game, the fault is noted, and all others go on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +23,19 @@ from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import stream
 
-__all__ = ["MatchResult", "play_match"]
+__all__ = ["Fault", "MatchResult", "play_match"]
 
 DEFAULT_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A game that was lost by a mistake of the agent, not by play."""
+
+    game: int
+    """The number of the game."""
+    seat: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,8 @@ class MatchResult:
     """[games, players] what each seat got."""
     lengths: npt.NDArray[np.int64]
     """[games] actions and chance events."""
+    faults: list[Fault] = field(default_factory=list)
+    """Forfeited games, in the order they were met."""
 
     @property
     def num_games(self) -> int:
@@ -61,6 +76,7 @@ def play_match(
     seed: int = 0,
     first_game: int = 0,
     batch_size: int = DEFAULT_BATCH,
+    has_forfeits: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> MatchResult:
     """Play games ``first_game`` .. ``first_game + num_games - 1`` of a seed.
@@ -79,6 +95,7 @@ def play_match(
         seed: root of all randomness.
         first_game: number of the first game, for a match that is played in pieces.
         batch_size: games in play at a time.
+        has_forfeits: let an agent's mistake cost it the game instead of stopping the match.
         on_progress: called with the number of games that have just ended.
     """
     num_players = game.facts.num_players
@@ -112,7 +129,15 @@ def play_match(
                 num_begun += len(refilled)
             rows = np.sort(np.concatenate([rows[~is_over], refilled]))
             continue
-        _play_turn(batch, rows, players, seat_to_player)
+        waiting_for = seat_to_player[batch.turns[rows]]
+        for i, player in enumerate(players):
+            mine = rows[waiting_for == i]
+            if not len(mine):
+                continue
+            if has_forfeits:
+                _play_or_forfeit(batch, mine, player, result.faults)
+            else:
+                _play_rows(batch, mine, player)
     return result
 
 
@@ -123,17 +148,47 @@ def _distinct(agents: Sequence[Agent]) -> tuple[list[Agent], npt.NDArray[np.int6
     return players, np.array([index[id(agent)] for agent in agents])
 
 
-def _play_turn(
-    batch: Batch,
-    rows: npt.NDArray[np.int64],
-    players: list[Agent],
-    seat_to_player: npt.NDArray[np.int64],
+def _play_rows(batch: Batch, rows: npt.NDArray[np.int64], player: Agent) -> None:
+    """Let an agent act on all the rows that wait for it."""
+    views = batch.views(rows)
+    batch.step(rows, player.act(views))
+    batch.keep_draws(rows, views)
+
+
+def _play_or_forfeit(
+    batch: Batch, rows: npt.NDArray[np.int64], player: Agent, faults: list[Fault]
 ) -> None:
-    """Let every agent act once on all the rows that wait for it."""
-    waiting_for = seat_to_player[batch.turns[rows]]
-    for i, player in enumerate(players):
-        mine = rows[waiting_for == i]
-        if len(mine):
-            views = batch.views(mine)
-            batch.step(mine, player.act(views))
-            batch.keep_draws(mine, views)
+    """The same, but rows in which the agent fails are lost for it and the others go on."""
+    views = batch.views(rows)
+    try:
+        actions = np.asarray(player.act(views))
+        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+            raise TypeError(f"{len(rows)} whole numbers expected, not {actions!r}")
+    except Exception as error:
+        if len(rows) == 1:
+            _forfeit(batch, int(rows[0]), f"{type(error).__name__}: {error}", faults)
+            return
+        # One bad game must not cost the others: look for it in ever smaller parts.
+        for part in np.array_split(rows, 2):
+            _play_or_forfeit(batch, part, player, faults)
+        return
+    is_in_range = (actions >= 0) & (actions < batch.game.facts.num_actions)
+    is_legal = is_in_range & (
+        views.masks[np.arange(len(rows)), np.where(is_in_range, actions, 0)] == 1
+    )
+    batch.keep_draws(rows, views)
+    for row, action in zip(rows[~is_legal], actions[~is_legal], strict=True):
+        _forfeit(batch, int(row), f"illegal action {action}", faults)
+    if is_legal.any():
+        batch.step(rows[is_legal], actions[is_legal])
+
+
+def _forfeit(batch: Batch, row: int, reason: str, faults: list[Fault]) -> None:
+    """The player to move gets the lowest return there is; the others share what is left."""
+    facts, seat = batch.game.facts, int(batch.turns[row])
+    total = 0.0 if facts.return_sum is None else facts.return_sum
+    others = (total - facts.min_return) / max(facts.num_players - 1, 1)
+    totals = np.full(facts.num_players, others)
+    totals[seat] = facts.min_return
+    faults.append(Fault(int(batch.numbers[row]), seat, reason))
+    batch.end(row, totals)

@@ -59,6 +59,7 @@ def test_the_same_seed_gives_the_same_draws_and_no_seed_gives_others() -> None:
     assert (new_rng(5) != new_rng(6)).any()
     assert (new_rng() != new_rng()).any()
     assert (new_rng(-1) != new_rng(1)).any()
+    assert (new_rng(int(np.int64(5))) == new_rng(np.int64(5))).all()
 
 
 def test_streams_differ_by_name_and_by_game_number() -> None:

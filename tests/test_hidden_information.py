@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import AGENTS, make_agent
+from agents import AGENTS, agent_class, make_agent
 from envs.core import Game, new_rng, stream
 from envs.core.batch import Batch, random_actions
 from envs.core.kernels import OVER
-from tests.option_sets import every_option_set
+from tests.option_sets import OPTION_SETS, every_option_set, name
 
 ROWS = 64
+
+AGENTS_AND_GAMES = [
+    pytest.param(agent_id, row, id=f"{agent_id}-{name(row)}")
+    for agent_id in AGENTS
+    for row in OPTION_SETS
+    if agent_class(agent_id).plays(row[0])
+]
 
 
 def batch_in_mid_game(game: Game, num_moves: int, seed: int) -> Batch:
@@ -81,11 +88,10 @@ def test_what_an_opponent_is_about_to_do_shows_the_same_in_every_world(
             assert len(tokens) == 1
 
 
-@every_option_set
-@pytest.mark.parametrize("agent_id", AGENTS)
+@pytest.mark.parametrize(("agent_id", "game"), AGENTS_AND_GAMES, indirect=["game"])
 @pytest.mark.parametrize("num_moves", [0, 2])
 def test_swapping_the_true_world_changes_no_agents_action(
-    game: Game, agent_id: str, num_moves: int
+    agent_id: str, game: Game, num_moves: int
 ) -> None:
     agent = make_agent(agent_id, game)
     rows = np.arange(ROWS)

@@ -103,3 +103,57 @@ def test_one_game_has_no_interval() -> None:
     game = make_game("kuhn_v0")
     player = make_agent("random", game)
     assert np.isinf(play_match(game, [player, player], 1).half_widths).all()
+
+
+class Flawed(Agent):
+    """A random player that fails in games whose key says so."""
+
+    def __init__(self, game: Game, fault: str) -> None:
+        super().__init__(game)
+        self.fault = fault
+        self._random = make_agent("random", game)
+
+    def act(self, views: Views) -> Any:
+        is_bad = views.keys % 5 == 0
+        if self.fault == "raises" and is_bad.any():
+            raise RuntimeError("out of cheese")
+        if self.fault == "floats":
+            return self._random.act(views) + 0.5
+        return np.where(is_bad, 99 if self.fault == "out of range" else 0, self._random.act(views))
+
+
+@pytest.mark.parametrize("fault", ["raises", "illegal", "out of range"])
+def test_a_mistake_costs_the_agent_that_game_and_no_other(fault: str) -> None:
+    game = make_game("leduc_v0")
+    honest = make_agent("random", game)
+    clean = play_match(game, [honest, honest], 200, seed=1)
+    result = play_match(game, [honest, Flawed(game, fault)], 200, seed=1, has_forfeits=True)
+    lost = {f.game for f in result.faults}
+    assert 0 < len(lost) == len(result.faults) < 200
+    assert all(f.seat == 1 for f in result.faults)
+    for number in range(200):
+        if number in lost:
+            assert result.returns[number].tolist() == [13.0, -13.0]
+    small = play_match(
+        game, [honest, Flawed(game, fault)], 200, seed=1, has_forfeits=True, batch_size=7
+    )
+    assert (small.returns == result.returns).all()
+    # In games without a mistake the flawed player draws and plays just like the honest one.
+    same = [n for n in range(200) if n not in lost]
+    if fault != "illegal":  # folding is sometimes legal, and then it is played
+        assert (result.returns[same] == clean.returns[same]).all()
+
+
+def test_an_agent_that_always_fails_loses_every_game() -> None:
+    game = make_game("kuhn_v0")
+    honest = make_agent("random", game)
+    result = play_match(game, [Flawed(game, "floats"), honest], 20, has_forfeits=True)
+    assert len(result.faults) == 20
+    assert "whole numbers expected" in result.faults[0].reason
+    assert (result.returns == [-2.0, 2.0]).all()
+
+
+def test_without_forfeits_a_mistake_stops_the_match() -> None:
+    game = make_game("leduc_v0")
+    with pytest.raises(RuntimeError, match="out of cheese"):
+        play_match(game, [Flawed(game, "raises")] * 2, 200)

@@ -217,6 +217,11 @@ class Batch:
         arrays = self.turns, self.totals, self.keys, self._histories, self.lengths
         _advance_rows(game.kernels, game.rules, self._states, self._rngs, rows, actions, *arrays)
 
+    def end(self, row: int, totals: npt.NDArray[np.float64]) -> None:
+        """End the game in ``row`` before its time, such as by forfeit, with these totals."""
+        self.turns[row] = OVER
+        self.totals[row] = totals
+
     def _refuse(self, row: int, action: int) -> None:
         position = Position(self.game)
         position.state[:] = self._states[row]

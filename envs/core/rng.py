@@ -114,7 +114,7 @@ def new_rng(seed: int | None = None) -> Words:
     if seed is None:
         return _words(np.random.SeedSequence())
     rng = np.empty(4, np.uint64)
-    _seed_rng(rng, seed & 0xFFFFFFFFFFFFFFFF)
+    _seed_rng(rng, int(seed) & 0xFFFFFFFFFFFFFFFF)
     return rng
 
 

@@ -1,0 +1,300 @@
+"""Who is stronger: Bradley-Terry for games of two, Plackett-Luce for games of many.
+
+Both are Luce's choice model (a player of strength ``g`` is chosen from a field with probability
+``g / sum``): a game of two is one choice, a ranking of ``k`` is ``k - 1`` choices, each from those
+still left. One Newton solver serves both. Ratings are on the Elo scale, with one player anchored at
+0. Where a beats b beats c beats a no rating tells the truth; see ``metagame``.
+
+Games count as independent. Deals that are played in every seating are not; ``bradley_terry`` takes
+their measured variances instead, and for the rest, intervals are usually too wide (luck cancels).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csgraph
+
+from arena.intervals import DEFAULT_CONFIDENCE, Interval, normal_quantile
+from envs.core.errors import MasqueradeError
+
+__all__ = [
+    "Ratings",
+    "bradley_terry",
+    "plackett_luce",
+    "square",
+]
+
+Floats = npt.NDArray[np.float64]
+
+ELO = 400 / math.log(10)
+"""Elo points in one unit of log-odds: 400 points are odds of ten to one."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Elo ratings with everything needed to compare any two players."""
+
+    elo: Floats
+    """[players] rating; the anchor has 0."""
+    covariance: Floats
+    """[players, players] of the ratings; the anchor's row and column are 0."""
+    is_firm: npt.NDArray[np.bool_]
+    """[players] False where only the prior keeps the rating finite: a player, or a group, that won
+    or lost everything against the anchor's group. Their interval is an indication, no more."""
+
+    def interval(self, player: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
+        """Return a player's rating relative to the anchor."""
+        return self._interval(self.elo[player], self.covariance[player, player], confidence)
+
+    def difference(self, a: int, b: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
+        """Return by how much a is ahead of b: narrower than two intervals, if the anchor is far."""
+        covariance = self.covariance
+        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        return self._interval(self.elo[a] - self.elo[b], variance, confidence)
+
+    @staticmethod
+    def _interval(mean: float, variance: float, confidence: float) -> Interval:
+        reach = normal_quantile(confidence) * math.sqrt(max(0.0, variance))
+        return Interval(float(mean), float(mean) - reach, float(mean) + reach)
+
+
+def bradley_terry(
+    wins: npt.ArrayLike,
+    anchor: int = 0,
+    prior: float = 1.0,
+    score_variances: npt.ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> Ratings:
+    """Rate players from the table of who beat whom (Zermelo 1929, Bradley and Terry 1952).
+
+    >>> wins = [[0, 10, 5], [30, 0, 20], [35, 40, 0]]
+    >>> ratings = bradley_terry(wins)
+    >>> print(f"{ratings.interval(2):.0f}")
+    314 ± 108
+
+    Args:
+        wins: [players, players] games that the row won against the column; a tie adds half to
+            both. The diagonal is ignored.
+        anchor: the player whose rating is 0.
+        prior: drawn games added to each pair that has met. One, the default, is Jeffreys' prior for
+            a single pair; it keeps an undefeated player finite and fades as games are played.
+        score_variances: [players, players] measured variance of the total score of each pair, for
+            games that are not independent (paired deals) or have many ties. The estimate stays the
+            same and errors become the sandwich ``H⁻¹ V H⁻¹`` instead of the inverse Fisher
+            information ``H⁻¹``.
+        names: what to call the players in an error.
+
+    Raises:
+        MasqueradeError: if some players never met the others, directly or through third ones.
+    """
+    table = square(wins, "wins")
+    np.fill_diagonal(table, 0)
+    if (table < 0).any():
+        raise MasqueradeError("wins must not be negative")
+    sets, weights = _pairs(table + table.T)
+    variances = None if score_variances is None else square(score_variances, "score_variances")
+    choices = _Choices(sets, weights, table.sum(axis=1), table)
+    return _rate(choices, anchor, prior, names, variances)
+
+
+def plackett_luce(
+    players: npt.ArrayLike,
+    places: npt.ArrayLike,
+    anchor: int = 0,
+    prior: float = 1.0,
+    names: Sequence[str] | None = None,
+    *,
+    is_last_unranked: bool = False,
+) -> Ratings:
+    """Rate players from the places of games of any size (Luce 1959, Plackett 1975, Hunter 2004).
+
+    Tied seats are split: the log-likelihood is averaged over all orders of a tie, so that in games
+    of two it equals ``bradley_terry`` with half wins. A player may hold several seats of a game.
+
+    >>> players = [[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 2, 1]] * 10
+    >>> places = [[3, 2, 1], [1, 2, 3], [2, 2, 1], [2, 1, 3]] * 10
+    >>> ratings = plackett_luce(players, places)
+    >>> print(f"{ratings.interval(2):.0f} {ratings.is_firm}")
+    172 ± 112 [ True  True  True]
+
+    Args:
+        players: [games, seats] who sat where; -1 for a seat that was empty.
+        places: [games, seats] smaller is better; equal is a tie.
+        anchor: the player whose rating is 0.
+        prior: drawn games of two, added to each pair that has met; see ``bradley_terry``.
+        names: what to call the players in an error.
+        is_last_unranked: take seats tied for the last place as unordered instead of equal, which is
+            right for games that name only the winner.
+
+    Raises:
+        MasqueradeError: if some players never met the others, directly or through third ones.
+    """
+    who, ranks = np.asarray(players, np.int64), np.asarray(places, np.float64)
+    if who.ndim != 2 or who.shape != ranks.shape or who.size == 0 or who.min() < -1:
+        raise MasqueradeError(f"players and places must be [games, seats], not {who.shape}")
+    orders, weights, depths = _orders(who, ranks, is_last_unranked)
+    num_players = int(who.max()) + 1
+    one_hot = np.eye(num_players + 1)[:, :num_players]  # the last row, -1, is an empty seat
+    beaten, chosen = np.zeros((num_players, num_players)), np.zeros(num_players)
+    sets, set_weights = [np.zeros((0, num_players))], [np.zeros(0)]
+    for stage in range(who.shape[1] - 1):
+        left = one_hot[orders[:, stage:]].sum(axis=1)
+        is_choice = (depths > stage) & (left.sum(axis=1) > 1)
+        left, best = left[is_choice], one_hot[orders[is_choice, stage]]
+        weight = weights[is_choice]
+        chosen += weight @ best
+        beaten += best.T @ (weight[:, None] * left)
+        sets.append(left)
+        set_weights.append(weight)
+    distinct, index = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
+    totals = np.zeros(len(distinct))
+    np.add.at(totals, index.ravel(), np.concatenate(set_weights))
+    np.fill_diagonal(beaten, 0)  # a player in several seats may come before itself
+    return _rate(_Choices(distinct, totals, chosen, beaten), anchor, prior, names)
+
+
+def _orders(
+    who: npt.NDArray[np.int64], ranks: Floats, is_last_unranked: bool
+) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.int64]]:
+    """Turn places into strict orders: players best first, weight of the order, places that count.
+
+    A game without ties is one order of weight 1; a tie of ``t`` seats makes ``t!`` orders.
+    """
+    ranks = np.where(who < 0, np.inf, ranks)
+    seats = np.lexsort((who, ranks), axis=1)
+    who, ranks = np.take_along_axis(who, seats, 1), np.take_along_axis(ranks, seats, 1)
+    dense = np.cumsum(np.diff(ranks, axis=1, prepend=ranks[:, :1]) > 0, axis=1)
+    games, counts = np.unique(np.hstack([who, dense]), axis=0, return_counts=True)
+    orders, weights, depths = [], [], []
+    for row, count in zip(games.tolist(), counts.tolist(), strict=True):
+        filled = sum(player >= 0 for player in row[: who.shape[1]])
+        seated, dense_places = row[:filled], row[who.shape[1] : who.shape[1] + filled]
+        groups = [
+            [player for player, _ in group]
+            for _, group in itertools.groupby(
+                zip(seated, dense_places, strict=True), key=lambda seat: seat[1]
+            )
+        ]
+        last = groups.pop() if is_last_unranked and groups and len(groups[-1]) > 1 else []
+        splits = list(itertools.product(*map(itertools.permutations, groups)))
+        empty = [-1] * (who.shape[1] - filled)
+        orders += [[*itertools.chain(*split), *last, *empty] for split in splits]
+        weights += [count / len(splits)] * len(splits)
+        depths += [filled - len(last)] * len(splits)
+    return np.array(orders), np.array(weights, np.float64), np.array(depths)
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """Everything the likelihood of Luce's model needs."""
+
+    sets: Floats
+    """[sets, players] how many seats each player has in a field that was chosen from."""
+    weights: Floats
+    """[sets] how many choices were made from it."""
+    chosen: Floats
+    """[players] how often each was chosen."""
+    beaten: Floats
+    """[players, players] how often the row was chosen before the column; diagonal 0."""
+
+
+def _pairs(games: Floats) -> tuple[Floats, Floats]:
+    """Fields of two for each pair with games, and how many: [players, players] -> sets, weights."""
+    first, second = np.nonzero(np.triu(games, 1))
+    sets = np.eye(len(games))[first] + np.eye(len(games))[second]
+    return sets, games[first, second]
+
+
+def _rate(
+    choices: _Choices,
+    anchor: int,
+    prior: float,
+    names: Sequence[str] | None,
+    score_variances: Floats | None = None,
+) -> Ratings:
+    """Check, add the prior, fit, and put the result on the Elo scale."""
+    num_players = len(choices.chosen)
+    if num_players < 2:
+        raise MasqueradeError("a rating needs two players or more")
+    if not 0 <= anchor < num_players:
+        raise MasqueradeError(f"anchor must be one of the {num_players} players, not {anchor}")
+    _check_connected(choices.beaten, names)
+    strong = csgraph.connected_components(choices.beaten > 0, connection="strong")[1]
+    is_firm = np.asarray(strong == strong[anchor])
+    if prior < 0 or (prior == 0 and not is_firm.all()):
+        raise MasqueradeError("some players won or lost everything: give a prior above 0")
+
+    has_met = (choices.beaten + choices.beaten.T > 0).astype(np.float64)
+    drawn, weights = _pairs(prior * has_met)
+    log_strengths, information = _fit(
+        np.concatenate([choices.sets, drawn]),
+        np.concatenate([choices.weights, weights]),
+        choices.chosen + prior / 2 * has_met.sum(axis=1),
+    )
+    others = np.ix_(*[np.delete(np.arange(num_players), anchor)] * 2)
+    errors = np.linalg.inv(information[others])
+    if score_variances is not None:
+        np.fill_diagonal(score_variances, 0)
+        scores = np.diag(score_variances.sum(axis=1)) - score_variances
+        errors = errors @ scores[others] @ errors
+    covariance = np.zeros((num_players, num_players))
+    covariance[others] = errors * ELO**2
+    return Ratings((log_strengths - log_strengths[anchor]) * ELO, covariance, is_firm)
+
+
+def _fit(sets: Floats, weights: Floats, chosen: Floats) -> tuple[Floats, Floats]:
+    """Maximise Luce's likelihood by Newton's method: log-strengths and Fisher information.
+
+    The log-likelihood ``chosen . x - sum(weights * log(sets @ exp(x)))`` is concave in ``x`` and
+    blind to a shift of all ``x``, so halving a step that went too far is all the care it needs.
+    Hunter's MM algorithm has the same limit in many cheaper steps, but errors need the information
+    matrix in any case.
+    """
+
+    def likelihood(x: Floats) -> float:
+        return float(chosen @ x - weights @ np.log(sets @ np.exp(x)))
+
+    x = np.zeros(len(chosen))
+    for _ in range(100):
+        probs = sets * np.exp(x)
+        probs /= probs.sum(axis=1, keepdims=True)
+        expected = weights @ probs
+        information = np.diag(expected) - probs.T @ (weights[:, None] * probs)
+        # Ones in the direction of the shift make the matrix regular and leave the step as it is.
+        step = np.linalg.solve(information + np.trace(information) / x.size, chosen - expected)
+        step -= step.mean()
+        if np.abs(step).max() < 1e-9:
+            return x, information
+        before, size = likelihood(x), 1.0
+        while likelihood(x + size * step) < before - 1e-12 * abs(before) and size > 1e-6:
+            size /= 2
+        x = x + size * step
+    raise MasqueradeError("ratings did not converge: scale down extreme numbers of games")
+
+
+def _check_connected(beaten: Floats, names: Sequence[str] | None) -> None:
+    """Refuse a table in which two groups of players never met, and name the groups."""
+    num_groups, labels = csgraph.connected_components(beaten + beaten.T > 0, directed=False)
+    if num_groups > 1:
+        known = names or [str(player) for player in range(len(beaten))]
+        groups = [
+            "{" + ", ".join(known[i] for i in np.flatnonzero(labels == group).tolist()) + "}"
+            for group in range(num_groups)
+        ]
+        raise MasqueradeError(
+            f"no games connect {' and '.join(groups)}: rate the groups apart or let them meet"
+        )
+
+
+def square(table: npt.ArrayLike, name: str) -> Floats:
+    """Return a finite square copy."""
+    array = np.array(table, np.float64)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not np.isfinite(array).all():
+        raise MasqueradeError(f"{name} must be finite and [players, players], not {array.shape}")
+    return array

@@ -1,0 +1,32 @@
+"""Agents of known strength, for tournaments whose right answer is known before they are played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent, Views
+from envs.core import Game, uniform
+
+
+class Folder(Agent):
+    """Kuhn poker: passes with a given probability and bets otherwise, whatever the card.
+
+    Against a player who always passes, betting more often wins more: a ladder by ``passes``.
+    """
+
+    def __init__(self, game: Game, passes: float) -> None:
+        super().__init__(game)
+        self.passes = passes
+
+    def act(self, views: Views) -> Any:
+        draws = np.array([uniform(rng) for rng in views.rngs])
+        return np.where(draws < self.passes, 0, 1)
+
+
+class Broken(Agent):
+    """Fails in every game."""
+
+    def act(self, views: Views) -> Any:
+        raise RuntimeError("always")

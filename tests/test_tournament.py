@@ -1,0 +1,224 @@
+"""Tournaments: planted truths, any number of workers, taken up again, one bad agent among good."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evaluate
+from arena.spec import AgentSpec, TournamentSpec
+from arena.tournament import Progress, run_tournament
+from arena.units import Unit, UnitStore
+from envs.core import MasqueradeError, OptionError
+
+KUHN = TournamentSpec(
+    "kuhn_v0",
+    tuple(AgentSpec.parse(agent) for agent in ("random", "kuhn_rule", "other=random")),
+    deals=1200,
+)
+
+
+def planted(passes: float) -> AgentSpec:
+    params = {"passes": passes}
+    return AgentSpec("tests.planted_agents:Folder", params, f"passes {passes}")
+
+
+def quiet(total: int) -> Progress:
+    return Progress(total, is_shown=False)
+
+
+def play(spec: TournamentSpec, folder: Path, **arguments: Any) -> dict[str, Any]:
+    return run_tournament(spec, folder, on_start=quiet, **arguments).to_dict()
+
+
+def test_two_workers_give_the_table_of_one(tmp_path: Path) -> None:
+    assert play(KUHN, tmp_path / "one") == play(KUHN, tmp_path / "two", workers=2)
+
+
+def test_a_killed_tournament_goes_on_to_the_same_table(tmp_path: Path) -> None:
+    whole = play(KUHN, tmp_path / "whole")
+    played: list[Unit] = []
+    save = UnitStore.save
+
+    def save_three(store: UnitStore, unit: Unit, result: Any) -> None:
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        played.append(unit)
+        save(store, unit, result)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(UnitStore, "save", save_three)
+        with pytest.raises(KeyboardInterrupt):
+            play(KUHN, tmp_path / "cut")
+    assert len(list((tmp_path / "cut" / "units").glob("*.npz"))) == 3
+    with pytest.raises(MasqueradeError, match="--resume"):
+        play(KUHN, tmp_path / "cut")
+    assert play(KUHN, tmp_path / "cut", has_resume=True) == whole
+
+
+def test_more_deals_continue_a_shorter_tournament(tmp_path: Path) -> None:
+    play(KUHN, tmp_path / "grown")
+    longer = replace(KUHN, deals=1700)
+    assert play(longer, tmp_path / "grown", has_resume=True) == play(longer, tmp_path / "anew")
+
+
+def test_another_tournament_in_the_folder_is_refused(tmp_path: Path) -> None:
+    play(KUHN, tmp_path)
+    with pytest.raises(MasqueradeError, match="seed differ"):
+        play(replace(KUHN, seed=1), tmp_path, has_resume=True)
+
+
+def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
+    levels = (0.0, 0.25, 0.5, 1.0)
+    spec = TournamentSpec("kuhn_v0", tuple(planted(p) for p in levels), deals=3000)
+    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    for comparison in summary.comparisons:
+        p, q = (float(name.split()[1]) for name in (comparison.first, comparison.second))
+        assert not comparison.lead.excludes(_kuhn_lead(p, q)), comparison
+
+
+def _kuhn_lead(p: float, q: float) -> float:
+    """Exact value of passing with probability p against q, averaged over both seats.
+
+    Cards do not matter to either, so a showdown is worth nothing on average and only folds pay.
+    """
+
+    def first_seat(mine: float, theirs: float) -> float:
+        bet_and_fold = (1 - mine) * theirs
+        passed_and_bet = mine * (1 - theirs)
+        return bet_and_fold - passed_and_bet * mine
+
+    return (first_seat(p, q) - first_seat(q, p)) / 2
+
+
+def test_one_bad_agent_does_not_spoil_the_rest(tmp_path: Path) -> None:
+    bad = AgentSpec("tests.planted_agents:Broken", name="bad")
+    good = run_tournament(KUHN, tmp_path / "good", on_start=quiet)
+    mixed = run_tournament(
+        replace(KUHN, agents=(*KUHN.agents, bad)), tmp_path / "mixed", on_start=quiet
+    )
+    before = {(c.first, c.second): c for c in good.comparisons}
+    after = {(c.first, c.second): c for c in mixed.comparisons}
+    assert all(after[pair] == comparison for pair, comparison in before.items())
+    assert mixed.standings[-1].name == "bad"
+    assert mixed.standings[-1].faults == mixed.standings[-1].seats
+    assert any("bad lost 7,200 games by RuntimeError: always" in line for line in mixed.faults)
+
+
+def test_playing_on_until_the_wanted_precision(tmp_path: Path) -> None:
+    spec = replace(KUHN, deals=100, agents=KUHN.agents[:2])
+    summary = run_tournament(spec, tmp_path, until=0.05, on_start=quiet)
+    assert summary.worst_half_width <= 0.05
+    assert summary.spec.deals > 100
+
+
+def test_three_players_are_compared_in_duels(tmp_path: Path) -> None:
+    agents = (AgentSpec.parse("random"), AgentSpec.parse("kuhn_rule"))
+    spec = TournamentSpec("kuhn_v0", agents, {"num_players": 3}, deals=400)
+    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    assert summary.comparisons[0].games == 6 * 400
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+def test_the_command_prints_a_table_and_keeps_it(tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    code = evaluate.main(
+        ["tournament", "kuhn_v0", "random", "kuhn_rule", "--games", "2000", "--out", str(out)]
+    )
+    printed = capsys.readouterr().out
+    assert code == 0
+    assert "kuhn_rule" in printed
+    assert "1,000 deals" in printed
+    assert json.loads((out / "summary.json").read_text())["spec"]["deals"] == 1000
+    assert "| kuhn_rule |" in (out / "summary.md").read_text()
+
+
+@pytest.mark.parametrize("config", sorted(Path("configs/tournaments").glob("*.yaml")), ids=str)
+def test_every_config_plays(config: Path, tmp_path: Path) -> None:
+    arguments = [
+        "tournament",
+        "--config",
+        str(config),
+        "--games",
+        "40",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert evaluate.main(arguments) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tournament"], "name a game and at least two agents"),
+        (["tournament", "kuhn_v1", "random", "b=random"], "did you mean 'kuhn_v0'"),
+        (["tournament", "kuhn_v0", "random", "randon"], "did you mean 'random'"),
+        (["tournament", "kuhn_v0", "random", "random"], "two agents are called ['random']"),
+        (["match", "kuhn_v0", "random", "leduc_rule"], "kuhn_v0"),
+        (["match", "kuhn_v0", "random", "no.such:Agent"], "cannot be found"),
+        (["match", "kuhn_v0", "random", "b=random", "--games", "0"], "deals must be at least 1"),
+        (
+            ["match", "kuhn_v0", "random", "b=random", "--workers", "0"],
+            "workers must be at least 1",
+        ),
+        (["match", "kuhn_v0", "random", "b=random", "--design", "x"], "auto, distinct, duels"),
+        (["match", "kuhn_v0", "random", "b=random", "--option", "dice"], "NAME=VALUE"),
+        (["match", "kuhn_v0", "random", "b=random", "--option", "num_players=9"], "from 2 to 5"),
+        (["tournament", "--config", "nowhere.yaml"], "cannot be read"),
+    ],
+)
+def test_bad_input_gets_one_line_and_writes_nothing(
+    arguments: list[str], message: str, tmp_path: Path, capsys: Any
+) -> None:
+    out = tmp_path / "out"
+    assert evaluate.main([*arguments, "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+GAME = "game: {id: kuhn_v0}\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("game: {id: kuhn_v0}\nagent: [random]\n", "did you mean 'agents'"),
+        ("game: kuhn_v0\nagents: [random, kuhn_rule]\n", "mapping with an id"),
+        ("game: {id: kuhn_v0}\nagents: random\n", "must be a list"),
+        ("game: {id: kuhn_v0}\nagents: [{name: x}, random]\n", "has no id"),
+        (
+            "game: {id: kuhn_v0}\nagents: [{id: random, parms: {}}, random]\n",
+            "did you mean 'params'",
+        ),
+        (
+            "game: {id: kuhn_v0}\nagents: [{id: random, params: {x: 1}}, b=random]\n",
+            "cannot be made",
+        ),
+        ("game: [", "no valid YAML"),
+        ("- 1\n", "must be a mapping"),
+    ],
+)
+def test_a_bad_config_gets_one_line(
+    content: str, message: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(content)
+    out = tmp_path / "out"
+    assert evaluate.main(["tournament", "--config", str(path), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_spec_refuses_impossible_numbers() -> None:
+    with pytest.raises(OptionError, match="confidence"):
+        replace(KUHN, confidence=1.5)
