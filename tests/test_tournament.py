@@ -195,7 +195,7 @@ GAME = "game: {id: kuhn_v0}\n"
         ("game: {id: kuhn_v0}\nagents: random\n", "must be a list"),
         ("game: {id: kuhn_v0}\nagents: [{name: x}, random]\n", "has no id"),
         (
-            "game: {id: kuhn_v0}\nagents: [{id: random, parms: {}}, random]\n",
+            "game: {id: kuhn_v0}\nagents: [{id: random, param: {}}, random]\n",
             "did you mean 'params'",
         ),
         (
