@@ -134,7 +134,6 @@ def test_the_message_says_where() -> None:
     assert position.returns().sum() != 0.0
 
 
-@pytest.mark.skipif(JIT_DISABLED, reason="this process is the plain one")
 def test_plain_python_passes_too() -> None:
     code = (
         "import envs, envs.core as c; print(c.check_game(envs.make_game('kuhn_v0'), num_games=3))"
