@@ -38,7 +38,6 @@ _KEYS = types.uint64[:, ::1]
 _MASKS = types.int8[:, ::1]
 _ROWS = types.int64[::1]
 _OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
-_HISTORY = types.int32[::1]
 _HISTORIES = types.int32[:, ::1]
 _TOTALS = types.float64[:, ::1]
 
