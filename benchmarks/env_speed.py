@@ -7,7 +7,8 @@ compared, job by job:
     Steps are turns of ``for agent in env.agent_iter(): env.last(); env.step(...)``, with the
     ``step(None)`` of every agent after the end; ``env.reset()`` is paid for and not counted.
     PettingZoo's Leduc is RLCard's, in which one may fold without facing a bet, so random games are
-    much shorter there. Nobody folds here, on either side: then games are equally long (5.3 moves).
+    much shorter there. Nobody folds here, on either side: then games are equally long (5.3 moves);
+    ``aec_folding`` lets them.
     ``aec_limit`` compares with an environment in which nothing happens: 1 cannot be reached.
 ``rlcard``
     As before, but steps are moves: RLCard's own loop has no ``step(None)``.
@@ -73,13 +74,13 @@ CARD_DEAL = [4, 1]
 # ---- our side ------------------------------------------------------------------------------------
 
 
-def our_aec(is_raw: bool, counts_moves_only: bool = False) -> Chunk:
+def our_aec(is_raw: bool, counts_moves_only: bool = False, never: int | None = FOLD) -> Chunk:
     """Our Leduc as an AEC environment."""
     from envs import leduc_v0
 
     env = leduc_v0.raw_env() if is_raw else leduc_v0.env()
     env.reset(seed=0)
-    return peers.aec_chunk(env, never=FOLD, counts_moves_only=counts_moves_only)
+    return peers.aec_chunk(env, never=never, counts_moves_only=counts_moves_only)
 
 
 def our_vector(make: Callable[[], Game], num_rows: int = NUM_ROWS) -> Chunk:
@@ -225,6 +226,14 @@ JOBS = [
         peer_name="PettingZoo leduc_holdem raw_env",
         package="pettingzoo",
         target=10.0,
+    ),
+    Job(
+        "aec_folding",
+        "as aec_raw, but players fold too, and PettingZoo's games are half as long as ours",
+        partial(our_aec, True, never=None),
+        partial(peers.pettingzoo_raw_env, never=None),
+        peer_name="PettingZoo leduc_holdem raw_env",
+        package="pettingzoo",
     ),
     Job(
         "aec_wrapped",

@@ -63,13 +63,13 @@ def aec_chunk(
     return chunk
 
 
-def pettingzoo_raw_env() -> Chunk:
+def pettingzoo_raw_env(never: int | None = FOLD) -> Chunk:
     """PettingZoo's Leduc hold'em without wrappers."""
     from pettingzoo.classic.rlcard_envs import leduc_holdem  # type: ignore[import-untyped]
 
     env = leduc_holdem.raw_env()
     env.reset(seed=0)
-    return aec_chunk(env, never=FOLD)
+    return aec_chunk(env, never=never)
 
 
 def pettingzoo_env() -> Chunk:

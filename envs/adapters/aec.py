@@ -234,8 +234,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         except AttributeError:
             EnvLogger.error_observe_before_reset()
             raise
+        shown: dict[str, npt.NDArray[Any]] | None = None
+        if observe:
+            shown = self._shown if agent == self._viewer else self.observe(agent)
         return (
-            self.observe(agent) if observe else None,
+            shown,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -243,13 +246,23 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         )
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
-        """Yield the selected agent until nobody is left; the loop must step or reset each time."""
+        """Yield the selected agent until nobody is left.
+
+        Every turn of the loop must step or reset; a raw env trusts the caller with that.
+        """
         if self._number < 0:
             EnvLogger.error_agent_iter_before_reset()
         return self._iterate(max_iter)
 
     def _iterate(self, max_iter: int) -> Iterator[str]:
-        for _ in repeat(None, min(max_iter, sys.maxsize)):
+        turns = repeat(None, min(max_iter, sys.maxsize))
+        if self.is_raw:
+            for _ in turns:
+                if not self.agents:
+                    return
+                yield self.agent_selection
+            return
+        for _ in turns:
             if not self.agents:
                 return
             if not self._has_updated:
