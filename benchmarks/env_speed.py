@@ -16,10 +16,10 @@ compared, job by job:
     Steps are moves with the observation and the legal actions of whoever is to move, and the chance
     between them. Ours are 1024 games in one ``VectorEnv`` that hands out fresh NumPy arrays
     (``has_copies``, the default), and begins the next game in the same step. OpenSpiel is a Python
-    loop over one game at a time that gives the same: ``chance_outcomes``, ``apply_action``, and
-    ``information_state_tensor`` and ``legal_actions_mask`` as arrays. Both sides observe the own
-    dice or card and the whole bidding. ``batch_fastest`` lets OpenSpiel off the mask, the
-    probabilities and fresh arrays.
+    loop over one game at a time: ``chance_outcomes``, ``apply_action``, and at decisions
+    ``information_state_tensor`` and ``legal_actions_mask``, which are lists. Both sides observe the
+    own dice or card and the whole bidding. ``batch_arrays`` has OpenSpiel's lists made into arrays
+    as well; ``batch_fastest`` lets it off the mask, the probabilities and fresh memory.
 ``vector_pgx``
     Steps are moves of 1024 games with observation, mask and automatic reset; ours as in
     ``batch_*``, Pgx in a compiled scan that also draws the actions.
@@ -261,6 +261,14 @@ JOBS = [
         package="rlcard",
     ),
     _batch_job("batch_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, target=20.0),
+    Job(
+        "batch_arrays",
+        "as batch_liars_dice, and OpenSpiel's lists become arrays, as ours are",
+        partial(our_vector, LIARS_DICE),
+        partial(peers.openspiel_loop, THEIR_LIARS_DICE, has_arrays=True),
+        peer_name="OpenSpiel, Python loop, arrays",
+        package="open_spiel",
+    ),
     Job(
         "batch_fastest",
         "as batch_liars_dice, but OpenSpiel gives no masks and writes into one array",

@@ -143,16 +143,20 @@ def rlcard_leduc() -> Chunk:
 # ---- OpenSpiel -----------------------------------------------------------------------------------
 
 
-def openspiel_loop(spec: str) -> Chunk:
-    """Random games of OpenSpiel from Python as its documentation plays them, ready for a network.
+def openspiel_loop(spec: str, has_arrays: bool = False) -> Chunk:
+    """Random games of OpenSpiel from Python as its documentation plays them.
 
-    At a decision the information state and the mask of legal actions become arrays, at a chance
-    node an outcome is drawn from ``chance_outcomes``.
+    At a decision it is asked for the information state and the mask, at a chance node an outcome is
+    drawn from ``chance_outcomes``.
+
+    Args:
+        spec: the game in OpenSpiel's words.
+        has_arrays: turn state and mask, which are lists, into the arrays that a network takes.
     """
     import pyspiel
 
     game = pyspiel.load_game(spec)
-    draws, table = numbers(), LegalTable()
+    draws = numbers()
 
     def chunk() -> int:
         num_moves = 0
@@ -164,9 +168,10 @@ def openspiel_loop(spec: str) -> Chunk:
                     state.apply_action(pick(state.chance_outcomes(), draws)[0])
                     continue
                 num_moves += 1
-                np.array(state.information_state_tensor(), np.float32)
-                mask = np.array(state.legal_actions_mask(), np.int8)
-                state.apply_action(pick(table[mask.tobytes()], draws))
+                tensor, mask = state.information_state_tensor(), state.legal_actions_mask()
+                if has_arrays:
+                    np.array(tensor, np.float32), np.array(mask, np.int8)
+                state.apply_action(pick(state.legal_actions(), draws))
         return num_moves
 
     return chunk

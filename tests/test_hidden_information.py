@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, agent_class, make_agent
+from agents.base import Actions, Agent, Views
+from envs import make_game
 from envs.core import Game, new_rng, stream
 from envs.core.batch import Batch, random_actions
 from envs.core.kernels import OVER
@@ -101,20 +103,29 @@ def test_swapping_the_true_world_changes_no_agents_action(
     assert (agent.act(batch.views(rows)) == chosen).all()
 
 
-def test_the_swap_test_catches_an_agent_that_cheats() -> None:
-    """The test above can fail: an agent with a hand in the batch is caught."""
-    from envs import make_game
+class Cheat(Agent):
+    """Bets in Kuhn poker when the opponent holds the jack, by looking into the batch itself."""
 
+    def __init__(self, game: Game, batch: Batch) -> None:
+        super().__init__(game)
+        self._batch = batch
+
+    def act(self, views: Views) -> Actions:
+        cards = self._batch._states.view(self.game.state_dtype)["cards"][:, 0]
+        return (cards[np.arange(len(views)), 1 - views.seats] == 0).astype(np.int64)
+
+
+def test_the_swap_test_catches_an_agent_that_cheats() -> None:
     game = make_game("kuhn_v0")
+    rows = np.arange(ROWS)
     batch = batch_in_mid_game(game, 0, seed=1)
-    cheat = batch._states.view(game.state_dtype)["cards"][:, 0, 1] > 1
-    swap_worlds(batch, seed=200)
-    assert (cheat != (batch._states.view(game.state_dtype)["cards"][:, 0, 1] > 1)).any()
+    cheat = Cheat(game, batch)
+    chosen = cheat.act(batch.views(rows))
+    assert swap_worlds(batch, seed=200) > 0
+    assert (cheat.act(batch.views(rows)) != chosen).any()
 
 
 def test_views_do_not_carry_the_true_states() -> None:
-    from envs import make_game
-
     game = make_game("liars_dice_v0")
     batch = batch_in_mid_game(game, 2, seed=3)
     views = batch.views(np.arange(ROWS))
