@@ -37,6 +37,7 @@ from envs.core.kernels import (
     RETURNS,
     SAMPLE,
     SEEN,
+    SETTLE,
     STEP,
     TURN,
     Kernels,
@@ -202,6 +203,13 @@ def determinize(state, rules, player, rng):
             num_taken += 1
 
 
+@kernel(SETTLE)
+def settle(state, rules, rng):
+    while turn(state, rules) == CHANCE:
+        step(state, rules, sample(state, rules, rng))
+    return turn(state, rules)
+
+
 @dataclass(frozen=True)
 class KuhnOptions(Options):
     """Options of Kuhn poker."""
@@ -228,6 +236,7 @@ class Kuhn(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
+        settle=settle,
     )
     options: KuhnOptions
 

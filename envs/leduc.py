@@ -45,6 +45,7 @@ from envs.core.kernels import (
     RETURNS,
     SAMPLE,
     SEEN,
+    SETTLE,
     STEP,
     TURN,
     Kernels,
@@ -319,6 +320,13 @@ def determinize(state, rules, player, rng):
             num_left -= 1
 
 
+@kernel(SETTLE)
+def settle(state, rules, rng):
+    while turn(state, rules) == CHANCE:
+        step(state, rules, sample(state, rules, rng))
+    return turn(state, rules)
+
+
 @dataclass(frozen=True)
 class LeducOptions(Options):
     """Options of Leduc poker."""
@@ -345,6 +353,7 @@ class Leduc(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
+        settle=settle,
     )
     options: LeducOptions
 

@@ -63,6 +63,7 @@ from envs.core.kernels import (
     RETURNS,
     SAMPLE,
     SEEN,
+    SETTLE,
     STEP,
     TURN,
     Kernels,
@@ -234,14 +235,15 @@ def has_hand(s, seat):
 
 @helper
 def sort_hand(s, seat):
-    """Put the dice of ``seat`` in rising order (insertion sort)."""
-    for i in range(1, s.dice_left[seat]):
-        value = s.dice[seat, i]
-        j = i
-        while j > 0 and s.dice[seat, j - 1] > value:
-            s.dice[seat, j] = s.dice[seat, j - 1]
-            j -= 1
-        s.dice[seat, j] = value
+    """Put the dice of ``seat`` in rising order."""
+    # Neighbours change places in as many rounds as there are dice. Which ones do is random, so the
+    # usual "if" would be guessed wrong half of the time; taking the smaller and the larger is not.
+    num_dice = s.dice_left[seat]
+    for start in range(num_dice):
+        for i in range(start % 2, num_dice - 1, 2):
+            left, right = s.dice[seat, i], s.dice[seat, i + 1]
+            s.dice[seat, i] = min(left, right)
+            s.dice[seat, i + 1] = max(left, right)
 
 
 @helper
@@ -453,6 +455,18 @@ def determinize(state, rules, player, rng):
             sort_hand(s, seat)
 
 
+@kernel(SETTLE)
+def settle(state, rules, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    while s.turn == CHANCE:
+        if s.starter == NOBODY:
+            s.starter = below(rng, r.num_players)
+        else:
+            roll(s, r, below(rng, r.faces))
+    return s.turn
+
+
 # ---- the Python face -----------------------------------------------------------------------------
 
 
@@ -524,6 +538,7 @@ class LiarsDice(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
+        settle=settle,
     )
     presets = MappingProxyType(
         {

@@ -26,6 +26,7 @@ from envs.core.kernels import (
     RETURNS,
     SAMPLE,
     SEEN,
+    SETTLE,
     SIGNATURES,
     STEP,
     TURN,
@@ -37,13 +38,15 @@ from envs.kuhn import BET, NO_CARD, NOBODY, PASS, RULES, STATE, Kuhn, nth_card_l
 from envs.kuhn import determinize as right_determinize
 from envs.kuhn import observe as right_observe
 from envs.kuhn import returns as right_returns
+from envs.kuhn import sample as right_sample
 from envs.kuhn import seen as right_seen
+from envs.kuhn import settle as right_settle
 from envs.kuhn import step as right_step
 from envs.kuhn import turn as right_turn
 
 
 def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
-    """Kuhn poker with some of its kernels replaced."""
+    """Kuhn poker with some of its kernels replaced, and ``settle`` only where that is one."""
     right = {name: getattr(Kuhn.kernels, name) for name in SIGNATURES}
     name = "_and_".join(function.__name__ for function in wrong.values())
     return type(name, (Kuhn,), {"kernels": Kernels(**(right | wrong))})
@@ -399,6 +402,23 @@ class ShortKuhn(Kuhn):
         return replace(facts, max_length=facts.max_length - 1)
 
 
+@kernel(SETTLE)
+def settle_stops_early(state, rules, rng):
+    right_step(state, rules, right_sample(state, rules, rng))
+    return right_turn(state, rules)
+
+
+@kernel(SETTLE)
+def settle_draws_once_more(state, rules, rng):
+    below(rng, 2)
+    return right_settle(state, rules, rng)
+
+
+@kernel(SETTLE)
+def settle_forgets_whose_turn_it_is(state, rules, rng):
+    return right_settle(state, rules, rng) * 0 + 1
+
+
 class CountlessKuhn(Kuhn):
     """Conserves nothing, so that a card that is dealt twice must be noticed in another way."""
 
@@ -431,6 +451,9 @@ BROKEN_POSITIONS: list[tuple[type[Kuhn], str]] = [
     (kuhn_with(returns=returns_forget_the_pot), "returns add up at the end"),
     (kuhn_with(returns=returns_are_too_large), "returns stay in bounds"),
     (kuhn_with(observe=observe_divides_by_zero), "observations lie between zero and one"),
+    (kuhn_with(settle=settle_stops_early), "settle plays chance one by one"),
+    (kuhn_with(settle=settle_draws_once_more), "settle plays chance one by one"),
+    (kuhn_with(settle=settle_forgets_whose_turn_it_is), "settle plays chance one by one"),
     (ShortKuhn, "games end within max length"),
 ]
 BROKEN_INFORMATION: list[tuple[type[Kuhn], str]] = [
@@ -494,6 +517,9 @@ BROKEN_ON_THE_TREE: list[tuple[type[Kuhn], str]] = [
         kuhn_with(determinize=determinize_likes_low_cards),
         "determinize draws worlds as often as chance makes them",
     ),
+    (kuhn_with(settle=settle_stops_early), "settle plays chance one by one"),
+    (kuhn_with(settle=settle_draws_once_more), "settle plays chance one by one"),
+    (kuhn_with(settle=settle_forgets_whose_turn_it_is), "settle plays chance one by one"),
     (ShortKuhn, "games end within max length"),
 ]
 WRITES_TOO_FAR = kuhn_with(observe=observe_writes_too_far)

@@ -22,7 +22,7 @@ from envs.core.compiling import compiled, direct
 from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES
-from envs.core.playing import open_game, pay, play, settle
+from envs.core.playing import pay, roll_on
 from envs.core.rng import new_rng, seed_stream, stream
 
 __all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
@@ -68,23 +68,22 @@ def _step_all(
         action = actions[row]
         if action != BEGIN and not (0 <= action < masks.shape[1] and masks[row, action]):
             return row
-    no_keys, no_history = root[:0], numbers[:0]
     for row in range(actions.size):
         state, rng = states[row], rngs[row]
         dones[row] = False
         rewards[row, :] = 0.0
         turn = OVER
         if actions[row] != BEGIN:
-            play(kernels, rules, state, actions[row], no_keys, no_history, 0)
-            turn, _ = settle(kernels, rules, state, rng, no_keys, no_history, 0)
+            kernels.step(state, rules, actions[row])
+            turn = roll_on(kernels, rules, state, rng)
             pay(kernels, rules, state, totals[row], rewards[row])
             if turn == OVER:
                 dones[row] = True
                 numbers[row] += actions.size
         if turn == OVER:
-            number = numbers[row]
-            seed_stream(root, number, rng)
-            turn, _ = open_game(kernels, openings, rules, number, state, rng, no_keys, no_history)
+            seed_stream(root, numbers[row], rng)
+            kernels.new(state, openings[numbers[row] % openings.shape[0]])
+            turn = roll_on(kernels, rules, state, rng)
             kernels.returns(state, rules, totals[row])
         seats[row] = turn
         kernels.observe(state, rules, turn, observations[row])

@@ -13,10 +13,20 @@
 ``determinize``  puts another world in place, one that ``player`` cannot tell from this one
 ===============  ==============================================================================
 
+An eleventh, ``settle``, is there for speed alone and may be left out: it plays all chance events
+that are due in one call, because an indirect call for every die costs more than the die. It is
+always the same loop over a game's own ``turn``, ``sample`` and ``step``::
+
+    @kernel(SETTLE)
+    def settle(state, rules, rng):
+        while turn(state, rules) == CHANCE:
+            step(state, rules, sample(state, rules, rng))
+        return turn(state, rules)
+
 A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
 never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
 rules, action)``,
-yet is compiled once for all games: Numba passes the table as ten addresses.
+yet is compiled once for all games: Numba passes the table as a row of addresses.
 
 Laws that the signatures cannot say (``check_game`` tests them):
 
@@ -27,6 +37,7 @@ Laws that the signatures cannot say (``check_game`` tests them):
 * ``determinize`` depends on what ``player`` has seen and on the generator, and on nothing else:
   started from two worlds the player cannot tell apart, with the same generator, it gives the same
   world;
+* ``settle`` does what its three functions do one by one, draw for draw, and returns ``turn``;
 * no function raises: whoever calls from Python checks first (``Position``, the environments).
 """
 
@@ -70,6 +81,7 @@ __all__ = [
     "RULES",
     "SAMPLE",
     "SEEN",
+    "SETTLE",
     "STATE",
     "STEP",
     "TOTALS",
@@ -118,16 +130,20 @@ SIGNATURES: dict[str, Any] = {
     "observe": OBSERVE,
     "determinize": DETERMINIZE,
 }
+"""The ten functions of every game."""
+
+SETTLE = INT(STATE, RULES, RNG)
+_TABLE: dict[str, Any] = {**SIGNATURES, "settle": SETTLE}
 
 
 class Kernels(int):
-    """The ten functions of one game, as one cheap argument for compiled code.
+    """The functions of one game, as one cheap argument for compiled code.
 
     The number itself is the address of a table of their addresses: nothing unboxes faster.
 
     Args:
         functions: every function of the contract by name, each decorated with ``kernel`` and its
-            signature.
+            signature; ``settle`` may be missing.
     """
 
     new: Callable[..., None]
@@ -140,20 +156,24 @@ class Kernels(int):
     returns: Callable[..., None]
     observe: Callable[..., None]
     determinize: Callable[..., None]
+    settle: Callable[..., int]
+    has_settle: bool
 
     def __new__(cls, **functions: Callable[..., Any]) -> Kernels:
         """Check that all ten are there with the right signatures, and note their addresses."""
-        if functions.keys() != SIGNATURES.keys():
-            missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
-            extra = ", ".join(sorted(functions.keys() - SIGNATURES.keys())) or "none"
-            expected = f"a game needs exactly {', '.join(SIGNATURES)}"
+        missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
+        extra = ", ".join(sorted(functions.keys() - _TABLE.keys())) or "none"
+        if (missing, extra) != ("none", "none"):
+            expected = f"a game needs {', '.join(SIGNATURES)} and may have settle"
             raise TypeError(f"{expected}: missing {missing}, unknown {extra}")
-        addresses = np.zeros(len(SIGNATURES), np.int64)
+        addresses = np.zeros(len(_TABLE), np.int64)
         if not JIT_DISABLED:
-            for i, (name, signature) in enumerate(SIGNATURES.items()):
-                addresses[i] = _address(name, functions[name], signature)
+            for i, (name, signature) in enumerate(_TABLE.items()):
+                if name in functions:
+                    addresses[i] = _address(name, functions[name], signature)
         table = super().__new__(cls, addresses.ctypes.data)
-        table.__dict__.update(functions, _addresses=addresses)  # which also keeps the memory alive
+        table.__dict__.update(functions, has_settle="settle" in functions)
+        table.__dict__["_addresses"] = addresses  # which also keeps the memory alive
         return table
 
 
@@ -170,7 +190,7 @@ class KernelsType(types.Type):
     """The type of a :class:`Kernels` argument in compiled code.
 
     A NamedTuple of Numba's first-class functions would do the same, but costs about 19 microseconds
-    per function and call to unbox; this costs one attribute look-up for all ten.
+    per function and call to unbox; this costs one attribute look-up for all of them.
     """
 
     def __init__(self) -> None:
@@ -189,7 +209,7 @@ def _typeof_kernels(_value: Kernels, _context: Any) -> KernelsType:
 @register_model(KernelsType)
 class _KernelsModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, [(name, types.voidptr) for name in SIGNATURES])
+        super().__init__(dmm, fe_type, [(name, types.voidptr) for name in _TABLE])
 
 
 @unbox(KernelsType)  # type: ignore[untyped-decorator]
@@ -198,7 +218,7 @@ def _unbox_kernels(typ: Any, obj: Any, c: Any) -> NativeValue:
     void_pointer = c.context.get_value_type(types.voidptr)
     table = c.builder.bitcast(address, void_pointer.as_pointer())
     struct = cgutils.create_struct_proxy(typ)(c.context, c.builder)
-    for i, name in enumerate(SIGNATURES):
+    for i, name in enumerate(_TABLE):
         slot = c.builder.gep(table, [ir.Constant(ir.IntType(64), i)])
         setattr(struct, name, c.builder.load(slot))
     return NativeValue(
@@ -211,13 +231,17 @@ class _KernelsAttributes(AttributeTemplate):
     key = KernelsType
 
     def generic_resolve(self, _typ: Any, name: str) -> Any:  # type: ignore[override]
-        return types.FunctionType(SIGNATURES[name]) if name in SIGNATURES else None
+        if name == "has_settle":
+            return types.boolean
+        return types.FunctionType(_TABLE[name]) if name in _TABLE else None
 
 
 @lower_getattr_generic(KernelsType)  # type: ignore[untyped-decorator]
 def _lower_kernel(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
     struct = cgutils.create_struct_proxy(typ)(context, builder, value=value)
-    function = cgutils.create_struct_proxy(types.FunctionType(SIGNATURES[name]))(context, builder)
+    if name == "has_settle":
+        return cgutils.is_not_null(builder, struct.settle)
+    function = cgutils.create_struct_proxy(types.FunctionType(_TABLE[name]))(context, builder)
     # A first-class function with a "jit address" is called with Numba's own convention: no C
     # wrapper in between.
     null = ir.Constant(context.get_value_type(types.voidptr), None)

@@ -33,6 +33,7 @@ __all__ = [
     "observe_game",
     "open_game",
     "pay",
+    "roll_on",
     "settle",
 ]
 
@@ -64,6 +65,18 @@ def settle(kernels, rules, state, rng, keys, history, length):
         length = play(kernels, rules, state, outcome, keys, history, length)
         turn = kernels.turn(state, rules)
     return turn, length
+
+
+@helper
+def roll_on(kernels, rules, state, rng):
+    """Like ``settle``, but without keys and history."""
+    turn = kernels.turn(state, rules)
+    if turn == CHANCE and kernels.has_settle:
+        return kernels.settle(state, rules, rng)
+    while turn == CHANCE:
+        kernels.step(state, rules, kernels.sample(state, rules, rng))
+        turn = kernels.turn(state, rules)
+    return turn
 
 
 @helper

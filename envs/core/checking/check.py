@@ -14,6 +14,7 @@ from envs.core.checking.positions import (
     look,
     sample_follows_chance,
     sample_gives_legal_outcomes,
+    settle_plays_chance_one_by_one,
 )
 from envs.core.checking.probe import Probe, rules_are_never_written
 from envs.core.checking.trees import check_tree, grow_tree
@@ -217,6 +218,7 @@ def _choose(probe: Probe, tally: _Tally, node: Node, rng: Words) -> int:
     if is_new and below(rng, 1 + num_sampled) == 0:
         tally.sampled.add(node.state.tobytes())
         sample_follows_chance(probe, node, rng)
+    settle_plays_chance_one_by_one(probe, node, rng)
     return sample_gives_legal_outcomes(probe, node, rng)
 
 

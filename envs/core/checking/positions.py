@@ -212,6 +212,31 @@ def sample_follows_chance(probe: Probe, node: Node, rng: Words) -> None:
         )
 
 
+@law
+def settle_plays_chance_one_by_one(probe: Probe, node: Node, rng: Words) -> None:
+    """``settle``, where a game has it, does what ``sample`` and ``step`` do until no chance is due.
+
+    It draws the same, leaves the same state and returns its ``turn``.
+    """
+    if not probe.game.kernels.has_settle:
+        return
+    state, own_rng, turn = node.state, rng.copy(), node.turn
+    for _ in range(probe.facts.max_length + 1):
+        if turn != CHANCE:
+            break
+        state = probe.step(state, probe.sample(state, own_rng))
+        turn = probe.turn(state)
+    rng = rng.copy()
+    answer, settled = probe.settle(node.state, rng)
+    if answer != turn:
+        raise Broken(f"'settle' returned {answer}, and 'turn' is {turn} after all chance")
+    if settled.tobytes() != state.tobytes():
+        differing = np.flatnonzero(settled != state)[:6].tolist()
+        raise Broken(f"the state after 'settle' differs at bytes {differing}")
+    if rng.tobytes() != own_rng.tobytes():
+        raise Broken("'settle' drew more or fewer numbers than 'sample' did")
+
+
 # ---- amounts -------------------------------------------------------------------------------------
 
 

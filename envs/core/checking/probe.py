@@ -122,7 +122,7 @@ class Probe:
         """Say that the next calls are about the true position again."""
         self.world_note = ""
 
-    # ---- the ten kernels -------------------------------------------------------------------------
+    # ---- the kernels -----------------------------------------------------------------------------
 
     def new(self, number: int) -> State:
         """The first position of game ``number`` of a series."""
@@ -165,6 +165,11 @@ class Probe:
     def step(self, state: State, action: int) -> State:
         """The state after an action or outcome."""
         return self._twice("step", state, action).state
+
+    def settle(self, state: State, rng: Words) -> tuple[int, State]:
+        """Play all chance that is due and advance ``rng``: who is then to move, and the state."""
+        outcome = self._twice("settle", state, rng=rng)
+        return outcome.answer, outcome.state
 
     def seen(self, state: State, action: int, player: int) -> int:
         """What ``player`` sees of an action."""
@@ -225,7 +230,7 @@ class Probe:
         if out is not None and not out.is_intact(junk):
             kernels_write_inside_their_arrays(self, kernel, "the array it was given to fill")
         after = self._state.inside.copy()
-        if kernel not in ("step", "determinize") and after.tobytes() != state.tobytes():
+        if kernel not in ("step", "settle", "determinize") and after.tobytes() != state.tobytes():
             only_step_and_determinize_change_a_state(self, kernel, state, after)
         return _Outcome(answer, after, None if out is None else out.inside.copy(), words)
 

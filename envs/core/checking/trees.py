@@ -18,7 +18,13 @@ import numpy as np
 from envs.core.checking.chi_square import fit_p_value
 from envs.core.checking.information import View, check_same_information, view
 from envs.core.checking.law import Broken, law
-from envs.core.checking.positions import P_THRESHOLD, Node, games_end_within_max_length, look
+from envs.core.checking.positions import (
+    P_THRESHOLD,
+    Node,
+    games_end_within_max_length,
+    look,
+    settle_plays_chance_one_by_one,
+)
 from envs.core.checking.probe import Probe
 from envs.core.checking.worlds import determinize_depends_only_on_what_was_seen
 from envs.core.game import State
@@ -135,6 +141,10 @@ def _is_small(probe: Probe, max_nodes: int) -> bool:
 
 def check_tree(probe: Probe, tree: Tree, rng: Words) -> tuple[TreeCounts, int]:
     """Check every information set; return the tree's size and how many were counted out."""
+    for index, node in enumerate(tree.nodes):
+        if node.turn == CHANCE:
+            probe.move_to(0, tree.history(index))
+            settle_plays_chance_one_by_one(probe, node, rng)
     public = tree.keys(probe, PUBLIC)
     states = {node.state.tobytes() for node in tree.nodes}
     num_counted = 0
