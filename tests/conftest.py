@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# Small networks are fastest on one thread, above all when several tests share the cores. Set
+# before torch is imported, and inherited by the processes that tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from envs.core import Game
 from tests.option_sets import build

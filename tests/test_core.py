@@ -227,6 +227,21 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+MANY_LEGAL = """
+import numpy as np
+from envs.core.playouts import random_legal
+from envs.core.rng import new_rng
+mask, rng = np.zeros(2000, np.int8), new_rng(0)
+mask[:200] = 1  # so few of so many that they must be counted, to more than an int8 holds
+print(all(mask[random_legal(mask, rng)] for _ in range(100)))
+"""
+
+
+def test_a_random_choice_among_very_many_is_legal_in_plain_python_too() -> None:
+    finished = run(MANY_LEGAL, NUMBA_DISABLE_JIT="1")
+    assert (finished.stdout, finished.stderr) == ("True\n", "")
+
+
 def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
     code = "import envs.core.rng, numba; print(numba.config.CACHE_DIR or 'untouched')"
     first = run(code, MASQUERADE_CACHE=str(tmp_path))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +86,7 @@ class SeatGames:
         """Start the series of games anew; the same seed gives the same games."""
         root = int(new_rng()[0]) if seed is None else seed
         self.batch = Batch(self.game, self.size, stream(root, "chance"), stream(root, "choice"))
-        self._next_number = 0
+        self.num_begun = 0
 
     @property
     def is_over(self) -> npt.NDArray[np.bool_]:
@@ -94,14 +94,25 @@ class SeatGames:
         is_over: npt.NDArray[np.bool_] = self.batch.turns == OVER
         return is_over
 
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """The games in play, all but the roots of their chance."""
+        own = {"seats": self.seats.copy(), "paid": self._paid.copy()}
+        return {**self.batch.state_dict(), **own, "num_begun": np.array(self.num_begun)}
+
+    def load_state_dict(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on with games that were saved after the same ``reseed``."""
+        self.batch.load_state_dict(state)
+        self.seats[:], self._paid[:] = state["seats"], state["paid"]
+        self.num_begun = int(state["num_begun"])
+
     def begin(self, rows: Indices) -> None:
         """Begin new games in ``rows``, up to the learner's first decision.
 
         A game that ends before the learner is asked anything teaches nothing; it is dealt again.
         """
         for _ in range(MAX_DEALS):
-            numbers = self._next_number + np.arange(len(rows))
-            self._next_number += len(rows)
+            numbers = self.num_begun + np.arange(len(rows))
+            self.num_begun += len(rows)
             self.batch.begin(rows, numbers)
             is_rotating = self.seat == "rotate"
             self.seats[rows] = numbers % self.game.facts.num_players if is_rotating else self.seat

@@ -47,7 +47,7 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 # Arrows between the rooms point one way: compiled code of a room may contain code of the rooms
 # before it, never of those after.
-_ROOMS = ("envs", "agents", "training", "arena", "play", "benchmarks")
+_ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
 
 _STALE_AFTER = 30 * 24 * 3600.0  # seconds
 

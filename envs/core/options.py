@@ -1,4 +1,4 @@
-"""Options of a game: a frozen dataclass whose fields know their range.
+"""Options of a game or a player: a frozen dataclass whose fields know their range.
 
 >>> @dataclass(frozen=True)
 ... class TableOptions(Options):
@@ -30,15 +30,17 @@ T = TypeVar("T", bound="Options")
 def option(
     default: Any,
     *,
-    low: int | None = None,
-    high: int | None = None,
+    low: float | None = None,
+    high: float | None = None,
     choices: tuple[str, ...] = (),
     is_list: bool = False,
     help: str,
 ) -> Any:
-    """Declare one option: a range of whole numbers, a set of choices, either, or a flag.
+    """Declare one option: a range of numbers, a set of choices, either, or a flag.
 
-    With ``is_list`` a list of such numbers is allowed as well as a single one.
+    Bounds that are whole numbers ask for a whole number, ``low=0.0`` for any number. With
+    ``is_list`` a list of such numbers is allowed as well as a single one. A default of ``None``
+    means that there may be none.
     """
     allowed = {"low": low, "high": high, "choices": choices, "is_list": is_list, "help": help}
     return dataclasses.field(default=default, metadata=allowed)
@@ -64,7 +66,8 @@ class Options:
         for name in values:
             if name not in known:
                 raise OptionError(f"unknown option '{name}': {nearest(name, known)}")
-        return cls(**{name: _plain(value) for name, value in values.items()})
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        return cls(**{name: _plain(fields[name], value) for name, value in values.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain JSON types."""
@@ -82,16 +85,33 @@ class Options:
         ]
 
 
-def _plain(value: Any) -> Any:
-    """Lists as tuples, because options are hashable; whole numbers may come from NumPy."""
+def _plain(field: dataclasses.Field[Any], value: Any) -> Any:
+    """Lists as tuples, because options are hashable; numbers may come from NumPy or as text."""
     if isinstance(value, list | tuple):
-        return tuple(_plain(v) for v in value)
-    return int(value) if isinstance(value, np.integer) else value
+        return tuple(_plain(field, v) for v in value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str) and value not in field.metadata["choices"]:
+        return _number(value, is_whole=isinstance(field.metadata["low"], int))
+    return value
+
+
+def _number(text: str, is_whole: bool) -> Any:
+    """Read a number that YAML takes for text, such as 3e-4 or 1e6; other text stays what it is."""
+    try:
+        number = float(text) if "e" in text.lower() else None
+    except ValueError:
+        return text
+    if number is None:
+        return text
+    return int(number) if is_whole and number.is_integer() else number
 
 
 def _is_allowed(field: dataclasses.Field[Any], value: Any) -> bool:
     if isinstance(field.default, bool):
         return isinstance(value, bool)
+    if value is None:
+        return field.default is None
     if isinstance(value, tuple) and field.metadata["is_list"]:
         return len(value) > 0 and all(_is_in_range(field, v) for v in value)
     if isinstance(value, str):
@@ -101,9 +121,10 @@ def _is_allowed(field: dataclasses.Field[Any], value: Any) -> bool:
 
 def _is_in_range(field: dataclasses.Field[Any], value: Any) -> bool:
     low, high = field.metadata["low"], field.metadata["high"]
+    kinds = int if isinstance(low, int) else int | float
     return (
         low is not None
-        and isinstance(value, int)
+        and isinstance(value, kinds)
         and not isinstance(value, bool)
         and low <= value <= high
     )
@@ -115,7 +136,9 @@ def _range_text(field: dataclasses.Field[Any]) -> str:
     )
     if isinstance(field.default, bool):
         return "true or false"
-    parts = [f"a whole number from {low} to {high}"] if low is not None else []
+    kind = "whole number" if isinstance(low, int) else "number"
+    parts = [f"a {kind} from {low} to {high}"] if low is not None else []
     parts += ["a list of such numbers"] if is_list else []
     parts += [repr(choice) for choice in choices]
+    parts += ["null"] if field.default is None else []
     return " or ".join(parts)

@@ -26,7 +26,7 @@ def random_legal(mask, rng):
         action = below(rng, mask.size)
         if mask[action]:
             return action
-    num_legal = 0
+    num_legal = np.int64(0)  # in plain Python a sum of int8 would overflow
     for action in range(mask.size):
         num_legal += mask[action]
     nth = below(rng, num_legal)

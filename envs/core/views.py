@@ -37,8 +37,9 @@ class Views:
         observations: Callable[[], npt.NDArray[np.float32]],
         worlds: Callable[[Words], npt.NDArray[np.uint8]],
         tokens: Callable[[int], list[int]],
+        past: Callable[[int], npt.NDArray[np.float32]] | None = None,
     ) -> None:
-        """Called by ``Batch.views``; the last four make their part on demand."""
+        """Called by ``Batch.views``; the last five make their part on demand."""
         self.game = game
         self.seats = seats
         """[n] int64: the seat to move."""
@@ -50,6 +51,7 @@ class Views:
         self._make_observations = observations
         self._make_worlds = worlds
         self._make_tokens = tokens
+        self._make_past = past
 
     def __len__(self) -> int:
         """How many games wait."""
@@ -71,6 +73,16 @@ class Views:
         Every call draws anew, from the rows' own generators.
         """
         return self._make_worlds(self.rngs)
+
+    def past_observations(self, count: int) -> npt.NDArray[np.float32]:
+        """[n, count, observation_size]: what each row's player saw at its last earlier decisions.
+
+        The latest is last; zeros stand before a player's first decision. Needs a batch that
+        records its games.
+        """
+        if self._make_past is None:
+            raise ValueError("earlier observations are not known here: only matches record them")
+        return self._make_past(count)
 
     def tokens(self, row: int) -> list[int]:
         """Everything the player of ``row`` has seen since the start of the game."""
