@@ -3,121 +3,204 @@
 python evaluate.py tournament --config configs/tournaments/liars_dice.yaml
 python evaluate.py tournament leduc_v0 random leduc_rule --games 20000 --workers 2
 python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
+python evaluate.py report runs/tournaments/leduc_v0-tournament-seed0
+python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --viewer 0
+python evaluate.py leaderboard
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from arena.spec import AgentSpec, TournamentSpec
-from arena.tournament import run_tournament
+from arena import commands
 from envs.core.errors import MasqueradeError
+from training.missing import train_missing
 
-RUNS = Path("runs") / "tournaments"
+FOLDER = commands.RUNS / "leduc_v0-tournament-seed0"
+TOURNAMENT = f"""\
+everybody against everybody, each deal in every seating, with a table and a report
+
+examples:
+  python evaluate.py tournament leduc_v0 random leduc_rule --games 20000 --workers 2
+  python evaluate.py tournament kuhn_v0 random kuhn_rule other=random --until 0.01
+  python evaluate.py tournament kuhn_v0 random mine=external:examples/external_player.py
+  python evaluate.py tournament --config configs/tournaments/liars_dice.yaml --games 400
+  python evaluate.py tournament leduc_v0 random leduc_rule --resume   (in {FOLDER})
+"""
+MATCH = """\
+one group of agents, each deal in every seating, with a table and a report
+
+examples:
+  python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
+  python evaluate.py match leduc_v0 a=leduc_rule b=leduc_rule c=random --option num_players=3
+"""
+REPORT = f"""\
+write the report of a tournament that has been played
+
+It is a page that needs no network, and the same as Markdown, CSV and JSON beside it.
+
+examples:
+  python evaluate.py report {FOLDER}
+  python evaluate.py report {FOLDER} --out leduc.html
+"""
+REPLAY = f"""\
+print one game step by step, for a spectator or as one of its players saw it
+
+Exactly the game that a tournament played, a new one, or the moves up to a saved position.
+
+examples:
+  python evaluate.py replay {FOLDER} --pair random leduc_rule --deal 7 --seating 1
+  python evaluate.py replay {FOLDER} --deal 7 --viewer 0   (what player 0 saw)
+  python evaluate.py replay --game leduc_v0 --agents leduc_rule random --seed 3
+  python evaluate.py replay position.json
+"""
+LEADERBOARD = """\
+play the tournament of every game and write the pages in docs/leaderboards/
+
+The tournaments are those of configs/tournaments/. What the same code has played before is not
+played again.
+
+examples:
+  python evaluate.py leaderboard                        every game
+  python evaluate.py leaderboard kuhn leduc --workers 2
+  python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
+"""
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="evaluate.py",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, text in (
-        ("tournament", "everybody against everybody, each deal in every seating"),
-        ("match", "one group of agents, each deal in every seating"),
+    parser = _parser(argparse.ArgumentParser, prog="evaluate.py", description=__doc__)
+    subparsers = parser.add_subparsers(dest="command", required=True)
+    for name, text, add, run in (
+        ("tournament", TOURNAMENT, _add_tournament, commands.tournament),
+        ("match", MATCH, _add_match, commands.tournament),
+        ("report", REPORT, _add_report, commands.report),
+        ("replay", REPLAY, _add_replay, commands.replay),
+        ("leaderboard", LEADERBOARD, _add_leaderboard, commands.leaderboard),
     ):
-        command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("game", nargs="?", help="a game's id, such as leduc_v0")
-        command.add_argument("agents", nargs="*", help="agents' ids; 'zero=random' renames one")
-        if name == "tournament":
-            command.add_argument(
-                "--config", type=Path, help="a YAML file instead of game and agents"
-            )
-        command.add_argument(
-            "--option",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="an option of the game, such as --option num_players=3; may be repeated",
-        )
-        command.add_argument("--games", type=int, help="games of every group (default 2000)")
-        command.add_argument("--seed", type=int, help="root of all chance (default 0)")
-        command.add_argument("--design", help="auto, distinct or duels (more than two seats)")
-        command.add_argument("--workers", type=int, default=1, help="processes (default 1)")
-        command.add_argument("--until", type=float, help="play on to this half width")
-        command.add_argument("--out", type=Path, help=f"folder of the results (in {RUNS}/)")
-        command.add_argument("--resume", action="store_true", help="go on in that folder")
+        short = text.partition("\n")[0]
+        command = _parser(subparsers.add_parser, name=name, help=short, description=text)
+        add(command)
+        command.set_defaults(run=run)
     return parser.parse_args(arguments)
 
 
-def make_spec(arguments: argparse.Namespace) -> TournamentSpec:
-    """The tournament that the command line or its file describes."""
-    if getattr(arguments, "config", None):
-        if arguments.game:
-            raise MasqueradeError("give either --config or a game with its agents, not both")
-        spec = TournamentSpec.parse(_read_yaml(arguments.config))
-    elif not arguments.game or len(arguments.agents) < 2:
-        raise MasqueradeError(
-            "name a game and at least two agents, such as: kuhn_v0 random kuhn_rule"
-        )
-    else:
-        options = dict(_option(text) for text in arguments.option)
-        agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
-        spec = TournamentSpec(arguments.game, agents, options)
-    for name in ("seed", "design"):
-        if getattr(arguments, name) is not None:
-            spec = replace(spec, **{name: getattr(arguments, name)})
-    if arguments.games is not None:
-        seatings = len(spec.groups(spec.build_game())[0].seatings)
-        spec = replace(spec, deals=-(-arguments.games // seatings))
-    return spec
+def _parser(make: Any, name: str | None = None, **arguments: Any) -> argparse.ArgumentParser:
+    """A parser whose description keeps its lines."""
+    names = [name] if name else []
+    made: argparse.ArgumentParser = make(
+        *names, formatter_class=argparse.RawDescriptionHelpFormatter, **arguments
+    )
+    return made
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise MasqueradeError(f"{path} is no valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise MasqueradeError(f"{path} must be a mapping with game and agents")
-    return content
+def _add_tournament(command: argparse.ArgumentParser) -> None:
+    _add_match(command)
+    command.add_argument("--config", type=Path, help="a YAML file instead of game and agents")
 
 
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise MasqueradeError(f"--option takes NAME=VALUE, not {text!r}")
-    return name, yaml.safe_load(value)
+def _add_match(command: argparse.ArgumentParser) -> None:
+    command.add_argument("game", nargs="?", help="a game's id, such as leduc_v0")
+    command.add_argument(
+        "agents",
+        nargs="*",
+        help="agents' ids, 'id:path' or 'module:Class'; 'zero=random' renames one",
+    )
+    _add_option(command)
+    command.add_argument("--games", type=int, help="games of every group (default 2000)")
+    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
+    command.add_argument("--design", help="auto, distinct or duels (more than two seats)")
+    command.add_argument(
+        "--workers", type=int, help="units at a time (default 1; with ray: all processors it has)"
+    )
+    command.add_argument(
+        "--executor", default="processes", help="where to play: processes (default) or ray"
+    )
+    command.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="a running cluster (default: $RAY_ADDRESS, or one on this machine for the while)",
+    )
+    command.add_argument(
+        "--time-per-move",
+        type=float,
+        metavar="SECONDS",
+        help="time of every agent that has none of its own; who takes longer loses the game",
+    )
+    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
+    command.add_argument("--luck", help="correct returns for luck: none, chance or full")
+    command.add_argument(
+        "--pilot", type=int, metavar="GAMES", help="of every group, to learn what luck is worth"
+    )
+    command.add_argument("--until", type=float, help="play on to this half width")
+    command.add_argument("--out", type=Path, help=f"folder of the results (in {commands.RUNS}/)")
+    command.add_argument("--resume", action="store_true", help="go on in that folder")
+
+
+def _add_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the game, such as --option num_players=3; may be repeated",
+    )
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, help="what a tournament has written")
+    command.add_argument("--out", type=Path, metavar="FILE", help="the page (report.html in there)")
+
+
+def _add_replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument("source", type=Path, nargs="?", help="a tournament's folder or a position")
+    command.add_argument(
+        "--group",
+        "--pair",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="who played together (default: the first group of the tournament)",
+    )
+    command.add_argument("--deal", type=int, default=0, help="number of the deal (default 0)")
+    command.add_argument("--seating", type=int, default=0, help="number of the seating (default 0)")
+    command.add_argument("--viewer", type=int, help="a seat: show only what its player saw")
+    command.add_argument("--game", help="a game's id, to play a new game instead")
+    command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
+    _add_option(command)
+    command.add_argument("--seed", type=int, default=0, help="of a new game (default 0)")
+
+
+def _add_leaderboard(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="GAME", help="which (default: every game)")
+    command.add_argument("--games", type=int, help="games of every pair, instead of the file's")
+    command.add_argument("--workers", type=int, default=1, help="processes (default 1)")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     parsed = parse_arguments(arguments)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     try:
-        spec = make_spec(parsed)
-        name = f"{spec.game_id}-{parsed.command}-seed{spec.seed}"
-        folder = parsed.out or RUNS / name
-        summary = run_tournament(
-            spec, folder, parsed.workers, has_resume=parsed.resume, until=parsed.until
-        )
+        # What is named by its run and is not there yet is trained first.
+        train_missing(commands.agents_of(parsed), getattr(parsed, "device", None) or "auto")
+        parsed.run(parsed)
     except MasqueradeError as error:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # Whoever reads has seen enough, such as `head`; Python must not complain of it at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        print("\nstopped; go on with the same command and --resume", file=sys.stderr)
+        is_resumed = "resume" in parsed
+        print(
+            f"\nstopped; go on with the same command{' and --resume' * is_resumed}", file=sys.stderr
+        )
         return 130
-    print(summary.to_text())
-    print(f"\nresults in {folder}")
     return 0
 
 

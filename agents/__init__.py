@@ -1,25 +1,65 @@
-"""The players. ``make_agent("random", game)`` makes one by its id."""
+"""The players. ``make_agent("random", game)`` makes one by its id.
+
+What follows a colon belongs to the agent: ``cfr:runs/leduc`` is read from that folder,
+``external:./player.py`` is that program. Before the colon must be an id of the table; any class of
+yours enters as ``module:Class``.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envs.core.errors import UnknownNameError
+from envs.core.errors import OptionError, UnknownNameError
 from envs.core.lazily import look_up
 
 if TYPE_CHECKING:
     from agents.base import Agent
     from envs.core.game import Game
 
-__all__ = ["AGENTS", "agent_class", "make_agent"]
+__all__ = ["AGENTS", "LEARNERS", "agent_class", "make_agent", "split_path"]
 
 AGENTS: dict[str, str] = {
     "random": "agents.uniform:RandomAgent",
+    "cfr": "agents.policy:PolicyAgent",
+    "dqn": "agents.dqn.agent:DQNAgent",
+    "external": "agents.external:ExternalAgent",
+    "openspiel": "agents.openspiel_bot:OpenSpielBot",
+    "sb3": "agents.sb3.player:SB3Agent",
     "kuhn_rule": "agents.kuhn_rule:KuhnRule",
     "leduc_rule": "agents.leduc_rule:LeducRule",
     "liars_dice_rule": "agents.liars_dice_rule:LiarsDiceRule",
+    "profiled": "agents.lies.profiled:ProfiledAgent",
+    "q_learning": "agents.tabular.player:QLearningPlayer",
+    "sarsa": "agents.tabular.player:SarsaPlayer",
+    "expected_sarsa": "agents.tabular.player:ExpectedSarsaPlayer",
+    "double_q": "agents.tabular.player:DoubleQPlayer",
+    "q_lambda": "agents.tabular.player:QLambdaPlayer",
+    "sarsa_lambda": "agents.tabular.player:SarsaLambdaPlayer",
 }
 """Every agent: id -> where its class is; imported when asked for."""
+
+LEARNERS: dict[str, str] = {
+    "cfr": "agents.cfr.learner:CFRLearner",
+    "dqn": "agents.dqn.learner:DQNLearner",
+    "sb3": "agents.sb3.learner:SB3Learner",
+    "q_learning": "agents.tabular.learner:QLearning",
+    "sarsa": "agents.tabular.learner:Sarsa",
+    "expected_sarsa": "agents.tabular.learner:ExpectedSarsa",
+    "double_q": "agents.tabular.learner:DoubleQ",
+    "q_lambda": "agents.tabular.learner:QLambda",
+    "sarsa_lambda": "agents.tabular.learner:SarsaLambda",
+}
+"""What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
+
+
+def split_path(text: str) -> tuple[str, str]:
+    """Cut ``id:path`` in two; whatever does not begin with a known id has no path.
+
+    >>> split_path("external:./player.py"), split_path("random"), split_path("my.module:Player")
+    (('external', './player.py'), ('random', ''), ('my.module:Player', ''))
+    """
+    agent_id, _, path = text.partition(":")
+    return (agent_id, path) if agent_id in AGENTS else (text, "")
 
 
 def agent_class(agent_id: str) -> type[Agent]:
@@ -27,8 +67,12 @@ def agent_class(agent_id: str) -> type[Agent]:
     table = {**AGENTS, agent_id: agent_id} if ":" in agent_id else AGENTS
     try:
         found: type[Agent] = look_up("agent", table, agent_id)
-    except (ImportError, AttributeError) as error:
+    except UnknownNameError:
+        raise
+    except (ImportError, AttributeError, ValueError) as error:
         raise UnknownNameError(f"agent '{agent_id}' cannot be found: {error}") from error
+    if not hasattr(found, "takes"):
+        raise UnknownNameError(f"'{agent_id}' is no agent: derive it from agents.base.Agent")
     return found
 
 
@@ -39,4 +83,10 @@ def make_agent(agent_id: str, game: Game, **params: Any) -> Agent:
     >>> make_agent("random", make_game("kuhn_v0"))
     RandomAgent(kuhn_v0())
     """
-    return agent_class(agent_id)(game, **params)
+    agent_id, path = split_path(agent_id)
+    found = agent_class(agent_id)
+    if path:
+        params = {"path": path, **params}
+    if "path" in params and not found.takes("path"):
+        raise OptionError(f"agent '{agent_id}' takes no path: write '{agent_id}' alone")
+    return found(game, **params)

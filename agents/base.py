@@ -11,11 +11,18 @@ Three rules keep matches fair and repeatable:
 * its chance comes from ``views.rngs``, row by row, so its choice in a game does not depend on which
   games share the batch;
 * it may hold no state that ties one row to another.
+
+An agent is as it was made: it does not learn while it plays, unless it is asked to
+(``begin_learning``). Then it is told after every move what each of its seats may know (``watch``),
+and games are played one after the other.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,18 +32,61 @@ from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.views import Views
 
-__all__ = ["Actions", "Agent", "Views"]
+__all__ = ["Actions", "Agent", "Moment", "Probs", "RowsFailed", "Views"]
 
 Actions = npt.NDArray[np.int64]
+Probs = npt.NDArray[np.float64]
+
+
+class RowsFailed(MasqueradeError):
+    """An agent has no answer for some rows of a batch; its answers for the others are kept."""
+
+    def __init__(self, actions: Actions, reasons: Mapping[int, str]) -> None:
+        """``reasons`` says for each failed row why; ``actions`` of those rows mean nothing."""
+        self.actions = actions
+        self.reasons = dict(reasons)
+        first = next(iter(self.reasons.values()))
+        super().__init__(f"{len(reasons)} of {len(actions)} rows failed, the first: {first}")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a learner in one seat may know after a move, its own or another's."""
+
+    game_number: int
+    """A new number is a new game."""
+    seat: int
+    names: tuple[str, ...]
+    """Who sits in each seat."""
+    world: npt.NDArray[np.uint8]
+    """[state_size] a state that the seat cannot tell from the true one."""
+    total: float
+    """What the seat has got so far; its return when the game is over."""
+    is_over: bool
 
 
 class Agent(ABC):
-    """A player of one game."""
+    """A player of one game.
 
-    wants_tokens: ClassVar[bool] = False
+    What its constructor takes says what it can be given: ``path`` if it comes from a file (then it
+    enters as ``id:path``), ``device`` if it computes on one, ``time_per_move`` if it thinks by the
+    clock.
+    """
+
+    wants_tokens: bool = False
     """Set it to use ``views.tokens``; matches then keep the actions of every game."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it plays; empty: every game."""
+    keeps_time: ClassVar[bool] = False
+    """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
+    name: str = ""
+    """How tables call it, and how others know it again."""
+    time_per_move: float | None = None
+    """Seconds it thinks about a move; ``None`` when the clock does not matter."""
+    is_learning: bool = False
+    """Whether it changes while it plays; tables say so of every agent."""
+    is_reproducible: bool = True
+    """Whether the same views and generators always give the same actions."""
 
     def __init__(self, game: Game) -> None:
         """Prepare to play ``game``."""
@@ -56,9 +106,42 @@ class Agent(ABC):
         """
         return not cls.game_ids or game_id in cls.game_ids
 
+    @classmethod
+    def takes(cls, parameter: str) -> bool:
+        """Whether its constructor has a parameter of this name.
+
+        >>> from agents import agent_class
+        >>> agent_class("external").takes("path"), agent_class("random").takes("path")
+        (True, False)
+        """
+        return parameter in inspect.signature(cls).parameters
+
     @abstractmethod
     def act(self, views: Views) -> Actions:
-        """Choose a legal action for every row: [n] int64."""
+        """Choose a legal action for every row: [n] int64.
+
+        Who fails in some rows only may raise ``RowsFailed``, so that the others are not lost.
+        """
+
+    def policy(self, views: Views) -> Probs | None:
+        """How likely ``act`` is to choose each action: [n, num_actions], or ``None`` if not known.
+
+        It must be the truth about ``act``, not an estimate: luck correction takes the chance out of
+        decisions with it, and would be wrong with anything else.
+        """
+        return None
+
+    def begin_match(self) -> None:  # noqa: B027, most agents have nothing to do
+        """Called before the first game of a match, or of a piece of one."""
+
+    def begin_learning(self) -> None:
+        """Learn from now on; an agent that can sets ``is_learning`` and overrides ``watch``."""
+        raise MasqueradeError(
+            f"{_name(type(self))} cannot learn while it plays: leave 'learning' out"
+        )
+
+    def watch(self, moment: Moment) -> None:  # noqa: B027, only learners are told
+        """Called for each of a learner's seats after every move of its games, and at their end."""
 
     def __repr__(self) -> str:
         """The class and its game."""

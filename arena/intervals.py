@@ -10,7 +10,7 @@ Everything is a pure function of arrays; generators are handed in.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +63,16 @@ class Interval:
         """Whether the value lies outside."""
         return not self.low <= value <= self.high
 
+    def times(self, factor: float) -> Interval:
+        """The same in another unit.
+
+        >>> print(Interval(0.1, 0.05, 0.15).times(100))
+        10.000 ± 5.000
+        """
+        return Interval(factor * self.mean, factor * self.low, factor * self.high)
+
     def __format__(self, spec: str) -> str:
-        spec = spec or ".3f"
+        spec = f"z{spec or '.3f'}"  # z: no minus before a zero
         below, above = format(self.mean - self.low, spec), format(self.high - self.mean, spec)
         if below == above:
             return f"{self.mean:{spec}} ± {above}"
@@ -276,6 +284,8 @@ class SequentialStop:
     """Each look comes after this many times the deals of the one before."""
     span: float = 1.0
     """Largest difference between two deals' means: 1 for win rates, else from the utilities."""
+    round_up: Callable[[int], int] = int
+    """From a number of deals to the next after which there can be a look, for play in batches."""
 
     def __post_init__(self) -> None:
         normal_quantile(self.confidence)
@@ -286,10 +296,10 @@ class SequentialStop:
 
     def looks(self) -> Iterator[int]:
         """Count up the numbers of deals at which to look; without end if there is no maximum."""
-        num_blocks = self.min_blocks
+        num_blocks = self.round_up(self.min_blocks)
         while self.max_blocks is None or num_blocks < self.max_blocks:
             yield num_blocks
-            num_blocks = math.ceil(num_blocks * self.growth)
+            num_blocks = self.round_up(math.ceil(num_blocks * self.growth))
         if self.max_blocks is not None:
             yield self.max_blocks
 
@@ -299,19 +309,54 @@ class SequentialStop:
         Args:
             values: [deals] or [deals, seatings] results so far, in the order of the deals.
         """
-        means = _block_means(values)
+        return self.stop_at_all(_block_means(values)[:, None])
+
+    def stop_at_all(self, series: Floats) -> int | None:
+        """Return the number of deals at which every one of several series is narrow enough.
+
+        >>> coins = np.random.default_rng(0).integers(0, 2, (1000, 3)) * [0.1, 1, 0.5]
+        >>> SequentialStop(half_width=0.1, min_blocks=50).stop_at_all(coins)
+        124
+
+        Args:
+            series: [deals, series] a result of each series for each deal so far, in order.
+        """
         for num_blocks in self.looks():
-            if num_blocks > len(means):
+            if num_blocks > len(series):
                 return None
-            if num_blocks == self.max_blocks or self._reach(means[:num_blocks]) <= self.half_width:
+            is_last = num_blocks == self.max_blocks
+            if is_last or self.reach(series[:num_blocks]) <= self.half_width:
                 return num_blocks
         return None
 
-    def _reach(self, means: Floats) -> float:
-        num_blocks = len(means)
+    def reach(self, series: Floats) -> float:
+        """The half width that a look sees: that of the least certain of [deals, series]."""
+        num_blocks = len(series)
         t = float(special.stdtrit(num_blocks - 1, 0.5 + self.confidence / 2))
-        variance = float(means.var(ddof=1)) + (2 * self.span) ** 2 / num_blocks
+        variance = float(series.var(axis=0, ddof=1).max()) + (2 * self.span) ** 2 / num_blocks
         return t * math.sqrt(variance / num_blocks)
+
+    def next_look(self, series: Floats) -> int:
+        """The look at which play will probably end, or the next one after the deals so far.
+
+        Playing on to there in one go saves looks that would not have ended play; it changes nothing
+        about the end, which ``stop_at_all`` still finds look by look.
+
+        Args:
+            series: [deals, series] results so far.
+        """
+        z, wanted = normal_quantile(self.confidence), self.half_width
+        spread = z * z * float(series.var(axis=0, ddof=1).max())
+        # The n with z² (s² + 4 span² / n) / n = wanted².
+        end = (spread + math.hypot(spread, 4 * wanted * z * self.span)) / (2 * wanted**2)
+        chosen = None
+        for num_blocks in self.looks():
+            if num_blocks > len(series) and (chosen is None or num_blocks <= end):
+                chosen = num_blocks
+            elif chosen is not None:
+                break
+        assert chosen is not None, "play is at its maximum and has no next look"
+        return chosen
 
 
 def _block_means(values: npt.ArrayLike) -> Floats:

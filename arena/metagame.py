@@ -20,6 +20,7 @@ from envs.core.errors import MasqueradeError
 
 __all__ = [
     "AlphaRank",
+    "Cycle",
     "Cycles",
     "NashAverage",
     "alpha_rank",
@@ -167,15 +168,32 @@ def _stationary(log_rates: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
+class Cycle:
+    """One a beats b beats c beats a."""
+
+    players: tuple[int, int, int]
+    """The smallest number first."""
+    strength: float
+    """The smallest of its three payoffs."""
+    is_certain: bool
+    """Whether all three are significant."""
+
+
+@dataclass(frozen=True)
 class Cycles:
     """Where a table of payoffs goes round in circles, and how much of it does."""
 
-    triples: list[tuple[int, int, int]]
-    """Every a beats b beats c beats a with three significant edges; the smallest number first."""
+    found: list[Cycle]
+    """Every cycle of three, certain or not; the certain first, then the strongest."""
     transitive: float
     """Share of the squared payoffs that differences of ratings explain."""
     cyclic: float
     """The rest: 1 - transitive. Noise of the payoffs counts as cyclic."""
+
+    @property
+    def triples(self) -> list[tuple[int, int, int]]:
+        """The players of the certain cycles, in order of their numbers."""
+        return sorted(cycle.players for cycle in self.found if cycle.is_certain)
 
 
 def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
@@ -186,8 +204,8 @@ def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
     orthogonal to it: the curl (Jiang et al. 2011, Balduzzi et al. 2018).
 
     >>> payoffs = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    >>> cycles(payoffs, payoffs - 0.1)
-    Cycles(triples=[(0, 2, 1)], transitive=0.0, cyclic=1.0)
+    >>> cycles(payoffs, payoffs - 0.1).found
+    [Cycle(players=(0, 2, 1), strength=1.0, is_certain=True)]
 
     Args:
         payoffs: [players, players] antisymmetric; NaN for a pair that has not met.
@@ -198,17 +216,22 @@ def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
     has_met = np.isfinite(table) & ~np.eye(len(table), dtype=bool)
     table = _antisymmetric(np.where(has_met, table, 0), is_scaled=False)
     beats = has_met & (np.nan_to_num(np.asarray(low, np.float64)) > 0)
-    triples = [
-        (a, b, c)
+    found = [
+        Cycle(
+            (a, b, c),
+            float(min(table[a, b], table[b, c], table[c, a])),
+            bool(beats[a, b] and beats[b, c] and beats[c, a]),
+        )
         for a, b, c in itertools.permutations(range(len(table)), 3)
-        if a == min(a, b, c) and beats[a, b] and beats[b, c] and beats[c, a]
+        if a == min(a, b, c) and min(table[a, b], table[b, c], table[c, a]) > 0
     ]
+    found.sort(key=lambda cycle: (not cycle.is_certain, -cycle.strength, cycle.players))
     laplacian = np.diag(has_met.sum(axis=1)) - has_met
     ratings = np.linalg.pinv(laplacian.astype(np.float64), hermitian=True) @ table.sum(axis=1)
     ladder = np.where(has_met, ratings[:, None] - ratings, 0)
     total = float(np.sum(table**2))
     transitive = float(np.sum(ladder**2)) / total if total else 1.0
-    return Cycles(triples, transitive, 1 - transitive)
+    return Cycles(found, transitive, 1 - transitive)
 
 
 def cycles_of_wins(wins: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE) -> Cycles:

@@ -5,15 +5,16 @@ Both are Luce's choice model (a player of strength ``g`` is chosen from a field 
 still left. One Newton solver serves both. Ratings are on the Elo scale, with one player anchored at
 0. Where a beats b beats c beats a no rating tells the truth; see ``metagame``.
 
-Games count as independent. Deals that are played in every seating are not; ``bradley_terry`` takes
-their measured variances instead, and for the rest, intervals are usually too wide (luck cancels).
+Games of one deal share its luck and are not independent. The estimates do not mind, but the errors
+do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
+``plackett_luce`` the deal of every game.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +69,7 @@ def bradley_terry(
     wins: npt.ArrayLike,
     anchor: int = 0,
     prior: float = 1.0,
-    score_variances: npt.ArrayLike | None = None,
+    score_covariance: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> Ratings:
     """Rate players from the table of who beat whom (Zermelo 1929, Bradley and Terry 1952).
@@ -84,10 +85,10 @@ def bradley_terry(
         anchor: the player whose rating is 0.
         prior: drawn games added to each pair that has met. One, the default, is Jeffreys' prior for
             a single pair; it keeps an undefeated player finite and fades as games are played.
-        score_variances: [players, players] measured variance of the total score of each pair, for
-            games that are not independent (paired deals) or have many ties. The estimate stays the
-            same and errors become the sandwich ``H⁻¹ V H⁻¹`` instead of the inverse Fisher
-            information ``H⁻¹``.
+        score_covariance: [players, players] measured covariance of the players' total scores (wins
+            over all opponents), for games that are not independent (paired deals, many players at
+            one table) or have many ties. The estimate stays the same and errors become the sandwich
+            ``H⁻¹ V H⁻¹`` instead of the inverse Fisher information ``H⁻¹``.
         names: what to call the players in an error.
 
     Raises:
@@ -98,9 +99,9 @@ def bradley_terry(
     if (table < 0).any():
         raise MasqueradeError("wins must not be negative")
     sets, weights = _pairs(table + table.T)
-    variances = None if score_variances is None else square(score_variances, "score_variances")
     choices = _Choices(sets, weights, table.sum(axis=1), table)
-    return _rate(choices, anchor, prior, names, variances)
+    measured = None if score_covariance is None else square(score_covariance, "score_covariance")
+    return _rate(choices, anchor, prior, names, lambda _: measured)
 
 
 def plackett_luce(
@@ -110,6 +111,7 @@ def plackett_luce(
     prior: float = 1.0,
     names: Sequence[str] | None = None,
     *,
+    blocks: npt.ArrayLike | None = None,
     is_last_unranked: bool = False,
 ) -> Ratings:
     """Rate players from the places of games of any size (Luce 1959, Plackett 1975, Hunter 2004).
@@ -129,6 +131,8 @@ def plackett_luce(
         anchor: the player whose rating is 0.
         prior: drawn games of two, added to each pair that has met; see ``bradley_terry``.
         names: what to call the players in an error.
+        blocks: [games] the number of each game's deal, from 0, for games that are not independent.
+            The estimate stays the same; errors are the sandwich with the spread between deals.
         is_last_unranked: take seats tied for the last place as unordered instead of equal, which is
             right for games that name only the winner.
 
@@ -138,43 +142,50 @@ def plackett_luce(
     who, ranks = np.asarray(players, np.int64), np.asarray(places, np.float64)
     if who.ndim != 2 or who.shape != ranks.shape or who.size == 0 or who.min() < -1:
         raise MasqueradeError(f"players and places must be [games, seats], not {who.shape}")
-    orders, weights, depths = _orders(who, ranks, is_last_unranked)
-    num_players = int(who.max()) + 1
-    one_hot = np.eye(num_players + 1)[:, :num_players]  # the last row, -1, is an empty seat
-    beaten, chosen = np.zeros((num_players, num_players)), np.zeros(num_players)
-    sets, set_weights = [np.zeros((0, num_players))], [np.zeros(0)]
-    for stage in range(who.shape[1] - 1):
-        left = one_hot[orders[:, stage:]].sum(axis=1)
-        is_choice = (depths > stage) & (left.sum(axis=1) > 1)
-        left, best = left[is_choice], one_hot[orders[is_choice, stage]]
-        weight = weights[is_choice]
-        chosen += weight @ best
-        beaten += best.T @ (weight[:, None] * left)
-        sets.append(left)
-        set_weights.append(weight)
-    distinct, index = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
-    totals = np.zeros(len(distinct))
-    np.add.at(totals, index.ravel(), np.concatenate(set_weights))
-    np.fill_diagonal(beaten, 0)  # a player in several seats may come before itself
-    return _rate(_Choices(distinct, totals, chosen, beaten), anchor, prior, names)
+    orders = _split_ties(who, ranks, is_last_unranked)
+    choices, stages = _choices_of(orders, int(who.max()) + 1)
+
+    def measured(log_strengths: Floats) -> Floats | None:
+        if blocks is None:
+            return None
+        pulls = _pulls(orders, stages, log_strengths)[orders.kind_of_game]
+        return _total_covariance(pulls, np.asarray(blocks, np.int64))
+
+    return _rate(choices, anchor, prior, names, measured)
 
 
-def _orders(
-    who: npt.NDArray[np.int64], ranks: Floats, is_last_unranked: bool
-) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.int64]]:
-    """Turn places into strict orders: players best first, weight of the order, places that count.
+@dataclass(frozen=True)
+class _Orders:
+    """Games as strict orders; games that went alike are of one kind and kept once."""
 
-    A game without ties is one order of weight 1; a tie of ``t`` seats makes ``t!`` orders.
-    """
+    players: npt.NDArray[np.int64]
+    """[orders, seats] best first; -1 for an empty seat."""
+    weights: Floats
+    """[orders] games that the order stands for, each split over the orders of its ties."""
+    shares: Floats
+    """[orders] how much of one game of its kind it is."""
+    depths: npt.NDArray[np.int64]
+    """[orders] places that count."""
+    kinds: npt.NDArray[np.int64]
+    """[orders] the kind of game it belongs to."""
+    kind_of_game: npt.NDArray[np.int64]
+    """[games] the kind of each game."""
+
+
+def _split_ties(who: npt.NDArray[np.int64], ranks: Floats, is_last_unranked: bool) -> _Orders:
+    """Turn places into strict orders: a tie of ``t`` seats makes ``t!`` orders."""
+    num_seats = who.shape[1]
     ranks = np.where(who < 0, np.inf, ranks)
     seats = np.lexsort((who, ranks), axis=1)
     who, ranks = np.take_along_axis(who, seats, 1), np.take_along_axis(ranks, seats, 1)
     dense = np.cumsum(np.diff(ranks, axis=1, prepend=ranks[:, :1]) > 0, axis=1)
-    games, counts = np.unique(np.hstack([who, dense]), axis=0, return_counts=True)
-    orders, weights, depths = [], [], []
-    for row, count in zip(games.tolist(), counts.tolist(), strict=True):
-        filled = sum(player >= 0 for player in row[: who.shape[1]])
-        seated, dense_places = row[:filled], row[who.shape[1] : who.shape[1] + filled]
+    games, kind_of_game, counts = np.unique(
+        np.hstack([who, dense]), axis=0, return_inverse=True, return_counts=True
+    )
+    rows, shares, depths, kinds = [], [], [], []
+    for kind, row in enumerate(games.tolist()):
+        filled = sum(player >= 0 for player in row[:num_seats])
+        seated, dense_places = row[:filled], row[num_seats : num_seats + filled]
         groups = [
             [player for player, _ in group]
             for _, group in itertools.groupby(
@@ -183,11 +194,75 @@ def _orders(
         ]
         last = groups.pop() if is_last_unranked and groups and len(groups[-1]) > 1 else []
         splits = list(itertools.product(*map(itertools.permutations, groups)))
-        empty = [-1] * (who.shape[1] - filled)
-        orders += [[*itertools.chain(*split), *last, *empty] for split in splits]
-        weights += [count / len(splits)] * len(splits)
+        empty = [-1] * (num_seats - filled)
+        rows += [[*itertools.chain(*split), *last, *empty] for split in splits]
+        shares += [1 / len(splits)] * len(splits)
         depths += [filled - len(last)] * len(splits)
-    return np.array(orders), np.array(weights, np.float64), np.array(depths)
+        kinds += [kind] * len(splits)
+    weights = np.array(shares) * counts[kinds].astype(np.float64)
+    return _Orders(
+        np.array(rows),
+        weights,
+        np.array(shares),
+        np.array(depths),
+        np.array(kinds),
+        kind_of_game.ravel(),
+    )
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """The choice of one place in the orders that have it."""
+
+    rows: npt.NDArray[np.int64]
+    """[rows] numbers of the orders."""
+    left: Floats
+    """[rows, players] seats still in the field."""
+    best: Floats
+    """[rows, players] one-hot: who was chosen."""
+
+
+def _choices_of(orders: _Orders, num_players: int) -> tuple[_Choices, list[_Stage]]:
+    """All choices that the orders were made by, together and place by place."""
+    one_hot = np.eye(num_players + 1)[:, :num_players]  # the last row, -1, is an empty seat
+    stages = []
+    for stage in range(orders.players.shape[1] - 1):
+        left = one_hot[orders.players[:, stage:]].sum(axis=1)
+        rows = np.flatnonzero((orders.depths > stage) & (left.sum(axis=1) > 1))
+        stages.append(_Stage(rows, left[rows], one_hot[orders.players[rows, stage]]))
+    beaten, chosen = np.zeros((num_players, num_players)), np.zeros(num_players)
+    for choice in stages:
+        weight = orders.weights[choice.rows]
+        chosen += weight @ choice.best
+        beaten += choice.best.T @ (weight[:, None] * choice.left)
+    np.fill_diagonal(beaten, 0)  # a player in several seats may come before itself
+    every = np.concatenate([np.zeros((0, num_players)), *(choice.left for choice in stages)])
+    sets, index = np.unique(every, axis=0, return_inverse=True)
+    totals = np.zeros(len(sets))
+    used = [orders.weights[choice.rows] for choice in stages]
+    np.add.at(totals, index.ravel(), np.concatenate([np.zeros(0), *used]))
+    return _Choices(sets, totals, chosen, beaten), stages
+
+
+def _pulls(orders: _Orders, stages: list[_Stage], log_strengths: Floats) -> Floats:
+    """How a game of each kind pulls at the log-strengths: [kinds, players]."""
+    pulls = np.zeros((int(orders.kinds.max()) + 1, len(log_strengths)))
+    for choice in stages:
+        probs = choice.left * np.exp(log_strengths)
+        probs /= probs.sum(axis=1, keepdims=True)
+        share = orders.shares[choice.rows, None]
+        np.add.at(pulls, orders.kinds[choice.rows], share * (choice.best - probs))
+    return pulls
+
+
+def _total_covariance(values: Floats, blocks: npt.NDArray[np.int64]) -> Floats | None:
+    """Covariance of the total of rows that are independent between blocks; None for one block."""
+    totals = np.zeros((int(blocks.max()) + 1, values.shape[1]))
+    np.add.at(totals, blocks, values)
+    if len(totals) < 2:
+        return None
+    covariance: Floats = np.cov(totals, rowvar=False) * len(totals)
+    return covariance
 
 
 @dataclass(frozen=True)
@@ -216,9 +291,13 @@ def _rate(
     anchor: int,
     prior: float,
     names: Sequence[str] | None,
-    score_variances: Floats | None = None,
+    measured: Callable[[Floats], Floats | None],
 ) -> Ratings:
-    """Check, add the prior, fit, and put the result on the Elo scale."""
+    """Check, add the prior, fit, and put the result on the Elo scale.
+
+    ``measured`` gives, at the fitted log-strengths, the covariance of the players' total scores;
+    None stands for independent games.
+    """
     num_players = len(choices.chosen)
     if num_players < 2:
         raise MasqueradeError("a rating needs two players or more")
@@ -239,9 +318,8 @@ def _rate(
     )
     others = np.ix_(*[np.delete(np.arange(num_players), anchor)] * 2)
     errors = np.linalg.inv(information[others])
-    if score_variances is not None:
-        np.fill_diagonal(score_variances, 0)
-        scores = np.diag(score_variances.sum(axis=1)) - score_variances
+    scores = measured(log_strengths)
+    if scores is not None:
         errors = errors @ scores[others] @ errors
     covariance = np.zeros((num_players, num_players))
     covariance[others] = errors * ELO**2

@@ -1,32 +1,47 @@
 """A tournament from its specification to its table, in a folder that can be taken up again.
 
 The folder holds ``tournament.json`` (what is played, with which versions), ``units/`` (results as
-they come) and, at the end, the summary. A killed tournament goes on with ``has_resume`` and ends
-with the same table, because every unit depends on the specification alone.
+they come) and, at the end, the summary as JSON, Markdown and CSV. A killed tournament goes on with
+``has_resume`` and ends with the same table, because every unit depends on the specification alone,
+and so does the end of one that is played until a wanted precision.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import json
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from arena.design import Group, Sides
+from arena.executors import Played, play_units, prepared
+from arena.intervals import SequentialStop, mean_interval
+from arena.match import MatchResult
+from arena.measure import summarise
+from arena.outcomes import Outcomes
 from arena.spec import TournamentSpec
-from arena.summary import Summary, summarise
-from arena.units import Unit, UnitStore, make_units, play_units
+from arena.summary import Stopping, Summary, Traits
+from arena.units import Unit, UnitStore, make_units, whole_units
 from envs.core.errors import MasqueradeError
+from envs.core.game import Game
 
 __all__ = ["Progress", "run_tournament"]
 
-# With a wanted precision the number of deals is doubled until it is reached, at most so often: few
-# looks at the result keep its intervals honest.
-MAX_DOUBLINGS = 12
+Results = list[tuple[Unit, MatchResult]]
+
+# With a wanted precision play ends at the latest after so many times the deals of the first look.
+MAX_GROWTH = 4096
+
+# What may change when a folder is taken up again: it changes the table, not the games.
+_OF_THE_TABLE = ("deals", "confidence", "big_blind", "roles")
 
 
 class Progress:
@@ -59,78 +74,150 @@ class Progress:
 def run_tournament(
     spec: TournamentSpec,
     folder: Path,
-    workers: int = 1,
+    workers: int | None = None,
     has_resume: bool = False,
     until: float | None = None,
     on_start: Callable[[int], Progress] = Progress,
+    executor: str = "processes",
+    ray_address: str | None = None,
 ) -> Summary:
     """Play what is missing of a tournament and summarise all of it.
 
     Args:
         spec: what is played.
         folder: where results are kept.
-        workers: processes to use; the result does not depend on it.
+        workers: how many units to play at a time; the result does not depend on it.
         has_resume: go on with what the folder holds instead of refusing to touch it.
-        until: play on, with twice as many deals each time, until the half width of every
-            comparison is at most this.
+        until: play on after the deals of ``spec`` until the half width of every lead is at most
+            this; see ``SequentialStop``.
         on_start: makes the display of progress from the number of games.
+        executor: "processes" or "ray"; see ``play_units``, also for what no ``workers`` means.
+        ray_address: the cluster.
     """
-    if workers < 1:
-        raise MasqueradeError(f"workers must be at least 1, not {workers}")
+    if until is not None and not until > 0:
+        raise MasqueradeError(f"the wanted half width must be above 0, not {until}")
+    is_in_order = executor == "processes" and workers in (None, 1) and until is None
+    if spec.has_learners and not is_in_order:
+        raise MasqueradeError(
+            "learning agents play their games in order: use one worker and no --until"
+        )
     game = spec.build_game()
     groups = spec.groups(game)
-    for agent in spec.agents:
-        agent.build(game)  # what cannot be made is refused before anything is written
-    _open_folder(spec, folder, has_resume)
-    store = UnitStore(folder / "units")
-    for _ in range(MAX_DOUBLINGS):
-        units = make_units(groups, spec.deals)
-        _play_missing(spec, store, units, workers, on_start)
-        summary = summarise(spec, game, groups, [(unit, store.load(unit)) for unit in units])
-        if until is None or summary.worst_half_width <= until:
-            break
-        spec = replace(spec, deals=2 * spec.deals)
+    spec.role_names(game)
+    # What cannot be made is refused before anything is written.
+    traits = [Traits.of(agent.build(game)) for agent in spec.agents]
+    where: dict[str, Any] = {"workers": workers, "executor": executor, "ray_address": ray_address}
+    with prepared(**where):
+        _open_folder(spec, folder, has_resume)
+        store = UnitStore(folder / "units")
+
+        def play(deals: int) -> Results:
+            units = make_units(groups, deals)
+            play_them = partial(play_units, spec, **where)
+            if spec.luck != "none":
+                from arena.luck_units import with_values  # compiled code, for those who need it
+
+                units = with_values(spec, units, folder / "luck", play_them)
+            _play_missing(spec, store, units, play_them, on_start)
+            return [(unit, store.load(unit)) for unit in units]
+
+        if until is None:
+            summary = summarise(spec, game, groups, play(spec.deals), traits)
+        else:
+            results, stopping = _play_until(
+                _make_stop(spec, game, until), groups, spec.sides(game), play
+            )
+            spec = replace(spec, deals=stopping.looks[-1])
+            summary = summarise(spec, game, groups, results, traits, stopping)
     (folder / "summary.json").write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
     (folder / "summary.md").write_text(summary.to_markdown())
+    for name, content in summary.to_csv().items():
+        (folder / name).write_text(content)
     return summary
+
+
+def _make_stop(spec: TournamentSpec, game: Game, until: float) -> SequentialStop:
+    """Looks after whole units, beginning with the deals of the specification."""
+    facts = game.facts
+    first = whole_units(spec.deals)
+    team = max(len(side) for side in spec.sides(game))
+    return SequentialStop(
+        until,
+        spec.confidence,
+        first,
+        whole_units(MAX_GROWTH * first),
+        span=team * (facts.max_return - facts.min_return),
+        round_up=whole_units,
+    )
+
+
+def _play_until(
+    stop: SequentialStop, groups: list[Group], sides: Sides, play: Callable[[int], Results]
+) -> tuple[Results, Stopping]:
+    """Play until a look finds every lead certain enough.
+
+    Only the results of complete deals in their order decide, so any number of workers, and a
+    tournament that was interrupted, come to the same end.
+    """
+    deals = next(stop.looks())
+    while True:
+        results = play(deals)
+        series = Outcomes.collect(groups, sides, deals, results).lead_series()
+        end = stop.stop_at_all(series)
+        if end is not None:
+            break
+        deals = stop.next_look(series)
+    series = series[:end]
+    looks = tuple(itertools.takewhile(lambda look: look <= end, stop.looks()))
+    worst = max(mean_interval(column, stop.confidence).half_width for column in series.T)
+    is_reached = stop.reach(series) <= stop.half_width
+    return results, Stopping(stop.half_width, worst, looks, is_reached)
 
 
 def _play_missing(
     spec: TournamentSpec,
     store: UnitStore,
     units: list[Unit],
-    workers: int,
+    play: Callable[[list[Unit]], Generator[Played]],
     on_start: Callable[[int], Progress],
 ) -> None:
     missing = [unit for unit in units if not store.has(unit)]
     if not missing:
         return
+    if spec.has_learners and len(missing) < len(units):
+        raise MasqueradeError(
+            "what learning agents had learnt is lost: begin anew with another --out"
+        )
     progress = on_start(sum(unit.num_deals for unit in missing))
-    for unit, result in play_units(spec, missing, workers):
-        store.save(unit, result)
-        progress.add(unit.num_deals)
+    with closing(play(missing)) as played:  # so that its workers end with it, whatever happens
+        for unit, result in played:
+            store.save(unit, result)
+            progress.add(unit.num_deals)
 
 
 def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> None:
     """Note what is played, or check that it is what the folder already holds."""
     path = folder / "tournament.json"
-    what = {key: value for key, value in spec.to_dict().items() if key != "deals"}
-    what = json.loads(json.dumps(what))
+    values = spec.to_dict().items()
+    what = json.loads(json.dumps({key: value for key, value in values if key != "deals"}))
     if path.exists():
         if not has_resume:
             raise MasqueradeError(
                 f"{folder} holds a tournament: go on with --resume, or choose another --out"
             )
-        before = json.loads(path.read_text())["spec"]
-        changed = [key for key in what if before.get(key) != what[key]]
+        noted = json.loads(path.read_text())
+        before, was_played_with = noted["spec"], noted["versions"]
+        played = [key for key in what if key not in _OF_THE_TABLE]
+        changed = [key for key in played if before.get(key) != what[key]]
         if changed:
             raise MasqueradeError(
                 f"{folder} holds another tournament ({', '.join(changed)} differ): "
                 "choose another --out"
             )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"spec": what, "versions": versions()}, indent=1) + "\n")
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        was_played_with = versions()
+    path.write_text(json.dumps({"spec": what, "versions": was_played_with}, indent=1) + "\n")
 
 
 def versions() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Pieces of a tournament that can be played anywhere, in any order, and kept one by one.
 
 A unit is one seating of one group over a block of deals. What comes of it depends on the tournament
-and on nothing else, so units may be spread over processes, lost and played again.
+and on nothing else, so units may be spread over processes, lost and played again (``executors``).
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from itertools import chain, count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,13 @@ from arena.match import Fault, MatchResult, play_match
 from arena.spec import TournamentSpec
 from envs.core.game import Game
 
-__all__ = ["DEALS_PER_UNIT", "Unit", "UnitStore", "make_units", "play_units"]
+__all__ = ["DEALS_PER_UNIT", "Table", "Unit", "UnitStore", "make_units", "whole_units"]
 
-DEALS_PER_UNIT = 500
+# A batch of 2000 games is played 1.5 times as fast as four of 500, so a unit of a large tournament
+# has as many. The first ones are smaller, so that slow agents too keep many workers busy. None of
+# this may depend on the number of workers: a network rounds differently in batches of another size.
+DEALS_PER_UNIT = 2000
+FIRST_DEALS = (0, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True)
@@ -42,28 +45,56 @@ class Unit:
         return f"group{self.group:04d}_seating{self.seating:02d}_deal{self.first_deal:09d}"
 
 
-def make_units(groups: list[Group], deals: int, first_deal: int = 0) -> list[Unit]:
-    """All units of ``deals`` deals, those of the first deals first."""
+def make_units(groups: list[Group], deals: int) -> list[Unit]:
+    """All units of ``deals`` deals, those of the first deals first.
+
+    >>> [unit.num_deals for unit in make_units([Group((0, 1), ((0, 1),))], 7000)]
+    [100, 100, 300, 500, 1000, 2000, 2000, 1000]
+    """
     return [
-        Unit(g, s, start, min(DEALS_PER_UNIT, deals - start))
-        for start in range(first_deal, deals, DEALS_PER_UNIT)
+        Unit(g, s, start, min(end, deals) - start)
+        for start, end in pairwise(_starts(deals))
         for g, group in enumerate(groups)
         for s in range(len(group.seatings))
     ]
 
 
-class _Table:
+def whole_units(deals: int) -> int:
+    """The first number of deals, from ``deals`` on, at which a unit ends.
+
+    >>> whole_units(1000), whole_units(1001)
+    (1000, 2000)
+    """
+    *_, end = _starts(deals)
+    return end
+
+
+def _starts(deals: int) -> Iterator[int]:
+    """Where units begin, up to the first number that is not below ``deals``."""
+    for start in chain(FIRST_DEALS, count(DEALS_PER_UNIT, DEALS_PER_UNIT)):
+        yield start
+        if start >= deals:
+            return
+
+
+class Table:
     """A game with its agents, made once per process."""
 
     def __init__(self, spec: TournamentSpec) -> None:
+        """Make what ``spec`` names."""
         self.spec = spec
         self.game: Game = spec.build_game()
         self.groups = spec.groups(self.game)
         self.agents: list[Agent] = [agent.build(self.game) for agent in spec.agents]
 
     def play(self, unit: Unit) -> MatchResult:
+        """Play the deals of a unit; who fails forfeits."""
         seating = self.groups[unit.group].seatings[unit.seating]
         seats = [self.agents[agent] for agent in seating]
+        if self.spec.luck != "none":
+            from arena.luck_units import play_with_luck  # compiled code, for those who need it
+
+            return play_with_luck(self, unit)
         return play_match(
             self.game,
             seats,
@@ -72,35 +103,6 @@ class _Table:
             first_game=unit.first_deal,
             has_forfeits=True,
         )
-
-
-_table: _Table | None = None
-
-
-def _set_up(spec: TournamentSpec) -> None:
-    global _table  # one per worker process, set by its initializer
-    _table = _Table(spec)
-
-
-def _play_in_worker(unit: Unit) -> MatchResult:
-    assert _table is not None
-    return _table.play(unit)
-
-
-def play_units(
-    spec: TournamentSpec, units: list[Unit], workers: int = 1
-) -> Iterator[tuple[Unit, MatchResult]]:
-    """Play units here or in worker processes, and yield each as it is done."""
-    if workers <= 1 or len(units) <= 1:
-        table = _Table(spec)
-        for unit in units:
-            yield unit, table.play(unit)
-        return
-    context = get_context("spawn")  # no state of this process leaks into a worker
-    with ProcessPoolExecutor(workers, context, _set_up, (spec,)) as pool:
-        futures = {pool.submit(_play_in_worker, unit): unit for unit in units}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
 
 
 class UnitStore:
@@ -122,11 +124,18 @@ class UnitStore:
         """Keep a result."""
         partial = self.folder / f".{unit.name}.{os.getpid()}.npz"
         faults = json.dumps([[fault.game, fault.seat, fault.reason] for fault in result.faults])
-        np.savez(partial, returns=result.returns, lengths=result.lengths, faults=np.array(faults))
+        corrected = {} if result.corrected is None else {"corrected": result.corrected}
+        np.savez(
+            partial,
+            returns=result.returns,
+            lengths=result.lengths,
+            faults=np.array(faults),
+            **corrected,  # type: ignore[arg-type]
+        )
         os.replace(partial, self._path(unit))
 
     def load(self, unit: Unit) -> MatchResult:
         """Read a result."""
         with np.load(self._path(unit), allow_pickle=False) as file:
             faults = [Fault(*fault) for fault in json.loads(str(file["faults"]))]
-            return MatchResult(file["returns"], file["lengths"], faults)
+            return MatchResult(file["returns"], file["lengths"], faults, file.get("corrected"))

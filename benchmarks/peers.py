@@ -1,20 +1,22 @@
-"""The peers' side of ``env_speed``: each function imports its library and returns a piece of work.
+"""The peers' side of benchmarks: each function imports its library and returns a piece of work.
 
 Everything is used the way its own documentation does.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from benchmarks.policy import LegalTable, numbers, pick
+from benchmarks.policy import LegalTable, numbers, pick, pick_by_softmax
 from benchmarks.timing import Chunk
 
 __all__ = [
     "aec_chunk",
     "noop_aec",
+    "openspiel_bots",
     "openspiel_fastest_loop",
     "openspiel_loop",
     "openspiel_rollouts",
@@ -22,6 +24,7 @@ __all__ = [
     "pettingzoo_raw_env",
     "pgx_leduc",
     "rlcard_leduc",
+    "rlcard_tournament",
 ]
 
 GAMES_PER_CHUNK = 10
@@ -140,6 +143,48 @@ def rlcard_leduc() -> Chunk:
     return chunk
 
 
+def rlcard_tournament(has_networks: bool) -> Chunk:
+    """Games of RLCard's Leduc hold'em through its ``tournament``, with its own random agents.
+
+    Networks are asked as its DQN agent is, without gradients and with one observation at a time,
+    but draw by softmax and leave out what ``tournament`` does not use.
+    """
+    import rlcard
+    from rlcard.agents import RandomAgent
+    from rlcard.utils import tournament
+
+    env = rlcard.make("leduc-holdem", config={"seed": 0})
+    if has_networks:
+        env.set_agents([_rlcard_network(env, seed) for seed in range(2)])
+    else:
+        env.set_agents([RandomAgent(env.num_actions) for _ in range(2)])
+
+    def chunk() -> int:
+        tournament(env, GAMES_PER_CHUNK)
+        return GAMES_PER_CHUNK
+
+    return chunk
+
+
+def _rlcard_network(env: Any, seed: int) -> Any:
+    import torch
+
+    from benchmarks.network import make_network
+
+    network = make_network(env.state_shape[0][0], env.num_actions, seed)
+    draws = numbers(seed)
+
+    class NetworkPlayer:
+        use_raw = False
+
+        def eval_step(self, state: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            with torch.inference_mode():
+                logits = network(torch.from_numpy(state["obs"]).float()).tolist()
+            return pick_by_softmax(logits, list(state["legal_actions"]), draws), {}
+
+    return NetworkPlayer()
+
+
 # ---- OpenSpiel -----------------------------------------------------------------------------------
 
 
@@ -198,6 +243,65 @@ def openspiel_fastest_loop(spec: str) -> Chunk:
         return num_moves
 
     return chunk
+
+
+def openspiel_bots(spec: str, kind: str, is_loop_compiled: bool) -> Chunk:
+    """Games between OpenSpiel's bots.
+
+    Args:
+        spec: the game in OpenSpiel's words.
+        kind: "python": its random bot in Python; "c++": that in C++; "network": ours, in Python.
+        is_loop_compiled: ``pyspiel.evaluate_bots``, which is C++, instead of the function of that
+            name in its Python library.
+    """
+    import pyspiel
+    from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
+    from open_spiel.python.bots.uniform_random import UniformRandomBot
+
+    game = pyspiel.load_game(spec)
+    rng = np.random.RandomState(0)
+    bots = [
+        {
+            "python": lambda seat: UniformRandomBot(seat, rng),
+            "c++": lambda seat: pyspiel.make_uniform_random_bot(seat, seat),
+            "network": lambda seat: _openspiel_network(game, seat),
+        }[kind](seat)
+        for seat in range(game.num_players())
+    ]
+    seeds = itertools.count()
+
+    def chunk() -> int:
+        for _ in range(GAMES_PER_CHUNK):
+            state = game.new_initial_state()
+            if is_loop_compiled:
+                pyspiel.evaluate_bots(state, bots, next(seeds))
+            else:
+                evaluate_bots(state, bots, rng)
+        return GAMES_PER_CHUNK
+
+    return chunk
+
+
+def _openspiel_network(game: Any, seed: int) -> Any:
+    import pyspiel
+    import torch
+
+    from benchmarks.network import make_network
+
+    size = game.information_state_tensor_size()
+    network = make_network(size, game.num_distinct_actions(), seed)
+    draws = numbers(seed)
+
+    class NetworkBot(pyspiel.Bot):  # type: ignore[misc]
+        def restart_at(self, state: Any) -> None:
+            pass
+
+        def step(self, state: Any) -> int:
+            with torch.inference_mode():
+                logits = network(torch.tensor(state.information_state_tensor())).tolist()
+            return pick_by_softmax(logits, state.legal_actions(), draws)
+
+    return NetworkBot()
 
 
 def openspiel_rollouts(spec: str, deal: list[int], num_games: int) -> Chunk:

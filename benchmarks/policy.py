@@ -8,12 +8,13 @@ beforehand, and the legal actions of a mask are looked up.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["LegalTable", "numbers", "pick"]
+__all__ = ["LegalTable", "numbers", "pick", "pick_by_softmax"]
 
 NUM_DRAWS = 1 << 16
 
@@ -28,6 +29,17 @@ def numbers(seed: int = 0) -> Iterator[float]:
 def pick(choices: Sequence[T], draws: Iterator[float]) -> T:
     """One of the legal actions or outcomes, all alike."""
     return choices[int(next(draws) * len(choices))]
+
+
+def pick_by_softmax(logits: Sequence[float], legal: Sequence[int], draws: Iterator[float]) -> int:
+    """One of the legal actions, by the softmax of its logit; logits are small."""
+    weights = [math.exp(logits[action]) for action in legal]
+    left = next(draws) * sum(weights)
+    for action, weight in zip(legal, weights, strict=True):
+        left -= weight
+        if left < 0.0:
+            return action
+    return legal[-1]  # rounding may leave a rest
 
 
 class LegalTable(dict[bytes, tuple[int, ...]]):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from agents import make_agent
 from agents.base import Agent, Views
 from envs.core import Game, uniform
 
@@ -30,3 +31,20 @@ class Broken(Agent):
 
     def act(self, views: Views) -> Any:
         raise RuntimeError("always")
+
+
+class Blunderer(Agent):
+    """Plays like the rule player of its game, but now and then at random.
+
+    The more often it is right the better it plays: a ladder by ``right``.
+    """
+
+    def __init__(self, game: Game, right: float = 0.9) -> None:
+        super().__init__(game)
+        self.right = right
+        self._rule = make_agent(f"{game.id.rpartition('_v')[0]}_rule", game)
+        self._random = make_agent("random", game)
+
+    def act(self, views: Views) -> Any:
+        is_right = np.array([uniform(rng) for rng in views.rngs]) < self.right
+        return np.where(is_right, self._rule.act(views), self._random.act(views))

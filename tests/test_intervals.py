@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -189,6 +190,38 @@ def test_a_stop_looks_on_a_geometric_schedule_up_to_its_maximum() -> None:
     assert SequentialStop(1e-6, min_blocks=10, max_blocks=50).stop_at(noise) == 50
 
 
+def hundreds(num_deals: int) -> int:
+    return -(-num_deals // 100) * 100
+
+
+def test_a_stop_looks_after_whole_batches_only() -> None:
+    stop = SequentialStop(0.1, min_blocks=90, growth=1.25, max_blocks=1000, round_up=hundreds)
+    assert list(stop.looks()) == [100, 200, 300, 400, 500, 700, 900, 1000]
+
+
+def test_several_series_stop_with_the_last_of_them() -> None:
+    rng = np.random.default_rng(15)
+    series = rng.integers(0, 2, size=(3000, 3)) * np.array([0.3, 1.0, 0.6])
+    stop = SequentialStop(half_width=0.05, min_blocks=20)
+    ends = [stop.stop_at(column) for column in series.T]
+    assert stop.stop_at_all(series) == max(end for end in ends if end) == ends[1]
+    assert stop.stop_at_all(series[:100]) is None
+
+
+def test_playing_ahead_goes_to_a_look_and_not_past_the_end() -> None:
+    rng = np.random.default_rng(16)
+    stop = SequentialStop(half_width=0.02, min_blocks=100, round_up=hundreds)
+    series = rng.integers(0, 2, size=(8000, 2)).astype(float)
+    end = stop.stop_at_all(series)
+    assert end is not None
+    looks = list(itertools.takewhile(lambda look: look <= 2 * end, stop.looks()))
+    ahead = stop.next_look(series[:100])
+    assert ahead in looks
+    assert 0.5 * end < ahead <= looks[looks.index(end) + 1]
+    assert stop.next_look(series[:ahead]) > ahead
+    assert SequentialStop(10.0, min_blocks=100).next_look(series[:100]) == 125
+
+
 def test_a_run_of_equal_results_is_not_taken_for_certainty() -> None:
     stop = SequentialStop(half_width=0.01, min_blocks=10)
     end = stop.stop_at(np.ones(1000))
@@ -208,6 +241,22 @@ def test_stopping_early_costs_little_coverage_and_little_bias(rate: float) -> No
     assert 0.93 < np.mean([not interval.excludes(rate) for interval in intervals]) < 0.98
     means = mean_interval([interval.mean for interval in intervals])
     assert abs(means.mean - rate) < 0.1 * 0.06 + means.half_width
+
+
+def test_the_leads_of_a_whole_table_keep_their_coverage_under_repeated_looks() -> None:
+    """Three leads of unequal spread, in chips of a skewed game; play ends when all are narrow."""
+    rng = np.random.default_rng(17)
+    stop = SequentialStop(half_width=0.25, min_blocks=50, span=6.0)
+    truth = np.array([0.0, 0.3, -0.5])
+    covered, ends = [], []
+    for _ in range(800):
+        deals = rng.choice([-1.0, -1.0, -1.0, 3.0], size=(1200, 3)) * [0.5, 1.0, 1.0] + truth
+        end = stop.stop_at_all(deals)
+        assert end is not None
+        ends.append(end)
+        covered += [not mean_interval(deals[:end, i]).excludes(truth[i]) for i in range(len(truth))]
+    assert 0.935 < np.mean(covered) < 0.965
+    assert len(set(ends)) > 1
 
 
 @pytest.mark.parametrize(

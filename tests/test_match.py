@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.base import Agent, Views
+from agents.base import Agent, RowsFailed, Views
 from arena import play_match
 from envs import make_game
 from envs.core import Game, IllegalActionError, UnknownNameError, new_rng, random_playouts
@@ -157,3 +157,45 @@ def test_without_forfeits_a_mistake_stops_the_match() -> None:
     game = make_game("leduc_v0")
     with pytest.raises(RuntimeError, match="out of cheese"):
         play_match(game, [Flawed(game, "raises")] * 2, 200)
+
+
+class HalfSure(Agent):
+    """A random player that says for itself in which rows it has no answer, and what the rest is."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self.calls: list[int] = []
+        self.matches = 0
+        self._random = make_agent("random", game)
+
+    def begin_match(self) -> None:
+        self.matches += 1
+
+    def act(self, views: Views) -> Any:
+        self.calls.append(len(views))
+        actions = self._random.act(views)
+        bad = np.flatnonzero(views.keys % 5 == 0)
+        if len(bad):
+            raise RowsFailed(actions, {int(row): "no idea" for row in bad})
+        return actions
+
+
+def test_rows_that_an_agent_says_it_failed_in_are_lost_and_the_others_are_not_asked_again() -> None:
+    game = make_game("leduc_v0")
+    honest = make_agent("random", game)
+    clean = play_match(game, [honest, honest], 200, seed=1)
+    agent = HalfSure(game)
+    result = play_match(game, [honest, agent], 200, seed=1, has_forfeits=True)
+    lost = sorted({f.game for f in result.faults})
+    assert 0 < len(lost) == len(result.faults) < 200
+    assert {(f.seat, f.reason) for f in result.faults} == {(1, "no idea")}
+    assert (result.returns[lost] == [13.0, -13.0]).all()
+    same = [n for n in range(200) if n not in lost]
+    assert (result.returns[same] == clean.returns[same]).all()
+    decisions = sum(agent.calls)
+    agent.calls.clear()
+    play_match(game, [honest, agent], 200, seed=1, has_forfeits=True, batch_size=1)
+    assert decisions == sum(agent.calls), "no row is asked twice"
+    assert agent.matches == 2
+    with pytest.raises(ValueError, match=r"\d+ of 200 rows failed, the first: no idea"):
+        play_match(game, [agent, honest], 200)

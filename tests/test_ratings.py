@@ -159,13 +159,29 @@ def test_players_who_never_met_are_refused_by_name() -> None:
 
 def test_measured_variances_replace_the_binomial_ones() -> None:
     wins = np.array([[0.0, 40], [60, 0]])
-    binomial = 100 * 0.4 * 0.6 * (1 - np.eye(2))
+    binomial = 100 * 0.4 * 0.6 * np.array([[1, -1], [-1, 1]])
     fisher = bradley_terry(wins, prior=0)
-    assert bradley_terry(wins, prior=0, score_variances=binomial).covariance == pytest.approx(
+    assert bradley_terry(wins, prior=0, score_covariance=binomial).covariance == pytest.approx(
         fisher.covariance
     )
-    quarter = bradley_terry(wins, prior=0, score_variances=binomial / 4)
+    quarter = bradley_terry(wins, prior=0, score_covariance=binomial / 4)
     assert quarter.interval(1).half_width == pytest.approx(fisher.interval(1).half_width / 2)
+
+
+def test_games_of_one_deal_are_one_observation() -> None:
+    rng = np.random.default_rng(10)
+    players, places = places_of_ladder(LADDER, 400, 3, rng)
+    alone = plackett_luce(players, places, blocks=np.arange(400))
+    fisher = plackett_luce(players, places)
+    assert alone.elo == pytest.approx(fisher.elo)
+    for i in range(1, 6):
+        assert alone.interval(i).half_width == pytest.approx(fisher.interval(i).half_width, rel=0.2)
+    # The same games written down four times tell no more than once.
+    copies = plackett_luce(
+        np.tile(players, (4, 1)), np.tile(places, (4, 1)), prior=4, blocks=np.arange(1600) % 400
+    )
+    assert copies.elo == pytest.approx(alone.elo, abs=1e-6)
+    assert copies.covariance == pytest.approx(alone.covariance, rel=1e-6)
 
 
 def test_ratings_do_not_depend_on_the_order_of_players_or_the_anchor() -> None:

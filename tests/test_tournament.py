@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evaluate
+from arena.intervals import SequentialStop
 from arena.spec import AgentSpec, TournamentSpec
 from arena.tournament import Progress, run_tournament
 from arena.units import Unit, UnitStore
@@ -39,22 +41,27 @@ def test_two_workers_give_the_table_of_one(tmp_path: Path) -> None:
     assert play(KUHN, tmp_path / "one") == play(KUHN, tmp_path / "two", workers=2)
 
 
-def test_a_killed_tournament_goes_on_to_the_same_table(tmp_path: Path) -> None:
-    whole = play(KUHN, tmp_path / "whole")
+def kill_after(num_units: int, spec: TournamentSpec, folder: Path, **arguments: Any) -> None:
+    """Play, and stop as by Ctrl-C when so many units are kept."""
     played: list[Unit] = []
     save = UnitStore.save
 
-    def save_three(store: UnitStore, unit: Unit, result: Any) -> None:
-        if len(played) == 3:
+    def save_some(store: UnitStore, unit: Unit, result: Any) -> None:
+        if len(played) == num_units:
             raise KeyboardInterrupt
         played.append(unit)
         save(store, unit, result)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(UnitStore, "save", save_three)
+        patch.setattr(UnitStore, "save", save_some)
         with pytest.raises(KeyboardInterrupt):
-            play(KUHN, tmp_path / "cut")
-    assert len(list((tmp_path / "cut" / "units").glob("*.npz"))) == 3
+            play(spec, folder, **arguments)
+    assert len(list((folder / "units").glob("*.npz"))) == num_units
+
+
+def test_a_killed_tournament_goes_on_to_the_same_table(tmp_path: Path) -> None:
+    whole = play(KUHN, tmp_path / "whole")
+    kill_after(3, KUHN, tmp_path / "cut")
     with pytest.raises(MasqueradeError, match="--resume"):
         play(KUHN, tmp_path / "cut")
     assert play(KUHN, tmp_path / "cut", has_resume=True) == whole
@@ -67,9 +74,18 @@ def test_more_deals_continue_a_shorter_tournament(tmp_path: Path) -> None:
 
 
 def test_another_tournament_in_the_folder_is_refused(tmp_path: Path) -> None:
-    play(KUHN, tmp_path)
+    spec = replace(KUHN, deals=2)
+    play(spec, tmp_path)
     with pytest.raises(MasqueradeError, match="seed differ"):
-        play(replace(KUHN, seed=1), tmp_path, has_resume=True)
+        play(replace(spec, seed=1), tmp_path, has_resume=True)
+
+
+def test_the_same_games_can_be_told_in_another_way(tmp_path: Path) -> None:
+    spec = replace(KUHN, deals=50)
+    play(spec, tmp_path)
+    other = replace(spec, big_blind=2.0, roles=("first", "second"), confidence=0.9)
+    assert play(other, tmp_path, has_resume=True) == play(other, tmp_path / "anew")
+    assert json.loads((tmp_path / "tournament.json").read_text())["spec"]["big_blind"] == 2
 
 
 def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
@@ -79,6 +95,13 @@ def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
     for comparison in summary.comparisons:
         p, q = (float(name.split()[1]) for name in (comparison.first, comparison.second))
         assert not comparison.lead.excludes(_kuhn_lead(p, q)), comparison
+    for standing in summary.standings:
+        p = float(standing.name.split()[1])
+        truth = sum(_kuhn_lead(p, q) for q in levels if q != p) / 3
+        assert not standing.mean_return.excludes(truth), standing
+    assert [standing.name.split()[1] for standing in summary.standings] == [str(p) for p in levels]
+    assert summary.metagame.cycles == ()
+    assert summary.standings[0].nash == pytest.approx(1)
 
 
 def _kuhn_lead(p: float, q: float) -> float:
@@ -95,6 +118,23 @@ def _kuhn_lead(p: float, q: float) -> float:
     return (first_seat(p, q) - first_seat(q, p)) / 2
 
 
+def test_who_is_right_more_often_stands_higher(tmp_path: Path) -> None:
+    rights = (0.0, 0.6, 0.85, 1.0)
+    agents = [
+        AgentSpec("tests.planted_agents:Blunderer", {"right": right}, str(right))
+        for right in rights
+    ]
+    spec = TournamentSpec("liars_dice_v0", tuple(agents), {"dice": 1}, deals=1000)
+    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    order = [str(right) for right in rights[::-1]]
+    assert [standing.name for standing in summary.standings] == order
+    for better, worse in pairwise(summary.standings):
+        assert better.elo.low > worse.elo.high
+        assert better.win_rate.low > worse.win_rate.high
+    assert summary.metagame.cycles == ()
+    assert summary.metagame.nash[3] == pytest.approx(1)
+
+
 def test_one_bad_agent_does_not_spoil_the_rest(tmp_path: Path) -> None:
     bad = AgentSpec("tests.planted_agents:Broken", name="bad")
     good = run_tournament(KUHN, tmp_path / "good", on_start=quiet)
@@ -109,11 +149,52 @@ def test_one_bad_agent_does_not_spoil_the_rest(tmp_path: Path) -> None:
     assert any("bad lost 7,200 games by RuntimeError: always" in line for line in mixed.faults)
 
 
+UNTIL = replace(KUHN, deals=300, agents=(*KUHN.agents[:2], planted(0.7)))
+
+
 def test_playing_on_until_the_wanted_precision(tmp_path: Path) -> None:
-    spec = replace(KUHN, deals=100, agents=KUHN.agents[:2])
-    summary = run_tournament(spec, tmp_path, until=0.05, on_start=quiet)
-    assert summary.worst_half_width <= 0.05
-    assert summary.spec.deals > 100
+    summary = run_tournament(UNTIL, tmp_path, until=0.035, on_start=quiet)
+    stopping = summary.stopping
+    assert stopping is not None
+    assert stopping.is_reached
+    assert stopping.reached == summary.worst_half_width <= 0.035
+    assert stopping.looks[:2] == (500, 1000)
+    assert summary.spec.deals == stopping.looks[-1] > 300
+    assert all(group.games == 2 * summary.spec.deals for group in summary.groups)
+    # One look less would have been too early, so the end is no matter of luck or of workers.
+    before = replace(UNTIL, deals=stopping.looks[-2])
+    earlier = run_tournament(before, tmp_path, has_resume=True, on_start=quiet)
+    assert earlier.stopping is None
+    assert earlier.worst_half_width > 0.9 * 0.035
+
+
+def test_two_workers_and_a_kill_come_to_the_same_end(tmp_path: Path) -> None:
+    whole = play(UNTIL, tmp_path / "whole", until=0.035)
+    assert play(UNTIL, tmp_path / "two", until=0.035, workers=2) == whole
+    kill_after(8, UNTIL, tmp_path / "cut", until=0.035)
+    assert play(UNTIL, tmp_path / "cut", until=0.035, has_resume=True) == whole
+
+
+def test_playing_far_ahead_changes_nothing(tmp_path: Path) -> None:
+    whole = play(UNTIL, tmp_path / "whole", until=0.035)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SequentialStop, "next_look", lambda *_: 12_000)
+        assert play(UNTIL, tmp_path / "ahead", until=0.035) == whole
+    assert whole["spec"]["deals"] < 12_000
+
+
+def test_a_precision_out_of_reach_ends_at_the_limit(tmp_path: Path) -> None:
+    spec = replace(KUHN, deals=20, agents=KUHN.agents[:2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.tournament.MAX_GROWTH", 4)
+        summary = run_tournament(spec, tmp_path / "o", until=1e-9, on_start=quiet)
+    assert summary.stopping is not None
+    assert not summary.stopping.is_reached
+    assert summary.spec.deals == 500
+    assert "the limit of deals came first" in summary.to_text()
+    with pytest.raises(MasqueradeError, match="above 0"):
+        run_tournament(spec, tmp_path / "refused", until=0.0)
+    assert not (tmp_path / "refused").exists()
 
 
 def test_three_players_are_compared_in_duels(tmp_path: Path) -> None:
@@ -121,6 +202,7 @@ def test_three_players_are_compared_in_duels(tmp_path: Path) -> None:
     spec = TournamentSpec("kuhn_v0", agents, {"num_players": 3}, deals=400)
     summary = run_tournament(spec, tmp_path, on_start=quiet)
     assert summary.comparisons[0].games == 6 * 400
+    assert [single.games for single in summary.singles] == [3 * 400] * 2
 
 
 # ---- the command line ----------------------------------------------------------------------------
@@ -137,6 +219,8 @@ def test_the_command_prints_a_table_and_keeps_it(tmp_path: Path, capsys: Any) ->
     assert "1,000 deals" in printed
     assert json.loads((out / "summary.json").read_text())["spec"]["deals"] == 1000
     assert "| kuhn_rule |" in (out / "summary.md").read_text()
+    for name in ("standings", "comparisons", "roles"):
+        assert "kuhn_rule" in (out / f"{name}.csv").read_text()
 
 
 @pytest.mark.parametrize("config", sorted(Path("configs/tournaments").glob("*.yaml")), ids=str)

@@ -1,0 +1,123 @@
+"""What the commands of ``evaluate.py`` do, once their arguments are read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from arena.agent_spec import AgentSpec
+from arena.config import parse_option, read_config, with_games
+from arena.folder import read_tournament
+from arena.leaderboard import find_configs, write_leaderboards
+from arena.replay import Recording, Replayer, read_position, record_game, show
+from arena.report import write_report
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from envs import make_game
+from envs.core.errors import MasqueradeError
+
+__all__ = ["RUNS", "agents_of", "leaderboard", "make_spec", "replay", "report", "tournament"]
+
+RUNS = Path("runs") / "tournaments"
+
+
+def tournament(arguments: argparse.Namespace) -> None:
+    """Play, print the table, and write the report."""
+    spec = make_spec(arguments)
+    folder = arguments.out or RUNS / f"{spec.game_id}-{arguments.command}-seed{spec.seed}"
+    summary = run_tournament(
+        spec,
+        folder,
+        arguments.workers,
+        has_resume=arguments.resume,
+        until=arguments.until,
+        executor=arguments.executor,
+        ray_address=arguments.ray_address,
+    )
+    print(summary.to_text())
+    print(f"\nresults in {folder}")
+    print(f"report in {write_report(folder)}")
+
+
+def report(arguments: argparse.Namespace) -> None:
+    """Write the report of a tournament that has been played."""
+    print(f"report in {write_report(arguments.folder, arguments.out)}")
+
+
+def replay(arguments: argparse.Namespace) -> None:
+    """Print one game."""
+    print(show(_recording(arguments), arguments.viewer))
+
+
+def leaderboard(arguments: argparse.Namespace) -> None:
+    """Play the tournaments of the leaderboards and write their pages."""
+    configs = find_configs(arguments.names)
+    for page in write_leaderboards(configs, arguments.games, arguments.workers):
+        print(f"wrote {os.path.relpath(page)}")
+
+
+def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
+    """The agents that a command will want to see play."""
+    if arguments.command in ("tournament", "match"):
+        return list(make_spec(arguments).agents)
+    if arguments.command == "leaderboard":
+        configs = find_configs(arguments.names)
+        return [agent for config in configs for agent in read_config(config).agents]
+    return []
+
+
+# ---- one game ------------------------------------------------------------------------------------
+
+
+def _recording(arguments: argparse.Namespace) -> Recording:
+    """The game that the arguments of ``replay`` ask for."""
+    if arguments.game:
+        if arguments.source or arguments.group:
+            raise MasqueradeError("give either a tournament's folder or --game with --agents")
+        return _new_game(arguments)
+    if arguments.source is None:
+        raise MasqueradeError(
+            "name a tournament's folder or a position file, or give --game and --agents"
+        )
+    if arguments.source.is_file():
+        return read_position(arguments.source)
+    replayer = Replayer(read_tournament(arguments.source))
+    return replayer.play(arguments.deal, replayer.find_group(arguments.group), arguments.seating)
+
+
+def _new_game(arguments: argparse.Namespace) -> Recording:
+    game = make_game(arguments.game, **dict(parse_option(text) for text in arguments.option))
+    specs = [AgentSpec.parse(agent) for agent in arguments.agents]
+    if len(specs) != game.facts.num_players:
+        raise MasqueradeError(
+            f"{game!r} has {game.facts.num_players} seats: give as many --agents, not {len(specs)}"
+        )
+    agents = [spec.build(game) for spec in specs]
+    names = [spec.name for spec in specs]
+    return record_game(game, agents, names, arguments.deal, arguments.seed)
+
+
+# ---- specifications ------------------------------------------------------------------------------
+
+
+def make_spec(arguments: argparse.Namespace) -> TournamentSpec:
+    """The tournament that the command line or its file describes."""
+    if getattr(arguments, "config", None):
+        if arguments.game:
+            raise MasqueradeError("give either --config or a game with its agents, not both")
+        spec = read_config(arguments.config)
+    elif not arguments.game or len(arguments.agents) < 2:
+        raise MasqueradeError(
+            "name a game and at least two agents, such as: kuhn_v0 random kuhn_rule"
+        )
+    else:
+        options = dict(parse_option(text) for text in arguments.option)
+        agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
+        spec = TournamentSpec(arguments.game, agents, options)
+    for name in ("seed", "design", "luck", "pilot"):
+        if getattr(arguments, name) is not None:
+            spec = replace(spec, **{name: getattr(arguments, name)})
+    spec = spec.within(arguments.time_per_move, arguments.device)
+    return spec if arguments.games is None else with_games(spec, arguments.games)

@@ -1,0 +1,144 @@
+"""A page for each game that says who plays it best, written by the command it names.
+
+A page holds nothing that depends on the day or the machine: the same code writes the same page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.config import read_config, with_games
+from arena.report.formats import cross_markdown, markdown_table, plain, standings_table
+from arena.report.words import listing, verdict
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from envs.core.errors import MasqueradeError, nearest
+
+__all__ = ["CONFIGS", "PAGES", "find_configs", "make_index", "make_page", "write_leaderboards"]
+
+PROJECT = Path(__file__).resolve().parents[1]
+CONFIGS = PROJECT / "configs" / "tournaments"
+PAGES = PROJECT / "docs" / "leaderboards"
+RUNS = Path("runs") / "leaderboards"
+
+COMMAND = "python evaluate.py leaderboard"
+
+
+def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path]:
+    """The tournament files of some games, by file or by game, or of all of them.
+
+    >>> [path.name for path in find_configs(["kuhn", "leduc_v0"])]
+    ['kuhn.yaml', 'leduc.yaml']
+    """
+    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    if not names:
+        return list(known.values())
+    by_game = {read_config(path).game_id: path for path in known.values()}
+    found = []
+    for name in names:
+        if name not in known and name not in by_game:
+            raise MasqueradeError(f"no tournament file for '{name}': {nearest(name, known)}")
+        found.append(known[name] if name in known else by_game[name])
+    return found
+
+
+def write_leaderboards(
+    configs: Sequence[Path],
+    games: int | None = None,
+    workers: int = 1,
+    pages: Path = PAGES,
+    runs: Path = RUNS,
+) -> Iterator[Path]:
+    """Play each tournament, write its page, and at the end the index of all pages.
+
+    Args:
+        configs: the tournaments' files.
+        games: games of every group, instead of what the file says.
+        workers: processes to play in.
+        pages: where the pages are.
+        runs: where results are kept; those of the same code and file are used again.
+    """
+    pages.mkdir(parents=True, exist_ok=True)
+    for config in configs:
+        spec = read_config(config)
+        if games is not None:
+            spec = with_games(spec, games)
+        folder = runs / f"{config.stem}-{_fingerprint(spec)}"
+        summary = run_tournament(spec, folder, workers, has_resume=True)
+        page = pages / f"{config.stem}.md"
+        page.write_text(make_page(config, summary.to_dict(), games), encoding="utf-8")
+        yield page
+    index = pages / "README.md"
+    index.write_text(make_index(pages), encoding="utf-8")
+    yield index
+
+
+def _fingerprint(spec: TournamentSpec) -> str:
+    """Changes with the tournament and with any code that could change its games."""
+    what = {key: value for key, value in spec.to_dict().items() if key != "deals"}
+    digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
+    for pattern in ("envs/**/*.py", "agents/**/*.py", "arena/*.py"):
+        for path in sorted(PROJECT.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:10]
+
+
+def make_page(config: Path, summary: dict[str, Any], games: int | None = None) -> str:
+    """The page of one game."""
+    spec, standings = summary["spec"], summary["standings"]
+    names = [standing["name"] for standing in standings]
+    command = f"{COMMAND} {config.stem}" + ("" if games is None else f" --games {games}")
+    num_seatings = summary["groups"][0]["num_seatings"]
+    options = "".join(f", {name} {value}" for name, value in spec["options"].items())
+    parts = [
+        f"# {spec['game_id']}{options}",
+        f"<!-- Written by `{command}`; do not edit. -->",
+        plain(verdict(summary)),
+        standings_table(summary),
+    ]
+    if len(names) > 2:
+        parts += ["Lead of the row over the column, in returns of a game:"]
+        parts += [cross_markdown(summary, names)]
+    parts += [f"- {plain(line)}" for line in summary["faults"]]
+    unsure = [plain(s["name"]) for s in standings if not s["is_reproducible"]]
+    if unsure:
+        parts.append(f"Choices of {listing(unsure)} depend on a clock or on another program.")
+    parts += [
+        f"{spec['deals']:,} deals, each in {num_seatings} seatings, for every "
+        f"{'pair' if len(summary['groups'][0]['agents']) == 2 else 'group'} of agents; "
+        f"seed {spec['seed']}; intervals of {100 * spec['confidence']:g} %; "
+        f"masquerade {_version()}. "
+        f"Elo is 0 for {plain(summary['anchor'])}.",
+        f"The agents and their settings are in `configs/tournaments/{config.name}`. To repeat:",
+        f"```bash\n{command}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _version() -> str:
+    """Our own version, which stands in the file beside which these pages are written."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["project"]["version"])
+
+
+def make_index(pages: Path = PAGES) -> str:
+    """The list of all pages with the verdict of each."""
+    rows = []
+    for page in sorted(pages.glob("*.md")):
+        if page.name != "README.md":
+            title, _, finding = page.read_text(encoding="utf-8").split("\n\n")[:3]
+            rows.append([f"[{title.removeprefix('# ')}]({page.name})", finding])
+    parts = [
+        "# Leaderboards",
+        f"<!-- Written by `{COMMAND}`; do not edit. -->",
+        "Who plays each game best, and how sure that is: every deal in every seating, with the "
+        "intervals, the seed and the command on each page.",
+        markdown_table(["game", "verdict"], rows).replace("---:", "---"),
+        f"`{COMMAND}` plays all tournaments and writes these pages anew.",
+    ]
+    return "\n\n".join(parts) + "\n"

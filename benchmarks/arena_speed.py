@@ -1,0 +1,239 @@
+"""How fast tournaments are, next to other libraries: ``python -m benchmarks.arena_speed``.
+
+Two-player Leduc on one core, in games per second. Our side is what ``evaluate.py tournament`` does
+on one worker: every deal in both seatings, agents that may fail without stopping it, and the result
+of every game (``play_units``). The others play one game at a time and keep averages (RLCard) or
+nothing (OpenSpiel).
+
+``random_*``
+    Random players: ours, and those that each library brings along. ``random_rlcard`` is RLCard's
+    ``tournament``; ``random_openspiel`` and ``random_cpp_bots`` are the loop over bots of
+    OpenSpiel's Python library (``open_spiel.python.algorithms.evaluate_bots``), with its random bot
+    in Python, which is the promise, and in C++; ``random_cpp_loop`` has the loop in C++ too
+    (``pyspiel.evaluate_bots``), so that Python only begins games. The last two inform.
+``network_*``
+    Everybody has a network of the same size and asks it at every move, then draws by softmax (see
+    ``network``): we for all games that wait, the others for one. Observations have 40 (ours), 36
+    (RLCard) and 30 (OpenSpiel) numbers. ``network_rlcard`` and ``network_openspiel`` are the loops
+    in Python, ``network_cpp_loop`` is that of ``pyspiel.evaluate_bots``.
+
+Games of ours and of OpenSpiel follow the same rules and have 4.1 moves on average. In RLCard one
+may fold without facing a bet, and its games have 2.6: in moves our lead would be larger.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from arena.executors import play_units
+from arena.match import play_match
+from arena.spec import AgentSpec, TournamentSpec
+from arena.units import DEALS_PER_UNIT, Unit, make_units
+from benchmarks import peers
+from benchmarks.growth import Curve
+from benchmarks.harness import Job, main
+from benchmarks.timing import Chunk
+from envs import make_game
+
+__all__ = ["CURVES", "JOBS"]
+
+DEALS = 20_000
+GAMES_PER_POINT = 4096
+UNITS_PER_CHUNK = 40
+MANY = 20_000
+LEDUC = "leduc_poker"  # in OpenSpiel's words
+
+RANDOM = "random"
+NETWORK = "benchmarks.network:NetworkAgent"
+
+# Before the harness puts this process on one of them.
+CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+# ---- our side ------------------------------------------------------------------------------------
+
+
+def _agents(agent_id: str, number: int) -> tuple[AgentSpec, ...]:
+    """Players that are alike, but for the weights of their networks."""
+    params: list[dict[str, Any]] = [
+        {"seed": seed} if agent_id == NETWORK else {} for seed in range(number)
+    ]
+    return tuple(AgentSpec(agent_id, made, f"player {i}") for i, made in enumerate(params))
+
+
+def our_tournament(agent_id: str) -> Chunk:
+    """A whole tournament of two agents, in this process."""
+    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=DEALS)
+    units = make_units(spec.groups(spec.build_game()), DEALS)
+
+    def chunk() -> int:
+        return sum(result.num_games for _, result in play_units(spec, units))
+
+    return chunk
+
+
+def our_match(
+    agent_id: str, batch_size: int, game_id: str = "leduc_v0", num_players: int = 2
+) -> Chunk:
+    """A match with so many games in play."""
+    game = make_game(game_id, num_players=num_players)
+    players = [spec.build(game) for spec in _agents(agent_id, num_players)]
+    num_games = max(64, min(GAMES_PER_POINT, 64 * batch_size))
+
+    def chunk() -> int:
+        play_match(game, players, num_games, batch_size=batch_size, has_forfeits=True)
+        return num_games
+
+    return chunk
+
+
+def our_workers(agent_id: str, workers: int) -> Chunk:
+    """Units of a tournament that does not end, on so many processes and on all cores."""
+    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=MANY * DEALS_PER_UNIT)
+    units = [Unit(0, 0, DEALS_PER_UNIT * i, DEALS_PER_UNIT) for i in range(MANY)]
+    results = play_units(spec, units, workers)
+
+    def chunk() -> int:
+        return sum(result.num_games for _, result in itertools.islice(results, UNITS_PER_CHUNK))
+
+    return on_all_cores(chunk)
+
+
+def on_all_cores(chunk: Chunk) -> Chunk:
+    """Let a chunk, and the processes it starts, leave the core that the harness has chosen."""
+
+    def free_chunk() -> float:
+        if not CORES:
+            return chunk()
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, CORES)
+        try:
+            return chunk()
+        finally:
+            os.sched_setaffinity(0, before)
+
+    return free_chunk
+
+
+# ---- the tables ----------------------------------------------------------------------------------
+
+
+def _openspiel_job(name: str, what: str, kind: str, is_loop_compiled: bool, **extra: Any) -> Job:
+    loop = "C++" if is_loop_compiled else "Python"
+    return Job(
+        name,
+        what,
+        partial(our_tournament, NETWORK if kind == "network" else RANDOM),
+        partial(peers.openspiel_bots, LEDUC, kind, is_loop_compiled),
+        peer_name=f"OpenSpiel, {loop} loop, {kind} bots",
+        package="open_spiel",
+        unit="games/s",
+        **extra,
+    )
+
+
+def _rlcard_job(name: str, what: str, has_networks: bool, target: float) -> Job:
+    return Job(
+        name,
+        what,
+        partial(our_tournament, NETWORK if has_networks else RANDOM),
+        partial(peers.rlcard_tournament, has_networks),
+        peer_name="RLCard, tournament()",
+        package="rlcard",
+        unit="games/s",
+        target=target,
+    )
+
+
+JOBS = [
+    _rlcard_job("random_rlcard", "random players and RLCard's tournament of its own", False, 30.0),
+    _openspiel_job(
+        "random_openspiel",
+        "random players and OpenSpiel's Python loop over its random bots in Python",
+        "python",
+        is_loop_compiled=False,
+        target=30.0,
+    ),
+    _openspiel_job(
+        "random_cpp_bots",
+        "random players and OpenSpiel's Python loop over its random bots in C++",
+        "c++",
+        is_loop_compiled=False,
+    ),
+    _openspiel_job(
+        "random_cpp_loop",
+        "random players and OpenSpiel's C++ loop over its random bots in C++",
+        "c++",
+        is_loop_compiled=True,
+    ),
+    _rlcard_job("network_rlcard", "networks, and the same in RLCard's tournament", True, 10.0),
+    _openspiel_job(
+        "network_openspiel",
+        "networks, and the same in OpenSpiel's Python loop over bots",
+        "network",
+        is_loop_compiled=False,
+        target=10.0,
+    ),
+    _openspiel_job(
+        "network_cpp_loop",
+        "networks, and the same in OpenSpiel's C++ loop over bots",
+        "network",
+        is_loop_compiled=True,
+        target=10.0,
+    ),
+]
+
+
+BATCH_SIZES = (1, 4, 16, 64, 256, 1024, 4096)
+NAMES = {RANDOM: "random", NETWORK: "network"}
+
+
+def _lines(
+    points: Callable[[str], dict[int, Callable[[], Chunk]]],
+) -> dict[str, dict[int, Callable[[], Chunk]]]:
+    return {NAMES[agent_id]: points(agent_id) for agent_id in NAMES}
+
+
+CURVES = [
+    Curve(
+        "batch",
+        "games in play at a time, Leduc",
+        "games in play",
+        _lines(lambda agent: {size: partial(our_match, agent, size) for size in BATCH_SIZES}),
+        unit="games/s",
+        is_logarithmic=True,
+    ),
+    Curve(
+        "players",
+        "players of a game, random",
+        "players",
+        {
+            name: {n: partial(our_match, RANDOM, 2048, game_id, n) for n in range(2, 6)}
+            for name, game_id in (("Leduc", "leduc_v0"), ("Kuhn", "kuhn_v0"))
+        },
+        unit="games/s",
+    ),
+    Curve(
+        "workers",
+        f"worker processes on {os.cpu_count()} cores, Leduc",
+        "workers",
+        _lines(lambda agent: {n: partial(our_workers, agent, n) for n in (1, 2)}),
+        unit="games/s",
+    ),
+]
+
+DESCRIPTION = """\
+Measure tournaments against RLCard and OpenSpiel, random players and networks, both sides in this
+run and on one core, and show how our speed grows with games in play, players and workers.
+
+The peers come with: pip install 'masquerade[bench]'
+Results go to:       runs/benchmarks/arena_speed.json, arena_speed_scaling.json and .png
+What both sides do:  the top of benchmarks/arena_speed.py"""
+
+if __name__ == "__main__":
+    sys.exit(main("arena_speed", DESCRIPTION, JOBS, CURVES))
