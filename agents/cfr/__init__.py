@@ -1,0 +1,82 @@
+"""Solving games: trees, linear programmes, CFR, best responses, and policies as tables.
+
+A name is imported from its module when it is first asked for.
+
+>>> from agents.cfr import VectorCFRSolver
+>>> from envs import make_game
+>>> solver = VectorCFRSolver.of(make_game("leduc_v0"), "discounted")
+>>> solver.run(100)
+>>> solver.exploitability() < 0.01
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from envs.core.lazily import load
+
+if TYPE_CHECKING:
+    from agents.cfr.layout import Layout
+    from agents.cfr.lp import Solution, solve_lp
+    from agents.cfr.public import PublicTree
+    from agents.cfr.response import (
+        BestResponse,
+        best_response,
+        expected_values,
+        exploitability,
+        nash_conv,
+    )
+    from agents.cfr.solver import CFRSolver, Solver
+    from agents.cfr.tables import Tabulated, from_policy, tabulate, to_policy
+    from agents.cfr.tree import GameTree
+    from agents.cfr.variants import VARIANTS, Variant, make_variant
+    from agents.cfr.vector import VectorCFRSolver, make_solver
+
+__all__ = [
+    "VARIANTS",
+    "BestResponse",
+    "CFRSolver",
+    "GameTree",
+    "Layout",
+    "PublicTree",
+    "Solution",
+    "Solver",
+    "Tabulated",
+    "Variant",
+    "VectorCFRSolver",
+    "best_response",
+    "expected_values",
+    "exploitability",
+    "from_policy",
+    "make_solver",
+    "make_variant",
+    "nash_conv",
+    "solve_lp",
+    "tabulate",
+    "to_policy",
+]
+
+_MODULES: dict[str, tuple[str, ...]] = {
+    "layout": ("Layout",),
+    "lp": ("Solution", "solve_lp"),
+    "public": ("PublicTree",),
+    "response": (
+        "BestResponse",
+        "best_response",
+        "expected_values",
+        "exploitability",
+        "nash_conv",
+    ),
+    "solver": ("CFRSolver", "Solver"),
+    "tables": ("Tabulated", "from_policy", "tabulate", "to_policy"),
+    "tree": ("GameTree",),
+    "variants": ("VARIANTS", "Variant", "make_variant"),
+    "vector": ("VectorCFRSolver", "make_solver"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first asked for."""
+    return load(__name__, _HOMES, name)

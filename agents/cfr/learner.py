@@ -1,0 +1,92 @@
+"""CFR as a run of ``train.py``: curves, checkpoints, and a player at every one of them.
+
+It plays nobody while it learns: an iteration goes over the whole game. Settings say which variant
+and which form; ``auto`` takes the public tree where a game has one and the sequence form elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.cfr.tables import to_policy
+from agents.cfr.tree import DEFAULT_MAX_NODES
+from agents.cfr.variants import VARIANTS
+from agents.cfr.vector import FORMS, make_solver
+from agents.learner import Learner, State, Task
+from agents.policy import Policy, PolicyAgent
+from envs.core.options import Options, option
+
+__all__ = ["CFRLearner", "CFRSettings"]
+
+
+@dataclass(frozen=True)
+class CFRSettings(Options):
+    """Settings of a run."""
+
+    variant: str = option("discounted", choices=tuple(VARIANTS), help="member of the CFR family")
+    form: str = option("auto", choices=FORMS, help="public tree, sequence form, or what fits")
+    is_alternating: bool = option(True, help="update the players in turn, not all at once")
+    delay: int = option(0, low=0, high=10**9, help="iterations left out of the average")
+    max_nodes: int = option(
+        DEFAULT_MAX_NODES, low=1, high=10**9, help="size of the tree at which to give up"
+    )
+
+
+class CFRLearner(Learner):
+    """A solver at school.
+
+    >>> from envs import make_game
+    >>> learner = CFRLearner(Task(make_game("kuhn_v0")), CFRSettings())
+    >>> learner.update(100)["charts/exploitability"] < 0.01
+    True
+    """
+
+    settings_class = CFRSettings
+    unit = "iterations"
+    settings: CFRSettings
+
+    def __init__(self, task: Task, settings: CFRSettings) -> None:
+        """Write down the tree of the game."""
+        super().__init__(task, settings)
+        self.solver = make_solver(
+            task.game,
+            settings.variant,
+            settings.form,
+            settings.max_nodes,
+            is_alternating=settings.is_alternating,
+            delay=settings.delay,
+        )
+
+    def update(self, amount: int) -> Mapping[str, float]:
+        """Run so many iterations; the exploitability is that of the average policy."""
+        self.solver.run(amount)
+        self.num_done = self.solver.iteration
+        return {"charts/exploitability": self.solver.exploitability()}
+
+    def player(self) -> PolicyAgent:
+        """Plays the average policy so far."""
+        return PolicyAgent(self.game, policy=self._policy())
+
+    def _policy(self) -> Policy:
+        solver = self.solver
+        return to_policy(
+            solver.tree,
+            solver.average_policy(),
+            solver.is_reached(),
+            variant=self.settings.variant,
+            iterations=solver.iteration,
+        )
+
+    def state_dict(self) -> State:
+        """The tables of the solver."""
+        return self.solver.state_dict()
+
+    def player_state(self) -> State:
+        """The average policy by keys, as ``PolicyAgent`` reads it."""
+        return self._policy().state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the solver was."""
+        self.solver.load_state_dict(state)
+        self.num_done = self.solver.iteration

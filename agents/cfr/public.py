@@ -1,0 +1,285 @@
+"""The public tree of a two-player game: what everybody sees, with the private hands at each node.
+
+A *public node* is what an onlooker sees of a history; a *hand* of a player is one of the
+information states the player can have there (in Leduc poker a card, in Liar's Dice the dice). All
+hands of a player choose at the same public node, among the same actions, so a pass over the game
+can work on vectors over hands.
+
+Nodes of the game tree go to the same public node when their parents do, the same action was played
+and the public saw the same token. What is shown at the end of a game matters no more: histories
+that end with the same action share a public node, which has the hands of its parent.
+
+From one public node to the next, a player's hands stay what they are in most games most of the
+time; after a private card or a public one they split or vanish, and ``HAND.parent`` says which hand
+came from which.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.cfr.tree import GameTree
+from agents.cfr.walk import INFOSET, NODE, NONE
+from envs.core.compiling import compiled, helper
+from envs.core.errors import MasqueradeError
+from envs.core.kernels import INT, OVER
+from envs.core.rng import mix
+
+__all__ = ["HAND", "PUBLIC_NODE", "NoPublicTreeError", "PublicTree"]
+
+PUBLIC_NODE = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),  # of what the public has seen; 0 at the end of a game
+            ("parent", np.int32),
+            ("action", np.int32),  # that led here, or NONE after chance
+            ("rank", np.int32),  # of that action among the legal ones
+            ("player", np.int32),  # to move, CHANCE or OVER
+            ("num_actions", np.int32),  # at a decision
+            ("first_hand", np.int32, (2,)),  # hands of each player lie in a row in ``hands``
+            ("num_hands", np.int32, (2,)),
+            ("first_child", np.int32),
+            ("next_sibling", np.int32),
+            ("last_found", np.int32),  # the child that was looked up last
+        ],
+    )
+)
+HAND = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),  # what the player has seen
+            ("node", np.int32),  # public node
+            ("player", np.int32),
+            ("local", np.int32),  # its place among the player's hands there
+            ("parent", np.int32),  # the place of the hand it came from, at the parent
+            ("infoset", np.int32),  # when the player is to move
+        ],
+    )
+)
+
+
+class NoPublicTreeError(MasqueradeError):
+    """A game whose players do not choose at common public nodes."""
+
+
+FINE, TWO_TURNS, TWO_MASKS = range(3)
+NUM_PUBLIC, NUM_HANDS = range(2)
+
+
+class Sketch(NamedTuple):
+    """What ``group_nodes`` fills."""
+
+    public: npt.NDArray[Any]
+    hands: npt.NDArray[Any]
+    node_public: npt.NDArray[np.int32]
+    """Public node of every node of the game tree."""
+    node_hands: npt.NDArray[np.int32]
+    """Place of each player's hand at that public node."""
+    table: npt.NDArray[np.int32]
+    """Open-addressing table of 2**k slots: number of a hand, or NONE."""
+
+
+_NODES, _INFOSETS = from_dtype(NODE)[::1], from_dtype(INFOSET)[::1]
+_SKETCH = types.NamedTuple(
+    (
+        from_dtype(PUBLIC_NODE)[::1],
+        from_dtype(HAND)[::1],
+        types.int32[::1],
+        types.int32[:, ::1],
+        types.int32[::1],
+    ),
+    Sketch,
+)
+
+
+@helper
+def find_child(public, at, action, key, num_public):
+    """The child of a public node with this action and key; ``num_public`` when it is new.
+
+    Histories come in the same order under every deal, so the child is mostly the one after the last
+    found.
+    """
+    parent = public[at]
+    last = parent.last_found
+    child = last
+    while child != NONE:
+        if public[child].action == action and public[child].key == key:
+            parent.last_found = child
+            return np.int64(child)
+        child = public[child].next_sibling
+    child = parent.first_child
+    while child != last:
+        if public[child].action == action and public[child].key == key:
+            parent.last_found = child
+            return np.int64(child)
+        child = public[child].next_sibling
+    # New: it goes to the end of the list, behind whatever follows the last found.
+    if last == NONE:
+        parent.first_child = num_public
+    else:
+        while public[last].next_sibling != NONE:
+            last = public[last].next_sibling
+        public[last].next_sibling = num_public
+    parent.last_found = num_public
+    return num_public
+
+
+@helper
+def find_hand(sketch, at, player, key, num_hands):
+    """The hand of a player with this key at a public node; ``num_hands`` when it is new."""
+    last = np.uint64(sketch.table.size - 1)
+    slot = mix(key + np.uint64(at)) & last
+    while sketch.table[slot] != NONE:
+        hand = sketch.hands[sketch.table[slot]]
+        if hand.key == key and hand.node == at and hand.player == player:
+            return np.int64(sketch.table[slot])
+        slot = (slot + np.uint64(1)) & last
+    sketch.table[slot] = num_hands
+    return num_hands
+
+
+@helper
+def same_actions(infosets, pair_actions, one, other):
+    """Whether two information sets have the same legal actions."""
+    first, second = infosets[one], infosets[other]
+    if first.num_actions != second.num_actions:
+        return False
+    for i in range(first.num_actions):
+        if pair_actions[first.first_pair + i] != pair_actions[second.first_pair + i]:
+            return False
+    return True
+
+
+@helper
+def place_node(nodes, infosets, node_keys, sketch, v, counts):
+    """Find or make the public node of a node of the game tree."""
+    node = nodes[v]
+    at = 0
+    if node.parent == NONE:
+        num_public = 0
+    else:
+        num_public = counts[NUM_PUBLIC]
+        action = NONE if node.pair == NONE else node.action
+        key = np.uint64(0) if node.player == OVER else node_keys[v, 2]
+        at = find_child(sketch.public, sketch.node_public[node.parent], action, key, num_public)
+    sketch.node_public[v] = at
+    if at == num_public:
+        counts[NUM_PUBLIC] += 1
+        public = sketch.public[at]
+        public.parent = NONE if v == 0 else sketch.node_public[node.parent]
+        public.action = NONE if node.pair == NONE else node.action
+        public.rank = 0
+        if node.pair != NONE:
+            public.rank = node.pair - infosets[nodes[node.parent].index].first_pair
+        public.key = np.uint64(0) if node.player == OVER else node_keys[v, 2]
+        public.player = node.player
+        public.num_actions = infosets[node.index].num_actions if node.player >= 0 else 0
+        public.first_child = NONE
+        public.next_sibling = NONE
+        public.last_found = NONE
+    return at
+
+
+@compiled(INT(_NODES, _INFOSETS, types.int32[::1], types.uint64[:, ::1], _SKETCH, types.int64[::1]))
+def group_nodes(nodes, infosets, pair_actions, node_keys, sketch, counts):
+    """Give every node of the game tree its public node and both players their hands."""
+    for v in range(nodes.size):
+        node = nodes[v]
+        at = place_node(nodes, infosets, node_keys, sketch, v, counts)
+        public = sketch.public[at]
+        if public.player != node.player:
+            return TWO_TURNS
+        for player in range(2):
+            if node.player == OVER:
+                sketch.node_hands[v, player] = sketch.node_hands[node.parent, player]
+                continue
+            which = find_hand(sketch, at, player, node_keys[v, player], counts[NUM_HANDS])
+            hand = sketch.hands[which]
+            if which == counts[NUM_HANDS]:
+                counts[NUM_HANDS] += 1
+                hand.key = node_keys[v, player]
+                hand.node = at
+                hand.player = player
+                hand.local = public.num_hands[player]
+                hand.parent = 0 if v == 0 else sketch.node_hands[node.parent, player]
+                hand.infoset = node.index if node.player == player else NONE
+                public.num_hands[player] += 1
+                if hand.local == 0:
+                    public.first_hand[player] = which  # for now: any hand that is to move there
+                elif hand.infoset != NONE:
+                    other = sketch.hands[public.first_hand[player]].infoset
+                    if not same_actions(infosets, pair_actions, other, hand.infoset):
+                        return TWO_MASKS
+            sketch.node_hands[v, player] = hand.local
+    return FINE
+
+
+class PublicTree:
+    """The public nodes of a game and the hands at each.
+
+    Attributes:
+        public: [num_public] record ``PUBLIC_NODE``; parents come before children.
+        hands: [num_hands] record ``HAND``, sorted by public node, player and place.
+        node_public: [num_nodes] int32, the public node of every node of the game tree.
+        node_hands: [num_nodes, 2] int32, the place of each player's hand there, or at the parent
+            when the game is over.
+
+    >>> from envs import make_game
+    >>> PublicTree(GameTree(make_game("kuhn_v0"), has_keys=True))
+    PublicTree(kuhn_v0(): 11 public nodes, up to 3 and 3 hands)
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        """Group the nodes of a tree that was made with ``has_keys``."""
+        self.tree = tree
+        if tree.num_players != 2:
+            raise NoPublicTreeError(f"{tree.game!r} is not for two players: use CFRSolver")
+        if not tree.node_keys.size:
+            raise MasqueradeError(
+                "the tree has no keys: make it with GameTree(game, has_keys=True)"
+            )
+        size = len(tree.nodes)
+        sketch = Sketch(
+            np.zeros(size, PUBLIC_NODE),
+            np.zeros(2 * size, HAND),
+            np.empty(size, np.int32),
+            np.empty((size, 2), np.int32),
+            np.full(1 << (2 * size).bit_length(), NONE, np.int32),
+        )
+        counts = np.zeros(2, np.int64)
+        verdict = group_nodes(
+            tree.nodes, tree.infosets, tree.pair_actions, tree.node_keys, sketch, counts
+        )
+        hands = sketch.hands[: counts[NUM_HANDS]]
+        if verdict == FINE and (hands["infoset"] != NONE).sum() != tree.num_infosets:
+            verdict = TWO_TURNS
+        if verdict != FINE:
+            reason = "actions" if verdict == TWO_MASKS else "turns"
+            raise NoPublicTreeError(
+                f"in {tree.game!r} the public does not see whose turn it is or what is legal "
+                f"(it differs in {reason}): use CFRSolver"
+            )
+        self.public = sketch.public[: counts[NUM_PUBLIC]].copy()
+        self.node_public, self.node_hands = sketch.node_public, sketch.node_hands
+        self._sort(hands)
+
+    def _sort(self, hands: npt.NDArray[Any]) -> None:
+        sizes = self.public["num_hands"].ravel()
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).reshape(-1, 2)
+        self.public["first_hand"] = starts
+        self.hands = np.empty_like(hands)
+        self.hands[starts[hands["node"], hands["player"]] + hands["local"]] = hands
+
+    def __repr__(self) -> str:
+        """The game and the size."""
+        most = self.public["num_hands"].max(axis=0)
+        return (
+            f"PublicTree({self.tree.game!r}: {len(self.public):,} public nodes, "
+            f"up to {most[0]} and {most[1]} hands)"
+        )

@@ -1,0 +1,178 @@
+"""Counterfactual regret minimization over a whole game tree, any variant, any number of players.
+
+One iteration, for each player in turn:
+
+1. the gains of the player's pairs against the others' newest policies (``fill_gains``);
+2. from the leaves up: the regret of an action is its gain less that of the policy;
+3. regrets are added up, and the next policy is proportional to the positive ones;
+4. the reach-weighted average of all policies is what converges to an equilibrium in two-player
+   zero-sum games. In other games it converges to no-regret play, which need not be one.
+
+:class:`CFRSolver` takes any game; :class:`agents.cfr.vector.VectorCFRSolver` does the same work for
+two players many times as fast.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.cfr.response import counterfactual_reach, exploitability
+from agents.cfr.sequences import Tables, fill_reach, run_cfr, sequence_form
+from agents.cfr.tree import GameTree, Probs
+from agents.cfr.variants import Variant, make_variant
+from envs.core.errors import MasqueradeError
+
+__all__ = ["CFRSolver", "Solver"]
+
+STATE_VERSION = 1
+SMALLEST_REACH = 1e-12
+
+
+class Solver(ABC):
+    """What all solvers share: iterations, policies, warm starts and checkpoints.
+
+    Args:
+        tree: the game.
+        variant: a name in ``VARIANTS`` or a :class:`Variant`.
+        changes: settings of the variant to change, such as ``averaging="quadratic"``.
+    """
+
+    def __init__(self, tree: GameTree, variant: str | Variant = "cfr+", **changes: Any) -> None:
+        """Begin with the uniform policy and no regrets."""
+        self.tree = tree
+        self.variant = make_variant(variant, **changes)
+        self.iteration = 0
+        self._settings = self.variant.record()
+
+    def run(self, num_iterations: int) -> None:
+        """Run so many iterations."""
+        if num_iterations < 0:
+            raise MasqueradeError(f"iterations must be 0 or more, not {num_iterations}")
+        self._run(num_iterations)
+        self.iteration += num_iterations
+
+    @abstractmethod
+    def _run(self, num_iterations: int) -> None: ...
+
+    @abstractmethod
+    def _get(self, name: str) -> Probs:
+        """A copy of ``policy``, ``regrets`` or ``sums`` in the order of the tree's pairs."""
+
+    @abstractmethod
+    def _set(self, name: str, values: Probs) -> None: ...
+
+    @abstractmethod
+    def _refresh(self) -> None:
+        """Work out again what follows from the policy."""
+
+    # ---- policies --------------------------------------------------------------------------------
+
+    def current_policy(self) -> Probs:
+        """The policy of the next iteration, [num_pairs] float64."""
+        return self._get("policy")
+
+    def average_policy(self) -> Probs:
+        """The average so far, uniform where no iteration has come: [num_pairs] float64."""
+        return self.tree.normalized(self._get("sums"))[0]
+
+    def is_reached(self) -> npt.NDArray[np.bool_]:
+        """For every information set whether the average policy's own choices lead there."""
+        return self.tree.normalized(self._get("sums"))[1]
+
+    def exploitability(self) -> float:
+        """How much the average policy can lose to best responses, per player."""
+        return exploitability(self.tree, self.average_policy())
+
+    def warm_start(self, probs: Probs, weight: float = 10.0) -> None:
+        """Begin from a policy instead of the uniform one, before the first iteration.
+
+        Every information set begins with regrets in proportion to the policy, as if the largest
+        regret the game allows had come up ``weight`` times. Too small a weight lets the first
+        iterations throw the policy away, too large a one makes it hard to improve.
+        """
+        if self.iteration:
+            raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
+        if not weight > 0.0:
+            raise MasqueradeError(f"weight must be above 0, not {weight}")
+        probs = self.tree.check_policy(probs)
+        reach = np.maximum(counterfactual_reach(self.tree, probs), SMALLEST_REACH)
+        facts = self.tree.game.facts
+        largest = (facts.max_return - facts.min_return) * reach[self.tree.pair_infosets]
+        self._set("regrets", weight * largest * probs)
+        self._set("policy", probs)
+        self._refresh()
+
+    # ---- checkpoints -----------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next iterations depend on, as numbers, words and arrays."""
+        game = self.tree.game
+        return {
+            "version": STATE_VERSION,
+            "game": game.id,
+            "options": game.options.to_dict(),
+            "variant": asdict(self.variant),
+            "iteration": self.iteration,
+            **{name: self._get(name) for name in ("policy", "regrets", "sums")},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where another solver of the same game and variant was; either form will do."""
+        own = self.state_dict()
+        for name in ("version", "game", "options", "variant"):
+            if state.get(name) != own[name]:
+                raise MasqueradeError(
+                    f"this state has {name} {state.get(name)!r}, the solver {own[name]!r}: make "
+                    f"the solver that saved it"
+                )
+        for name in ("policy", "regrets", "sums"):
+            values = np.asarray(state.get(name), np.float64)
+            if values.shape != (self.tree.num_pairs,):
+                raise MasqueradeError(f"this state is damaged ({name}): use an intact copy")
+            self._set(name, values)
+        self.iteration = int(state["iteration"])
+        self._refresh()
+
+
+class CFRSolver(Solver):
+    """CFR over the sequence form of a tree.
+
+    >>> from envs import make_game
+    >>> solver = CFRSolver(GameTree(make_game("kuhn_v0")), "cfr+")
+    >>> solver.run(1000)
+    >>> solver.exploitability() < 1e-3
+    True
+    """
+
+    def __init__(self, tree: GameTree, variant: str | Variant = "cfr+", **changes: Any) -> None:
+        """Make room for the tables."""
+        super().__init__(tree, variant, **changes)
+        size = tree.num_pairs
+        self._form = sequence_form(tree)
+        self._tables = Tables(
+            tree.uniform(),
+            np.zeros(size),
+            np.zeros(size),
+            np.zeros(size + 1),
+            np.zeros(size + 1),
+        )
+        self._refresh()
+
+    def _run(self, num_iterations: int) -> None:
+        run_cfr(self._form, self._tables, self._settings, self.iteration, num_iterations)
+
+    def _get(self, name: str) -> Probs:
+        values: Probs = getattr(self._tables, name).copy()
+        return values
+
+    def _set(self, name: str, values: Probs) -> None:
+        getattr(self._tables, name)[:] = values
+
+    def _refresh(self) -> None:
+        for player in range(self.tree.num_players):
+            fill_reach(self._form, player, self._tables.policy, self._tables.reach)

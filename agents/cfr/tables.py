@@ -1,0 +1,182 @@
+"""Between policies on a tree, policies in files, and whatever an agent does.
+
+``to_policy`` and ``from_policy`` go between the pairs of a tree and a :class:`agents.policy.Policy`
+found by keys. ``tabulate`` asks an agent in every information set of a game what it would do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Agent, Views
+from agents.cfr.response import exploitability
+from agents.cfr.tree import GameTree, Probs
+from agents.policy import UNKNOWN, Policy
+from envs.core.errors import MasqueradeError
+from envs.core.position import Position
+from envs.core.rng import Words, fill_streams, stream
+
+__all__ = ["Tabulated", "from_policy", "tabulate", "to_policy", "views_at"]
+
+DEFAULT_SAMPLES = 1000
+_ROWS_AT_ONCE = 4096
+
+
+def to_policy(
+    tree: GameTree,
+    probs: Probs,
+    is_reached: npt.NDArray[np.bool_] | None = None,
+    **notes: Any,
+) -> Policy:
+    """A policy on a tree as a table by keys, with its exploitability worked out.
+
+    Args:
+        tree: the game.
+        probs: the policy, [num_pairs] float64.
+        is_reached: for every information set whether anything is known there; all by default.
+        notes: how it came about.
+
+    >>> from envs import make_game
+    >>> tree = GameTree(make_game("kuhn_v0"))
+    >>> policy = to_policy(tree, tree.uniform(), made_by="hand")
+    >>> len(policy), round(policy.exploitability, 6)
+    (12, 0.458333)
+    """
+    probs = tree.check_policy(probs)
+    order = np.argsort(tree.infosets["key"])
+    sizes = tree.infosets["num_actions"][order].astype(np.int64)
+    firsts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = np.repeat(tree.infosets["first_pair"][order] - firsts[:-1], sizes)
+    pairs = starts + np.arange(tree.num_pairs)
+    known = np.ones(tree.num_infosets, bool) if is_reached is None else is_reached
+    return Policy(
+        tree.game,
+        tree.infosets["key"][order],
+        firsts,
+        tree.pair_actions[pairs],
+        probs[pairs],
+        known[order],
+        exploitability(tree, probs),
+        notes,
+    )
+
+
+def from_policy(tree: GameTree, policy: Policy) -> Probs:
+    """A policy of the same game on its tree; uniform in information sets it does not know."""
+    if policy.game != tree.game:
+        raise MasqueradeError(f"this policy is for {policy.game!r}, not for {tree.game!r}")
+    rows = policy.find(np.ascontiguousarray(tree.infosets["key"]))
+    sizes = np.diff(policy.firsts)
+    is_known = rows != UNKNOWN
+    if (sizes[rows[is_known]] != tree.infosets["num_actions"][is_known]).any():
+        raise MasqueradeError(f"this policy has other legal actions than {tree.game!r}")
+    probs = tree.uniform()
+    ranks = np.arange(tree.num_pairs) - tree.infosets["first_pair"][tree.pair_infosets]
+    own = is_known[tree.pair_infosets]
+    entries = policy.firsts[rows[tree.pair_infosets[own]]] + ranks[own]
+    probs[own] = policy.probs[entries]
+    return tree.check_policy(probs)
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """What an agent does everywhere."""
+
+    probs: Probs
+    is_exact: bool
+    """Whether the agent told its probabilities; otherwise they are counted from samples."""
+    num_samples: int
+    """Answers of the agent in each information set, 0 when exact."""
+
+
+def tabulate(
+    agent: Agent, tree: GameTree, num_samples: int = DEFAULT_SAMPLES, seed: int = 0
+) -> Tabulated:
+    """The policy of any agent on a tree.
+
+    An agent whose ``policy(views)`` is known tells its probabilities. Any other is asked
+    ``num_samples`` times in every information set, with different generators: then the table is an
+    estimate, exact only if the agent never hesitates, and its exploitability is on average too
+    high.
+
+    >>> from agents import make_agent
+    >>> from envs import make_game
+    >>> tree = GameTree(make_game("leduc_v0"))
+    >>> answer = tabulate(make_agent("leduc_rule", tree.game), tree, num_samples=2)
+    >>> answer.is_exact, round(exploitability(tree, answer.probs), 3)
+    (False, 1.033)
+    """
+    if agent.game != tree.game:
+        raise MasqueradeError(f"the agent plays {agent.game!r}, the tree is of {tree.game!r}")
+    if num_samples < 1:
+        raise MasqueradeError(f"num_samples must be at least 1, not {num_samples}")
+    weights = np.zeros(tree.num_pairs)
+    root = stream(seed, "tabulate")
+    tells = False
+    for first in range(0, tree.num_infosets, _ROWS_AT_ONCE):
+        some = np.arange(first, min(first + _ROWS_AT_ONCE, tree.num_infosets))
+        views = views_at(tree, some)
+        fill_streams(root, some, views.rngs)
+        told = agent.policy(views)
+        tells = told is not None
+        dense = _counted(agent, views, num_samples) if told is None else told
+        mine = slice(*np.searchsorted(tree.pair_infosets, [some[0], some[-1] + 1]))
+        weights[mine] = dense[tree.pair_infosets[mine] - first, tree.pair_actions[mine]]
+    probs, is_reached = tree.normalized(weights)
+    if not is_reached.all():
+        raise MasqueradeError(f"{agent!r} gives legal actions no probability: mend its policy")
+    return Tabulated(probs, tells, 0 if tells else num_samples)
+
+
+def _counted(agent: Agent, views: Views, num_samples: int) -> npt.NDArray[np.float64]:
+    """How often the agent chooses each action; its generators go on from sample to sample."""
+    counts = np.zeros((len(views), agent.game.facts.num_actions))
+    rows = np.arange(len(views))
+    for _ in range(num_samples):
+        counts[rows, agent.act(views)] += 1.0
+    return counts
+
+
+def views_at(tree: GameTree, infosets: npt.NDArray[np.int64]) -> Views:
+    """What the players to move may know in these information sets, one row for each.
+
+    Every generator is zero: seed them before anybody draws.
+    """
+    game = tree.game
+    rows: list[Position] = [tree.positions[int(s)] for s in infosets]
+    seats = tree.infosets["player"][infosets].astype(np.int64)
+
+    def masks() -> npt.NDArray[np.int8]:
+        return np.stack([position.mask()[: game.facts.num_actions] for position in rows])
+
+    def observations() -> npt.NDArray[np.float32]:
+        return np.stack([position.observation(position.turn) for position in rows])
+
+    def worlds(rngs: Words) -> npt.NDArray[np.uint8]:
+        pairs = zip(rows, rngs, strict=True)
+        return np.stack([position.determinized(position.turn, rng) for position, rng in pairs])
+
+    def tokens(row: int) -> list[int]:
+        return rows[row].tokens(rows[row].turn)
+
+    def past(count: int) -> npt.NDArray[np.float32]:
+        return np.stack([_past(position, count) for position in rows])
+
+    rngs = np.zeros((len(rows), 4), np.uint64)
+    keys = tree.infosets["key"][infosets]
+    return Views(game, seats, keys, rngs, masks, observations, worlds, tokens, past)
+
+
+def _past(position: Position, count: int) -> npt.NDArray[np.float32]:
+    """What the player to move observed at its last earlier decisions; zeros come before them."""
+    replayed, seat = position.game.new_position(position.number), position.turn
+    seen = [np.zeros(position.game.observation_size, np.float32)] * count
+    for action in position.history:
+        if replayed.turn == seat:
+            seen.append(replayed.observation(seat))
+        replayed.apply(action)
+    return np.array(seen[len(seen) - count :])

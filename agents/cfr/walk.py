@@ -1,0 +1,363 @@
+"""Walk a game tree and write it down, compiled; :mod:`agents.cfr.tree` is the Python face.
+
+Two walks over the same tree: ``count_nodes`` says how much room is needed, ``write_tree`` fills it.
+Both go depth first with a stack whose row ``d`` belongs to depth ``d``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from envs.core.compiling import compiled, helper
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, INT, KERNELS, OVER, PUBLIC, RULES
+from envs.core.keys import first_key, fold
+
+__all__ = [
+    "FINE",
+    "INFOSET",
+    "NODE",
+    "NONE",
+    "NO_RECALL",
+    "TOO_LARGE",
+    "TOO_LONG",
+    "TWO_MASKS",
+    "Book",
+    "Stack",
+    "count_nodes",
+    "write_tree",
+]
+
+NONE = -1
+
+NODE = np.dtype(
+    (
+        np.record,
+        [
+            ("prob", np.float64),  # of the chance outcome that led here, 1 after a player's action
+            ("parent", np.int32),  # NONE at the root
+            ("end", np.int32),  # the subtree is this node up to, and without, ``end``
+            ("index", np.int32),  # its information set, its number among the terminals, or NONE
+            ("pair", np.int32),  # that led here, or NONE after chance
+            ("action", np.int32),  # action or outcome that led here
+            ("player", np.int32),  # to move, CHANCE or OVER
+        ],
+    )
+)
+INFOSET = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),  # perfect-recall key of what the player has seen
+            ("first_pair", np.int32),  # its pairs lie in a row, actions rising
+            ("num_actions", np.int32),
+            ("parent_pair", np.int32),  # the player's own pair before it
+            ("node", np.int32),  # the first node that belongs to it
+            ("player", np.int32),
+            ("depth", np.int32),  # actions and chance events before that node
+        ],
+    )
+)
+FRAME = np.dtype(
+    (
+        np.record,
+        [
+            ("action", np.int64),  # tried last; NONE when the node is new
+            ("node", np.int64),
+            ("next_pair", np.int64),  # of the action tried next
+            ("reach", np.float64),  # the probability that chance allows for this node
+        ],
+    )
+)
+
+# What can come of a walk.
+FINE, TOO_LARGE, TOO_LONG, TWO_MASKS, NO_RECALL = range(5)
+# What it counts.
+NUM_NODES, NUM_TERMINALS, NUM_DECISIONS, NUM_INFOSETS, NUM_PAIRS = range(5)
+
+
+class Stack(NamedTuple):
+    """What a walk remembers of every node between the root and where it is."""
+
+    frames: npt.NDArray[Any]
+    states: npt.NDArray[np.uint8]
+    masks: npt.NDArray[np.int8]
+    probs: npt.NDArray[np.float64]
+    """Of the outcomes, at a chance node."""
+    keys: npt.NDArray[np.uint64]
+    """What each player has seen, and the public."""
+    last_pairs: npt.NDArray[np.int64]
+    """Each player's last pair, or NONE."""
+
+    @classmethod
+    def of(cls, game: Game, number: int = 0) -> Stack:
+        """Room for the longest game, with the start of game ``number`` at the bottom."""
+        facts = game.facts
+        rows = facts.max_length + 1
+        states = np.zeros((rows, game.state_size), np.uint8)
+        states[0] = game.new_position(number).state
+        return cls(
+            np.zeros(rows, FRAME),
+            states,
+            np.zeros((rows, game.mask_size), np.int8),
+            np.zeros((rows, max(facts.num_chance_outcomes, 1))),
+            np.zeros((rows, facts.num_players + 1), np.uint64),
+            np.zeros((rows, facts.num_players), np.int64),
+        )
+
+
+class Book(NamedTuple):
+    """What ``write_tree`` fills."""
+
+    nodes: npt.NDArray[Any]
+    infosets: npt.NDArray[Any]
+    pair_actions: npt.NDArray[np.int32]
+    terminal_probs: npt.NDArray[np.float64]
+    terminal_returns: npt.NDArray[np.float64]
+    terminal_pairs: npt.NDArray[np.int32]
+    node_keys: npt.NDArray[np.uint64]
+    """Keys of all players and of the public at every node, or empty when nobody wants them."""
+    table: npt.NDArray[np.int32]
+    """Open-addressing table of 2**k slots: number of an information set, or NONE."""
+
+
+_STACK = types.NamedTuple(
+    (
+        from_dtype(FRAME)[::1],
+        types.uint8[:, ::1],
+        types.int8[:, ::1],
+        types.float64[:, ::1],
+        types.uint64[:, ::1],
+        types.int64[:, ::1],
+    ),
+    Stack,
+)
+_BOOK = types.NamedTuple(
+    (
+        from_dtype(NODE)[::1],
+        from_dtype(INFOSET)[::1],
+        types.int32[::1],
+        types.float64[::1],
+        types.float64[:, ::1],
+        types.int32[:, ::1],
+        types.uint64[:, ::1],
+        types.int32[::1],
+    ),
+    Book,
+)
+
+
+@helper
+def next_action(mask, action):
+    """The first possible action after ``action``; the size of the mask when there is none."""
+    action += 1
+    while action < mask.size and mask[action] == 0:
+        action += 1
+    return action
+
+
+@helper
+def push(kernels, rules, stack, depth, action):
+    """Play an action of the node at ``depth`` and put what follows on top of it."""
+    state, child = stack.states[depth], stack.states[depth + 1]
+    for i in range(state.size):
+        child[i] = state[i]
+    kernels.step(child, rules, action)
+    stack.frames[depth + 1].action = NONE
+
+
+@compiled(INT(KERNELS, RULES, _STACK, INT, types.int64[::1]))
+def count_nodes(kernels, rules, stack, max_nodes, counts):
+    """Count nodes, terminals and decisions below the bottom of the stack."""
+    depth = 0
+    stack.frames[0].action = NONE
+    while depth >= 0:
+        frame, mask = stack.frames[depth], stack.masks[depth]
+        if frame.action == NONE:
+            turn = kernels.turn(stack.states[depth], rules)
+            counts[NUM_NODES] += 1
+            counts[NUM_TERMINALS] += turn == OVER
+            counts[NUM_DECISIONS] += turn >= 0
+            if counts[NUM_NODES] > max_nodes:
+                return TOO_LARGE
+            if turn == OVER:
+                depth -= 1
+                continue
+            if depth + 1 >= stack.frames.size:
+                return TOO_LONG
+            kernels.legal(stack.states[depth], rules, mask)
+        frame.action = next_action(mask, frame.action)
+        if frame.action == mask.size:
+            depth -= 1
+        else:
+            push(kernels, rules, stack, depth, frame.action)
+            depth += 1
+    return FINE
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+@helper
+def find_infoset(book, key, num_infosets):
+    """The number of the information set with this key; a new one gets ``num_infosets``."""
+    last = np.uint64(book.table.size - 1)
+    slot = key & last
+    while book.table[slot] != NONE:
+        if book.infosets[book.table[slot]].key == key:
+            return np.int64(book.table[slot])
+        slot = (slot + np.uint64(1)) & last
+    book.table[slot] = num_infosets
+    return num_infosets
+
+
+@helper
+def write_pairs(book, infoset, mask, first_pair):
+    """Write the pairs of a new information set."""
+    pair = first_pair
+    action = next_action(mask, NONE)
+    while action < mask.size:
+        book.pair_actions[pair] = action
+        pair += 1
+        action = next_action(mask, action)
+    infoset.first_pair = first_pair
+    infoset.num_actions = pair - first_pair
+
+
+@helper
+def has_mask(book, infoset, mask):
+    """Whether the legal actions of a known information set are those of ``mask``."""
+    pair = infoset.first_pair
+    end = pair + infoset.num_actions
+    action = next_action(mask, NONE)
+    while action < mask.size:
+        if pair == end or book.pair_actions[pair] != action:
+            return False
+        pair += 1
+        action = next_action(mask, action)
+    return pair == end
+
+
+@helper
+def write_decision(stack, book, depth, player, counts):
+    """Find or enter the information set of the node at ``depth``; FINE or what is wrong with it."""
+    frame, mask, key = stack.frames[depth], stack.masks[depth], stack.keys[depth, player]
+    parent_pair = stack.last_pairs[depth, player]
+    at = find_infoset(book, key, counts[NUM_INFOSETS])
+    infoset = book.infosets[at]
+    if at == counts[NUM_INFOSETS]:
+        infoset.key = key
+        infoset.player = player
+        infoset.node = frame.node
+        infoset.depth = depth
+        infoset.parent_pair = parent_pair
+        write_pairs(book, infoset, mask, counts[NUM_PAIRS])
+        counts[NUM_INFOSETS] += 1
+        counts[NUM_PAIRS] += infoset.num_actions
+    elif infoset.player != player or infoset.parent_pair != parent_pair:
+        return NO_RECALL
+    elif not has_mask(book, infoset, mask):
+        return TWO_MASKS
+    book.nodes[frame.node].index = at
+    frame.next_pair = infoset.first_pair
+    return FINE
+
+
+@helper
+def write_terminal(kernels, rules, stack, book, depth, counts):
+    """Write what a finished game pays and how it came about."""
+    at = counts[NUM_TERMINALS]
+    frame = stack.frames[depth]
+    kernels.returns(stack.states[depth], rules, book.terminal_returns[at])
+    book.terminal_probs[at] = frame.reach
+    for player in range(stack.last_pairs.shape[1]):
+        book.terminal_pairs[at, player] = stack.last_pairs[depth, player]
+    book.nodes[frame.node].index = at
+    book.nodes[frame.node].end = frame.node + 1
+    counts[NUM_TERMINALS] += 1
+
+
+@helper
+def write_edge(kernels, rules, stack, book, depth, action, child):
+    """Write how ``child`` comes from the node at ``depth``: who sees what, and how likely it is."""
+    frame, above = stack.frames[depth], stack.frames[depth + 1]
+    num_players = stack.last_pairs.shape[1]
+    for player in range(num_players):
+        token = kernels.seen(stack.states[depth], rules, action, player)
+        stack.keys[depth + 1, player] = fold(stack.keys[depth, player], token)
+        stack.last_pairs[depth + 1, player] = stack.last_pairs[depth, player]
+    if book.node_keys.size:
+        token = kernels.seen(stack.states[depth], rules, action, PUBLIC)
+        stack.keys[depth + 1, num_players] = fold(stack.keys[depth, num_players], token)
+    node, turn = book.nodes[child], book.nodes[frame.node].player
+    node.parent = frame.node
+    node.action = action
+    node.prob = 1.0
+    node.pair = NONE
+    if turn == CHANCE:
+        node.prob = stack.probs[depth, action]
+    else:
+        node.pair = frame.next_pair
+        stack.last_pairs[depth + 1, turn] = frame.next_pair
+        frame.next_pair += 1
+    above.reach = frame.reach * node.prob
+    above.node = child
+
+
+@helper
+def write_root(stack, book):
+    """Write the first node: nobody has seen anything."""
+    num_players = stack.last_pairs.shape[1]
+    frame, node = stack.frames[0], book.nodes[0]
+    frame.action = NONE
+    frame.node = 0
+    frame.reach = 1.0
+    node.parent = NONE
+    node.pair = NONE
+    node.action = NONE
+    node.prob = 1.0
+    for player in range(num_players):
+        stack.keys[0, player] = first_key(player)
+        stack.last_pairs[0, player] = NONE
+    stack.keys[0, num_players] = first_key(PUBLIC)
+
+
+@compiled(INT(KERNELS, RULES, _STACK, _BOOK, types.int64[::1]))
+def write_tree(kernels, rules, stack, book, counts):
+    """Write down every node below the bottom of the stack; the book must be large enough."""
+    depth = 0
+    write_root(stack, book)
+    while depth >= 0:
+        frame, mask = stack.frames[depth], stack.masks[depth]
+        if frame.action == NONE:
+            turn = kernels.turn(stack.states[depth], rules)
+            counts[NUM_NODES] += 1
+            book.nodes[frame.node].player = turn
+            book.nodes[frame.node].index = NONE
+            if book.node_keys.size:
+                for column in range(stack.keys.shape[1]):
+                    book.node_keys[frame.node, column] = stack.keys[depth, column]
+            if turn == OVER:
+                write_terminal(kernels, rules, stack, book, depth, counts)
+                depth -= 1
+                continue
+            kernels.legal(stack.states[depth], rules, mask)
+            if turn == CHANCE:
+                kernels.chance(stack.states[depth], rules, stack.probs[depth])
+            else:
+                verdict = write_decision(stack, book, depth, turn, counts)
+                if verdict != FINE:
+                    return verdict
+        frame.action = next_action(mask, frame.action)
+        if frame.action == mask.size:
+            book.nodes[frame.node].end = counts[NUM_NODES]
+            depth -= 1
+        else:
+            write_edge(kernels, rules, stack, book, depth, frame.action, counts[NUM_NODES])
+            push(kernels, rules, stack, depth, frame.action)
+            depth += 1
+    return FINE

@@ -1,0 +1,363 @@
+"""Policies as tables and as files, and the agent that plays them.
+
+A :class:`Policy` has one row of probabilities for each information set it knows, found by the key
+of what the player has seen. A policy file is one ``npz`` archive: the arrays, and a header in JSON
+that says which game with which options it is for, how information sets were encoded, how
+exploitable it is, and how it came about. All of that is checked on loading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.base import Actions, Agent, Views
+from agents.files import load_state
+from envs.core.batch import Batch, random_actions
+from envs.core.compiling import compiled
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.rng import Words, fill_streams, stream, uniform
+
+__all__ = ["ENCODING_VERSION", "FILE_NAME", "Policy", "PolicyAgent", "PolicyError"]
+
+FORMAT = "masquerade policy"
+FILE_VERSION = 1
+ENCODING_VERSION = 1
+"""Rises when the keys of information sets are folded in another way."""
+FILE_NAME = "policy.npz"
+"""What a policy is called in the folder of a run."""
+
+UNKNOWN = -1
+_PROBE_GAMES = 16
+
+Keys = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+
+class PolicyError(MasqueradeError):
+    """A policy file that is missing, damaged, of another version, or of another game."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What to do in every information set that is known.
+
+    Args:
+        game: the game it is for.
+        keys: [n] uint64, rising.
+        firsts: [n + 1] int64; row *i* has the entries ``firsts[i] .. firsts[i + 1]``.
+        actions: [m] int32, the legal actions of each row, rising.
+        probs: [m] float64.
+        is_reached: [n] bool; in rows without it, which the policy's own choices rule out, nothing
+            has been learnt and the probabilities are uniform.
+        exploitability: what it can lose to best responses per player, if that is known.
+        notes: how it came about, in words and numbers.
+    """
+
+    game: Game
+    keys: Keys
+    firsts: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int32]
+    probs: Floats
+    is_reached: npt.NDArray[np.bool_]
+    exploitability: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """How many information sets it knows."""
+        return len(self.keys)
+
+    def find(self, keys: Keys) -> npt.NDArray[np.int64]:
+        """The rows of these keys, ``UNKNOWN`` for those that are not in the table."""
+        rows = np.empty(len(keys), np.int64)
+        _find(self.keys, keys, rows)
+        return rows
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file, whole or not at all; a folder gets a ``policy.npz``."""
+        path = _file(Path(path))
+        arrays = self._arrays()
+        header = {
+            "format": FORMAT,
+            "version": FILE_VERSION,
+            "game": self.game.id,
+            "options": self.game.options.to_dict(),
+            "encoding": _encoding(self.game),
+            "exploitability": self.exploitability,
+            "num_infosets": len(self),
+            "num_unreached": int((~self.is_reached).sum()),
+            "notes": dict(self.notes),
+            "checksum": _checksum(arrays),
+        }
+        text = np.frombuffer(json.dumps(header, indent=1).encode(), np.uint8)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with partial.open("wb") as file:
+                np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
+            os.replace(partial, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise PolicyError(f"{path} cannot be written: {error.strerror or error}") from error
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game) -> Policy:
+        """Read a file, the ``policy.npz`` of a folder, or a run of ``train.py``.
+
+        It must be for ``game``, with the same options.
+        """
+        path = Path(path)
+        if path.is_dir() and not (path / FILE_NAME).exists():
+            return cls._of_run(path, game)
+        path = _file(path)
+        header, arrays = _read(path)
+        _check(path, header, game)
+        if _checksum(arrays) != header.get("checksum"):
+            raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
+        notes = header["notes"]
+        return cls(game, **arrays, exploitability=header["exploitability"], notes=notes)
+
+    @classmethod
+    def _of_run(cls, path: Path, game: Game) -> Policy:
+        state = load_state(path, game)
+        if state.keys() != {*_ARRAYS, "encoding", "exploitability", "notes"}:
+            raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
+        _check_encoding(path, state.pop("encoding"), game)
+        return cls(game, **state)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All of it, as ``agents.files`` can keep it."""
+        return {
+            **self._arrays(),
+            "encoding": _encoding(self.game),
+            "exploitability": self.exploitability,
+            "notes": dict(self.notes),
+        }
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {name: getattr(self, name) for name in _ARRAYS}
+
+
+_ARRAYS: dict[str, Any] = {
+    "keys": np.uint64,
+    "firsts": np.int64,
+    "actions": np.int32,
+    "probs": np.float64,
+    "is_reached": np.bool_,
+}
+
+
+def probe_encoding(game: Game) -> str:
+    """A fingerprint of the keys that random games go through.
+
+    It changes with the rules, with what players see and with how that is folded, even if somebody
+    forgets to raise a version number.
+    """
+    rows = np.arange(_PROBE_GAMES)
+    batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
+    rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
+    fill_streams(stream(0, "probe", "choice"), rows, rngs)
+    digest = hashlib.sha256()
+    batch.begin(rows, rows)
+    while len(rows := np.flatnonzero(batch.turns >= 0)):
+        digest.update(batch.keys[rows].tobytes())
+        own = rngs[rows]
+        batch.step(rows, random_actions(batch.views(rows).masks, own))
+        rngs[rows] = own
+    return digest.hexdigest()[:16]
+
+
+def _file(path: Path) -> Path:
+    return path / FILE_NAME if path.is_dir() or not path.suffix else path
+
+
+def _checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            header = json.loads(bytes(file["header"]))
+            is_ours = isinstance(header, dict) and header.get("format") == FORMAT
+            arrays = {name: file[name] for name in _ARRAYS} if is_ours else {}
+    except FileNotFoundError as error:
+        raise PolicyError(f"there is no policy at {path}: give the path of one") from error
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise PolicyError(
+            f"{path} is truncated or no policy file ({reason}): use an intact copy"
+        ) from error
+    if not is_ours or any(arrays[name].dtype != kind for name, kind in _ARRAYS.items()):
+        raise PolicyError(f"{path} is no policy file: expected one written by Policy.save")
+    return header, arrays
+
+
+def _check(path: Path, header: Mapping[str, Any], game: Game) -> None:
+    if header.get("version") != FILE_VERSION:
+        raise PolicyError(
+            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION}: "
+            f"save it anew"
+        )
+    if header.get("game") != game.id:
+        raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
+    options, theirs = game.options.to_dict(), header.get("options") or {}
+    changed = [name for name in options if theirs.get(name) != options[name]]
+    if changed or theirs.keys() != options.keys():
+        told = ", ".join(f"{name}={theirs.get(name)!r}" for name in changed) or "other options"
+        raise PolicyError(f"{path} is for {game.id} with {told}: play it with these options")
+    _check_encoding(path, header.get("encoding"), game)
+
+
+def _encoding(game: Game) -> list[Any]:
+    return [ENCODING_VERSION, probe_encoding(game)]
+
+
+def _check_encoding(path: Path, encoding: Any, game: Game) -> None:
+    if encoding != _encoding(game):
+        raise PolicyError(
+            f"{path} encodes what players see as an older version did: solve the game again"
+        )
+
+
+# ---- playing -------------------------------------------------------------------------------------
+
+
+@compiled(types.void(types.uint64[::1], types.uint64[::1], types.int64[::1]))
+def _find(keys, wanted, rows):
+    """Binary search for every wanted key."""
+    for i in range(wanted.size):
+        low, high = 0, keys.size
+        while low < high:
+            middle = (low + high) // 2
+            if keys[middle] < wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        rows[i] = low if low < keys.size and keys[low] == wanted[i] else UNKNOWN
+
+
+@compiled(
+    types.void(
+        types.int64[::1],
+        types.int64[::1],
+        types.int32[::1],
+        types.float64[::1],
+        types.uint64[:, ::1],
+        types.int64[::1],
+    )
+)
+def _choose(rows, firsts, actions, probs, rngs, chosen):
+    """Draw an action for every row that is known."""
+    for i in range(rows.size):
+        if rows[i] != UNKNOWN:
+            left = uniform(rngs[i])
+            for entry in range(firsts[rows[i]], firsts[rows[i] + 1]):
+                # An action of probability 0 is never played, not even when rounding leaves a rest.
+                if probs[entry] > 0.0:
+                    chosen[i] = actions[entry]
+                    left -= probs[entry]
+                    if left < 0.0:
+                        break
+
+
+@compiled(
+    types.void(
+        types.int64[::1],
+        types.int64[::1],
+        types.int32[::1],
+        types.float64[::1],
+        types.float64[:, ::1],
+    )
+)
+def _spread(rows, firsts, actions, probs, out):
+    """Write the probabilities of every row that is known."""
+    for i in range(rows.size):
+        if rows[i] != UNKNOWN:
+            for entry in range(firsts[rows[i]], firsts[rows[i] + 1]):
+                out[i, actions[entry]] = probs[entry]
+
+
+class PolicyAgent(Agent):
+    """Plays a policy; where the policy knows nothing it plays uniformly, and counts that.
+
+    Args:
+        game: the game to play.
+        path: a policy file, a folder with a ``policy.npz``, or a run of ``train.py``.
+        policy: a policy in memory, instead of a path.
+
+    >>> import numpy as np
+    >>> from agents.cfr import VectorCFRSolver, to_policy
+    >>> from envs import make_game
+    >>> from envs.core import Batch, new_rng
+    >>> game = make_game("kuhn_v0")
+    >>> solver = VectorCFRSolver.of(game, "cfr+")
+    >>> solver.run(1000)
+    >>> agent = PolicyAgent(game, policy=to_policy(solver.tree, solver.average_policy()))
+    >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
+    >>> batch.begin(rows, rows)
+    >>> set(agent.act(batch.views(rows)).tolist()) <= {0, 1}, agent.num_unknown
+    (True, 0)
+    """
+
+    keeps_time = True
+
+    def __init__(
+        self, game: Game, path: str | Path | None = None, policy: Policy | None = None
+    ) -> None:
+        """Load the policy and check that it is for this game."""
+        super().__init__(game)
+        if policy is None:
+            if path is None:
+                raise PolicyError("give the path of a policy, such as cfr:runs/leduc")
+            policy = Policy.load(path, game)
+        elif policy.game != game:
+            raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
+        self.table = policy
+        self.num_unknown = 0
+        """Decisions so far in information sets that the policy does not know."""
+
+    def act(self, views: Views) -> Actions:
+        """Draw once from each row's generator."""
+        rows = self.table.find(views.keys)
+        actions = np.empty(len(views), np.int64)
+        table = self.table
+        _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
+        unknown = np.flatnonzero(rows == UNKNOWN)
+        if len(unknown):
+            self.num_unknown += len(unknown)
+            rngs: Words = views.rngs[unknown]
+            actions[unknown] = random_actions(views.masks[unknown], rngs)
+            views.rngs[unknown] = rngs
+        return actions
+
+    def policy(self, views: Views) -> Floats:
+        """The probability of every action in every row: [n, num_actions] float64."""
+        rows = self.table.find(views.keys)
+        out = np.zeros((len(views), self.game.facts.num_actions))
+        _spread(rows, self.table.firsts, self.table.actions, self.table.probs, out)
+        unknown = np.flatnonzero(rows == UNKNOWN)
+        if len(unknown):
+            masks = views.masks[unknown]
+            out[unknown] = masks / masks.sum(axis=1, keepdims=True)
+        return out

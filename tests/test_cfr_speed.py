@@ -1,0 +1,55 @@
+"""The solving benchmark: its sides do what they say, on a game that takes no time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from benchmarks import cfr_speed
+from benchmarks.cfr_speed import (
+    CURVES,
+    JOBS,
+    TheirRuns,
+    our_count,
+    our_rate,
+    our_solve,
+    their_count,
+    their_rate,
+)
+from envs import make_game
+
+KUHN = partial(make_game, "kuhn_v0")
+
+
+def test_jobs_are_told_apart_and_promise_what_the_docs_say() -> None:
+    names = [job.name for job in JOBS] + [curve.name for curve in CURVES]
+    assert len(set(names)) == len(names)
+    targets = {job.name: job.target for job in JOBS if job.target is not None}
+    assert targets == {"leduc_solve": 40.0, "liars_dice_solve": 100.0}
+
+
+def test_both_sides_solve_kuhn() -> None:
+    assert our_solve(KUHN)() > 0.0
+    ours, theirs = our_count(KUHN), their_count(KUHN, "kuhn_poker")
+    assert abs(ours - theirs) <= max(0.05 * ours + 1, ours // 100)
+
+
+def test_solving_gives_up_when_the_goal_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cfr_speed, "MAX_ITERATIONS", 20)
+    with pytest.raises(RuntimeError, match="within 20 iterations"):
+        our_solve(KUHN, goal=1e-12)()
+
+
+def test_one_run_gives_both_times() -> None:
+    runs = TheirRuns(KUHN, "kuhn_poker")
+    whole, iterations = runs.whole(), runs.iterations()
+    total = whole()
+    assert 0.0 < iterations() < total
+    assert iterations() > 0.0  # nothing is left over: it runs once more
+
+
+def test_rates_count_iterations() -> None:
+    assert our_rate(KUHN, "cfr", is_vector=True)() == cfr_speed.ITERATIONS_PER_CHUNK
+    assert our_rate(KUHN, "cfr+", is_vector=False)() == cfr_speed.ITERATIONS_PER_CHUNK
+    assert their_rate("CFRSolver", "kuhn_poker")() == 1.0
