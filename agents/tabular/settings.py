@@ -1,0 +1,134 @@
+"""The settings of a table learner."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from agents.lies.settings import LieSettings
+from agents.tabular.choosing import POLICIES, SCHEDULES
+from agents.tabular.codings import CODINGS, REWARDS
+from envs.core.errors import OptionError
+from envs.core.options import option
+
+__all__ = ["TabularSettings"]
+
+_MAX_GAMES = 10**12
+# These may also name a function of yours.
+_OPEN = ("coding", "reward")
+
+
+@dataclass(frozen=True)
+class TabularSettings(LieSettings):
+    """Settings of a table learner; those of lie profiling come first.
+
+    >>> TabularSettings(coding="blind", learning_rate=0.5).learning_rate
+    0.5
+    >>> TabularSettings(policy="softmax", exploration=0.0)
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: softmax needs a temperature: set exploration above 0
+    """
+
+    coding: str = option(
+        "infoset", choices=tuple(CODINGS), help="what entries stand for, or 'module:function'"
+    )
+    shared: bool = option(True, help="one table for all seats instead of one for each")
+    max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
+    initial: float | str = option(
+        0.0,
+        low=-1e6,
+        high=1e6,
+        choices=("coding",),
+        help="value of what is new; high is optimistic; 'coding' takes those of the coding",
+    )
+    learning_rate: float | str = option(
+        0.1, low=0.0, high=1.0, choices=("1/n",), help="constant, or one over the visits"
+    )
+    discount: float = option(1.0, low=0.0, high=1.0, help="what a later reward is worth")
+    trace_decay: float | None = option(
+        None,
+        low=0.0,
+        high=1.0,
+        help="lambda; null: 0.8 for the lambda rules, 1 in a sweep, otherwise 0",
+    )
+    traces: str = option(
+        "replacing", choices=("replacing", "accumulating"), help="what a second visit does"
+    )
+    updates: str = option(
+        "turn", choices=("turn", "sweep"), help="learn at every turn, or backwards after the game"
+    )
+    policy: str = option("epsilon", choices=POLICIES, help="how moves are chosen while learning")
+    exploration: float = option(
+        0.1, low=0.0, high=1000.0, help="epsilon, or the temperature of softmax"
+    )
+    exploration_end: float | None = option(
+        None, low=0.0, high=1000.0, help="where a schedule ends; null: where it began"
+    )
+    exploration_schedule: str = option("constant", choices=SCHEDULES, help="how it gets there")
+    exploration_games: int | None = option(
+        None, low=1, high=_MAX_GAMES, help="games it takes; null: all of the run"
+    )
+    vdbe_sensitivity: float = option(
+        1.0, low=1e-9, high=1e9, help="changes of this size keep a state explored"
+    )
+    vdbe_weight: float | None = option(
+        None, low=0.0, high=1.0, help="of the newest change; null: one over the legal actions"
+    )
+    reward: str = option(
+        "end",
+        choices=("end", "change", *REWARDS),
+        help="the return at the end, its changes, or events ('rounds' or 'module:function')",
+    )
+    reward_levels: tuple[float, ...] = option(
+        (1.0, 0.5, 0.0),
+        low=-1e6,
+        high=1e6,
+        is_list=True,
+        help="three numbers for events; 'rounds': another lost a die, nobody did, I did",
+    )
+    final_update: bool = option(True, help="learn from the last action of a game")
+    snapshot: bool = option(
+        False, help="compare with the value at the time of the choice, not with the present one"
+    )
+    overwrite: bool = option(
+        False, help="credit rewards to the new action, a fault that one program may have had"
+    )
+    play: str | None = option(
+        None,
+        choices=("greedy", "policy"),
+        help="how the player moves; null: greedy, but softmax and matching as they learnt",
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single setting can."""
+        super().__post_init__()
+        if self.policy == "softmax" and min(self.exploration, self.last_exploration) <= 0:
+            raise OptionError("softmax needs a temperature: set exploration above 0")
+        if self.policy != "softmax" and max(self.exploration, self.last_exploration) > 1:
+            raise OptionError(f"exploration is a probability with {self.policy}: at most 1")
+        is_falling = self.exploration_schedule == "exponential"
+        if is_falling and min(self.exploration, self.last_exploration) <= 0:
+            raise OptionError("an exponential schedule never reaches 0: set both ends above 0")
+        if self.updates == "sweep" and not self.final_update:
+            raise OptionError("a sweep begins at the last action: leave final_update on")
+        if len(self.reward_levels) != 3:
+            raise OptionError(f"reward_levels must be 3 numbers, not {len(self.reward_levels)}")
+
+    @property
+    def last_exploration(self) -> float:
+        """Where the schedule ends."""
+        return self.exploration if self.exploration_end is None else self.exploration_end
+
+    @property
+    def is_greedy_player(self) -> bool:
+        """Whether the player takes the best action."""
+        if self.play is None:
+            return self.policy not in ("softmax", "matching")
+        return self.play == "greedy"
+
+    def _check(self, field: dataclasses.Field[Any], value: Any) -> None:
+        if field.name in _OPEN and isinstance(value, str) and ":" in value:
+            return
+        super()._check(field, value)

@@ -1,0 +1,182 @@
+"""Numbers by 64-bit key, in arrays: open addressing with linear probing.
+
+Looking up a key that is not there costs nothing but the look: only what is learnt gets an entry.
+Compiled code fills free places; a table that gets crowded grows in Python, between games.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from envs.core.compiling import compiled, helper
+from envs.core.errors import MasqueradeError
+from envs.core.rng import Words, mix
+
+__all__ = ["ABSENT", "Table", "TableFullError", "find", "has_room", "insert"]
+
+ABSENT = -1
+EMPTY = np.uint64(0)
+
+_MIN_CAPACITY = 256
+# Of ten places at most so many are taken: searches stay short.
+_MAX_TAKEN, _OF = 6, 10
+
+_KEYS = types.uint64[::1]
+_VALUES = types.float64[:, ::1]
+_VISITS = types.int64[:, ::1]
+_SLOTS = types.int64[::1]
+
+
+class TableFullError(MasqueradeError):
+    """More entries are needed than the settings allow."""
+
+
+@helper
+def find(keys, key):
+    """The place of ``key``, or ``ABSENT``."""
+    last = keys.size - 1
+    slot = np.int64(mix(key) & np.uint64(last))
+    while keys[slot] != key:
+        if keys[slot] == EMPTY:
+            return ABSENT
+        slot = (slot + 1) & last
+    return slot
+
+
+@helper
+def insert(keys, values, size, key, initial):
+    """The place of ``key``, which is taken with the value ``initial`` if it is new."""
+    last = keys.size - 1
+    slot = np.int64(mix(key) & np.uint64(last))
+    while keys[slot] != key:
+        if keys[slot] == EMPTY:
+            keys[slot] = key
+            for i in range(values.shape[0]):
+                values[i, slot] = initial
+            size[0] += 1
+            return slot
+        slot = (slot + 1) & last
+    return slot
+
+
+@helper
+def has_room(keys, size, num_new):
+    """Whether so many more keys fit before the table has to grow."""
+    return size[0] + num_new <= keys.size * _MAX_TAKEN // _OF
+
+
+@compiled(types.void(_KEYS, _VALUES, _VISITS, _KEYS, _VALUES, _VISITS, _SLOTS, _SLOTS))
+def _copy_entries(keys, values, visits, new_keys, new_values, new_visits, size, moved):
+    """Put every entry into new arrays and note in ``moved`` where it has gone."""
+    for old in range(keys.size):
+        moved[old] = ABSENT
+        if keys[old] == EMPTY:
+            continue
+        slot = insert(new_keys, new_values, size, keys[old], 0.0)
+        moved[old] = slot
+        for i in range(values.shape[0]):
+            new_values[i, slot] = values[i, old]
+            new_visits[i, slot] = visits[i, old]
+
+
+@compiled(types.void(_KEYS, _KEYS, _SLOTS))
+def _find_all(keys, wanted, slots):
+    for i in range(wanted.size):
+        slots[i] = find(keys, wanted[i])
+
+
+class Table:
+    """Values and visits by key.
+
+    >>> table = Table()
+    >>> table.put(np.array([7, 9], np.uint64), np.array([0.5, 0.25]))
+    >>> len(table), table.get(np.array([9, 8], np.uint64), absent=1.0).tolist()
+    (2, [0.25, 1.0])
+
+    Args:
+        num_values: values under each key: 1, or 2 for double learning.
+        max_entries: how many keys there may ever be.
+    """
+
+    def __init__(self, num_values: int = 1, max_entries: int = 1 << 30) -> None:
+        """Begin empty."""
+        self.max_entries = max_entries
+        self.size = np.zeros(1, np.int64)
+        self._allocate(_MIN_CAPACITY, num_values)
+
+    def _allocate(self, capacity: int, num_values: int) -> None:
+        self.keys: Words = np.zeros(capacity, np.uint64)
+        self.values = np.zeros((num_values, capacity))
+        self.visits = np.zeros((num_values, capacity), np.int64)
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return int(self.size[0])
+
+    @property
+    def room(self) -> int:
+        """How many keys may be added before ``make_room`` has to be asked."""
+        return min(_most(len(self.keys)), self.max_entries) - len(self)
+
+    def make_room(self, num_new: int) -> npt.NDArray[np.int64] | None:
+        """Grow until ``num_new`` keys fit; where each place has gone, or ``None`` if none has.
+
+        Raises:
+            TableFullError: when that would be more than ``max_entries``.
+        """
+        needed = len(self) + num_new
+        if num_new <= self.room:
+            return None
+        if needed > self.max_entries:
+            raise TableFullError(
+                f"the table is full: {len(self):,} of at most {self.max_entries:,} entries; raise "
+                "max_entries or choose a coarser coding"
+            )
+        capacity = len(self.keys)
+        while _most(capacity) < needed:
+            capacity *= 2
+        old = self.keys, self.values, self.visits
+        self._allocate(capacity, len(self.values))
+        self.size[0] = 0
+        moved = np.empty(len(old[0]), np.int64)
+        _copy_entries(*old, self.keys, self.values, self.visits, self.size, moved)
+        return moved
+
+    def entries(self) -> tuple[Words, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Keys, values [num_values, n] and visits [num_values, n], with nothing in between."""
+        taken = np.flatnonzero(self.keys)
+        order = taken[np.argsort(self.keys[taken])]
+        return self.keys[order], self.values[:, order], self.visits[:, order]
+
+    def put(
+        self,
+        keys: Words,
+        values: npt.NDArray[np.float64],
+        visits: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        """Add entries, or overwrite them: values [n] for all alike, or [num_values, n]."""
+        new = Table(len(self.values))
+        keys = np.ascontiguousarray(keys, np.uint64)
+        self.make_room(len(keys))
+        new.keys = keys
+        new.values = np.zeros((len(self.values), len(keys)))
+        new.values[:] = values
+        new.visits = np.zeros(new.values.shape, np.int64)
+        if visits is not None:
+            new.visits[:] = visits
+        moved = np.empty(len(keys), np.int64)
+        source = new.keys, new.values, new.visits
+        _copy_entries(*source, self.keys, self.values, self.visits, self.size, moved)
+
+    def get(self, keys: Words, absent: float = np.nan) -> npt.NDArray[np.float64]:
+        """The value of each key, the mean where there are two, or ``absent``."""
+        slots = np.empty(len(keys), np.int64)
+        _find_all(self.keys, np.ascontiguousarray(keys, np.uint64), slots)
+        values: npt.NDArray[np.float64] = self.values.mean(axis=0)[slots]
+        return np.where(slots == ABSENT, absent, values)
+
+
+def _most(capacity: int) -> int:
+    return capacity * _MAX_TAKEN // _OF
