@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test lint unit plain bench format clean help
+.PHONY: demo test lint unit plain tensorboard bench format clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: .venv/base.stamp  ## play a few thousand random games of every game and print a table
-	$(BIN)/python -m arena.demo
+demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody meet, print the table
+	$(BIN)/python -m training.demo
 
 test: lint unit plain  ## everything CI runs
 
@@ -25,8 +25,12 @@ unit: .venv/dev.stamp  ## the tests, compiled
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_check_game.py tests/test_kuhn.py tests/test_leduc.py tests/test_liars_dice*.py tests/test_properties.py
 
+tensorboard: .venv/base.stamp  ## the curves of all runs, in a browser
+	$(BIN)/tensorboard --logdir runs
+
 bench: .venv/bench.stamp  ## our speed against the peers, in one run
 	$(BIN)/python -m benchmarks.env_speed
+	$(BIN)/python -m benchmarks.arena_speed
 
 format: .venv/dev.stamp  ## put the code into shape
 	$(BIN)/ruff check --fix .
@@ -40,7 +44,7 @@ clean:  ## remove the environment and every cache
 
 # One pip call with the constraints, so that exactly the tested versions are taken.
 .venv/base.stamp: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -q -c constraints.txt -e .
+	$(PIP) install -q -c constraints.txt -e '.[train]'
 	@touch $@
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml constraints.txt

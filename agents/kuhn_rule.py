@@ -11,18 +11,15 @@ two-person poker" (1950). Nobody can win against it in the long run: its exploit
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
-from agents.base import Actions, Agent, Views
+from agents.base import Actions, Agent, Probs, Views
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.rng import uniform
 from envs.kuhn import BET, PASS, STATE
 
 __all__ = ["KuhnRule", "bet_probs"]
-
-Probs = npt.NDArray[np.float64]
 
 
 def bet_probs(num_players: int) -> Probs:
@@ -89,3 +86,12 @@ class KuhnRule(Agent):
         actions = np.empty(len(views), np.int64)
         _choose(views.worlds(), views.seats, views.rngs, self._probs, actions)
         return actions
+
+    def policy(self, views: Views) -> Probs:
+        """How often it bets, from the same table."""
+        worlds = views.worlds().view(STATE)[:, 0]
+        seats, num_bets = views.seats, worlds["has_bet"].sum(axis=1)
+        cards = worlds["cards"][np.arange(len(views)), seats]
+        bets = self._probs[seats, num_bets, cards]
+        probs: Probs = np.stack([1.0 - bets, bets], axis=1)
+        return probs

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-ROOMS = ("envs", "agents", "arena", "benchmarks")
+ROOMS = ("envs", "agents", "arena", "training", "benchmarks")
 COMPILED = {"kernel", "compiled", "helper"}
 
 # Which rooms a room may import from: the arrows point one way.
@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "envs": {"envs"},
     "agents": {"agents", "envs"},
     "arena": {"arena", "agents", "envs"},
-    "benchmarks": {"benchmarks", "arena", "agents", "envs"},
+    "training": {"training", "arena", "agents", "envs"},
+    "benchmarks": {"benchmarks", "training", "arena", "agents", "envs"},
 }
 
 SOURCES = [path for room in ROOMS for path in sorted((PROJECT / room).rglob("*.py"))]

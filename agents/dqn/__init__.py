@@ -1,0 +1,24 @@
+"""Deep Q-learning (Mnih et al., 2015), with masks, many games at once, and exact resuming.
+
+A network estimates for every action what it will bring. Read the files in this order:
+
+1. ``settings``: everything that can be set;
+2. ``network``: the network, its gradient, and the optimiser;
+3. ``experience``: how decisions become transitions ``(state, action, reward, next state)``;
+4. ``replay``: where transitions are kept and drawn from;
+5. ``learner``: the loop that plays, keeps and learns;
+6. ``agent``: the player that comes of it.
+"""
+
+from __future__ import annotations
+
+from envs.core.errors import MasqueradeError
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise MasqueradeError(
+        "dqn needs torch: pip install -c constraints.txt -e '.[train]'"
+    ) from error
+
+__all__: list[str] = []

@@ -1,0 +1,320 @@
+"""Decisions that wait for their outcome, and how they become transitions.
+
+What a decision brings is known at the same seat's next decision, or at the end of the game. Its
+reward is what the seat's total has changed in between, so the rewards of a game add up to its
+return less what the seat had before it was first asked. With ``n_steps`` above 1 a decision waits
+for more of its seat's decisions.
+
+Every row of the batch and every seat has a slot of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.dqn.replay import Replay
+from envs.core.compiling import compiled, direct, helper
+
+__all__ = ["Experience"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
+
+_ROWS = types.int64[::1]
+_INPUTS = types.float32[:, ::1]
+_QUEUES = types.float64[:, ::1]
+
+
+@compiled(types.void(_ROWS, _INPUTS, _INPUTS, _INPUTS))
+def _see_all(slots, observations, windows, inputs):
+    """Move each slot's window on by one observation, and copy it to ``inputs``."""
+    size, length = observations.shape[1], windows.shape[1]
+    for i in range(slots.size):
+        window = windows[slots[i]]
+        for j in range(length - size):
+            window[j] = window[j + size]
+        for j in range(size):
+            window[length - size + j] = observations[i, j]
+        for j in range(length):
+            inputs[i, j] = window[j]
+
+
+@helper
+def _emit(
+    place,
+    source,
+    action,
+    reward,
+    discount,
+    next_input,
+    next_mask,
+    inputs,
+    actions,
+    rewards,
+    discounts,
+    next_inputs,
+    next_masks,
+):
+    for j in range(source.size):
+        inputs[place, j] = source[j]
+        next_inputs[place, j] = next_input[j]
+    for j in range(next_mask.size):
+        next_masks[place, j] = next_mask[j]
+    actions[place] = action
+    rewards[place] = reward
+    discounts[place] = discount
+
+
+@compiled(
+    types.void(
+        _ROWS,
+        _INPUTS,
+        types.int8[:, ::1],
+        types.float64[::1],
+        types.boolean,
+        types.float64,
+        types.float64,
+        # the decisions that wait
+        _ROWS,
+        _ROWS,
+        types.float64[::1],
+        types.float32[:, :, ::1],
+        types.int64[:, ::1],
+        _QUEUES,
+        _QUEUES,
+        # the replay
+        _INPUTS,
+        _ROWS,
+        types.float32[::1],
+        types.float32[::1],
+        _INPUTS,
+        types.int8[:, ::1],
+        _ROWS,
+    )
+)
+def _close_all(
+    slots,
+    next_inputs,
+    next_masks,
+    totals,
+    is_over,
+    discount,
+    scale,
+    num_decisions,
+    num_waiting,
+    paid,
+    waiting_inputs,
+    waiting_actions,
+    waiting_rewards,
+    waiting_weights,
+    kept_inputs,
+    kept_actions,
+    kept_rewards,
+    kept_discounts,
+    kept_next_inputs,
+    kept_next_masks,
+    num_added,
+):
+    """Pay every waiting decision of the slots, and keep those that have waited long enough."""
+    n_steps, capacity = waiting_actions.shape[1], kept_actions.size
+    for i in range(slots.size):
+        slot = slots[i]
+        reward = scale * (totals[i] - paid[slot])
+        paid[slot] = totals[i]
+        oldest = num_decisions[slot] - num_waiting[slot]
+        for number in range(oldest, num_decisions[slot]):
+            place = number % n_steps
+            waiting_rewards[slot, place] += waiting_weights[slot, place] * reward
+            waiting_weights[slot, place] *= discount
+        num_leaving = num_waiting[slot] if is_over else np.int64(num_waiting[slot] == n_steps)
+        for number in range(oldest, oldest + num_leaving):
+            place = number % n_steps
+            _emit(
+                num_added[0] % capacity,
+                waiting_inputs[slot, place],
+                waiting_actions[slot, place],
+                waiting_rewards[slot, place],
+                0.0 if is_over else waiting_weights[slot, place],
+                next_inputs[i],
+                next_masks[i],
+                kept_inputs,
+                kept_actions,
+                kept_rewards,
+                kept_discounts,
+                kept_next_inputs,
+                kept_next_masks,
+            )
+            num_added[0] += 1
+        num_waiting[slot] -= num_leaving
+
+
+@compiled(
+    types.void(
+        _ROWS,
+        _INPUTS,
+        _ROWS,
+        _ROWS,
+        _ROWS,
+        types.float32[:, :, ::1],
+        types.int64[:, ::1],
+        _QUEUES,
+        _QUEUES,
+    )
+)
+def _open_all(
+    slots, inputs, chosen, num_decisions, num_waiting, waiting_inputs, actions, rewards, weights
+):
+    n_steps = actions.shape[1]
+    for i in range(slots.size):
+        slot = slots[i]
+        place = num_decisions[slot] % n_steps
+        for j in range(inputs.shape[1]):
+            waiting_inputs[slot, place, j] = inputs[i, j]
+        actions[slot, place] = chosen[i]
+        rewards[slot, place] = 0.0
+        weights[slot, place] = 1.0
+        num_decisions[slot] += 1
+        num_waiting[slot] += 1
+
+
+_see_rows, _close_rows, _open_rows = direct(_see_all), direct(_close_all), direct(_open_all)
+
+
+class Experience:
+    """The decisions in play of ``num_slots`` seats, on their way into a replay.
+
+    For each decision call ``see``, ``close`` and ``open`` in this order, at the end of a game
+    ``close_for_good`` and then ``forget``.
+
+    Args:
+        replay: where transitions go.
+        num_slots: seats of all games in play.
+        observation_size: length of one observation.
+        history: observations that make an input.
+        n_steps: decisions that a transition spans.
+        discount: weight of the next decision's value.
+        reward_scale: rewards are multiplied by this.
+    """
+
+    def __init__(
+        self,
+        replay: Replay,
+        num_slots: int,
+        observation_size: int,
+        history: int = 1,
+        n_steps: int = 1,
+        discount: float = 1.0,
+        reward_scale: float = 1.0,
+    ) -> None:
+        """Nobody has decided anything yet."""
+        input_size = history * observation_size
+        self.replay = replay
+        self._discount = discount
+        self._scale = reward_scale
+        self._windows = np.zeros((num_slots, input_size), np.float32)
+        self._num_decisions: Indices = np.zeros(num_slots, np.int64)
+        self._num_waiting: Indices = np.zeros(num_slots, np.int64)
+        self._paid = np.zeros(num_slots)
+        self._inputs = np.zeros((num_slots, n_steps, input_size), np.float32)
+        self._actions = np.zeros((num_slots, n_steps), np.int64)
+        self._rewards = np.zeros((num_slots, n_steps))
+        self._weights = np.zeros((num_slots, n_steps))
+        # After the end there is no next position. Everything is legal there, so that the best value
+        # is a number, and its weight is zero.
+        self._no_inputs = np.zeros((num_slots, input_size), np.float32)
+        self._no_masks = np.ones((num_slots, replay.next_masks.shape[1]), np.int8)
+
+    def see(self, slots: Indices, observations: Floats) -> Floats:
+        """Add observations to what the slots have seen; returns the inputs of the network."""
+        inputs = np.empty((len(slots), self._windows.shape[1]), np.float32)
+        _see_rows(slots, observations, self._windows, inputs)
+        return inputs
+
+    def close(
+        self,
+        slots: Indices,
+        inputs: Floats,
+        masks: npt.NDArray[np.int8],
+        totals: npt.NDArray[np.float64],
+    ) -> None:
+        """The slots are asked again: pay what they decided before."""
+        self._close(slots, inputs, masks, totals, False)
+
+    def close_for_good(self, slots: Indices, totals: npt.NDArray[np.float64]) -> None:
+        """The games of the slots are over: nothing waits any more."""
+        number = len(slots)
+        self._close(slots, self._no_inputs[:number], self._no_masks[:number], totals, True)
+
+    def _close(
+        self,
+        slots: Indices,
+        inputs: Floats,
+        masks: npt.NDArray[np.int8],
+        totals: npt.NDArray[np.float64],
+        is_over: bool,
+    ) -> None:
+        replay = self.replay
+        num_before = replay.num_added
+        _close_rows(
+            slots,
+            inputs,
+            masks,
+            totals,
+            is_over,
+            self._discount,
+            self._scale,
+            self._num_decisions,
+            self._num_waiting,
+            self._paid,
+            self._inputs,
+            self._actions,
+            self._rewards,
+            self._weights,
+            *replay.columns,
+        )
+        replay.rate_new(num_before)
+
+    def open(self, slots: Indices, inputs: Floats, actions: Indices) -> None:
+        """The slots have decided."""
+        _open_rows(
+            slots,
+            inputs,
+            actions,
+            self._num_decisions,
+            self._num_waiting,
+            self._inputs,
+            self._actions,
+            self._rewards,
+            self._weights,
+        )
+
+    def forget(self, slots: Indices) -> None:
+        """New games begin in the slots."""
+        self._windows[slots] = 0.0
+        self._num_decisions[slots] = 0
+        self._num_waiting[slots] = 0
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """All that waits."""
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Wait for the same things as the one that ``state`` was taken from."""
+        for name, array in self._arrays().items():
+            array[:] = state[name]
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "windows": self._windows,
+            "num_decisions": self._num_decisions,
+            "num_waiting": self._num_waiting,
+            "paid": self._paid,
+            "inputs": self._inputs,
+            "actions": self._actions,
+            "rewards": self._rewards,
+            "weights": self._weights,
+        }

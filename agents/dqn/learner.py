@@ -1,0 +1,292 @@
+"""Deep Q-learning: play, keep what came of it, learn from a sample, again and again.
+
+One round of the loop:
+
+1. all games wait for the network; one pass rates all actions in all of them;
+2. in each the best legal action is played, or now and then a random one;
+3. what these decisions have brought becomes transitions, at the seat's next decision or the end;
+4. after so many decisions, one update: for transitions drawn from the replay the network's value
+   of (state, action) moves towards ``reward + discount * best value of the next state``. That best
+   is taken among the actions that are legal there, and rated by the target network.
+
+With ``double`` the network itself chooses the next action and the target network rates it (van
+Hasselt et al., 2016).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agents.dqn.agent import DQNAgent, choose, make_network
+from agents.dqn.log import LOOK_EVERY, Log
+from agents.dqn.network import Adam
+from agents.dqn.replay import Minibatch, Replay
+from agents.dqn.settings import (
+    CONSTANT,
+    HUBER,
+    INTERVAL,
+    LATEST,
+    NONE,
+    POLYAK,
+    PRIORITISED,
+    TIME,
+    DQNSettings,
+)
+from agents.dqn.tables import Tables, part
+from agents.learner import Learner, State, Task
+from envs.core.errors import MasqueradeError, OptionError
+from envs.core.rng import Words, stream
+
+__all__ = ["DQNLearner"]
+
+
+class Tensors(NamedTuple):
+    """A minibatch where the network computes; what is one number a transition is [n, 1]."""
+
+    inputs: Tensor
+    actions: Tensor
+    rewards: Tensor
+    discounts: Tensor
+    next_inputs: Tensor
+    penalties: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, batch: Minibatch, device: str) -> Tensors:
+        """Share the memory of the minibatch, or copy it to a graphics card."""
+        columns = (torch.from_numpy(getattr(batch, name)).to(device) for name in cls._fields)
+        return cls._make(x if x.ndim == 2 else x.unsqueeze(1) for x in columns)
+
+
+class DQNLearner(Learner):
+    """Learns any game by deep Q-learning, from its own play.
+
+    Its unit is a decision of its own that it learns from.
+
+    >>> from envs import make_game
+    >>> settings = DQNSettings(hidden=(16,), num_envs=8, learn_start=32, batch_size=16)
+    >>> learner = DQNLearner(Task(make_game("kuhn_v0"), total=200), settings)
+    >>> sorted(learner.update(200))[:3]
+    ['charts/exploration', 'charts/length', 'charts/return']
+    >>> learner.num_done
+    200
+    """
+
+    settings_class = DQNSettings
+    unit = "steps"
+    settings: DQNSettings
+
+    def __init__(self, task: Task, settings: DQNSettings) -> None:
+        """Draw the first weights; the first games begin with the first ``update``."""
+        super().__init__(task, settings)
+        if not task.total and not self._is_timed and settings.exploration != CONSTANT:
+            raise OptionError(
+                f"exploration '{settings.exploration}' needs the length of the run: "
+                "give it, or set exploration to 'constant'"
+            )
+        game, seed = task.game, task.seed
+        self.device = task.device
+        self.network = make_network(
+            game, settings, task.device, int(stream(seed, "network")[0] >> 1)
+        )
+        self.target = self.network
+        if settings.target != NONE:
+            self.target = make_network(game, settings, task.device)
+            self.target.weights.copy_(self.network.weights)
+        self.optimiser = Adam(self.network.weights)
+        is_prioritised = settings.replay == PRIORITISED
+        self.replay = Replay(
+            settings.replay_size,
+            settings.history * game.observation_size,
+            game.facts.num_actions,
+            settings.priority_exponent if is_prioritised else None,
+        )
+        self.tables = Tables(task, settings, self.replay)
+        self.num_updates = 0
+        self.clock: Callable[[], float] = time.perf_counter
+        """Seconds, for exploration by time."""
+        self._seconds = 0.0
+        self._steps_before_learning = 0
+        self._rng: Words = stream(seed, "exploration")
+        self._replay_rng: Words = stream(seed, "replay")
+        nothing = self.replay.latest(0)
+        self._shared = nothing, Tensors.of(nothing, self.device)
+
+    # ---- the loop --------------------------------------------------------------------------------
+
+    def update(self, amount: int) -> Mapping[str, Any]:
+        """Learn for ``amount`` more of its own decisions."""
+        started, seconds_before = self.clock(), self._seconds
+        log = Log()
+        end = self.num_done + amount
+        while self.num_done < end:
+            self._seconds = seconds_before + self.clock() - started
+            self.num_done += self._play(end - self.num_done, log)
+            for _ in range(self._num_due()):
+                self._learn(log)
+        self._seconds = seconds_before + self.clock() - started
+        return log.metrics(self.exploration)
+
+    def _play(self, at_most: int, log: Log) -> int:
+        """Decide once in every game; how many of these decisions it learns from."""
+        tables = self.tables
+        tables.deal(log)
+        asked = tables.ask(at_most)
+        values = self.network.values_of(asked.inputs)
+        actions = choose(values, asked.masks, self.exploration, self._rng)
+        return tables.play(asked, actions)
+
+    def _num_due(self) -> int:
+        """Updates that the decisions so far ask for and that have not been made."""
+        settings = self.settings
+        if len(self.replay) < min(settings.learn_start, settings.replay_size):
+            self._steps_before_learning = self.num_done
+            return 0
+        num_steps = self.num_done - self._steps_before_learning
+        return int(num_steps * settings.updates_per_step) - self.num_updates
+
+    # ---- schedules -------------------------------------------------------------------------------
+
+    @property
+    def _is_timed(self) -> bool:
+        return self.settings.exploration_clock == TIME
+
+    @property
+    def progress(self) -> float:
+        """The part of the run that is over, by steps; 0 if its length is not known."""
+        return min(self.num_done / self.task.total, 1.0) if self.task.total else 0.0
+
+    @property
+    def exploration(self) -> float:
+        """The share of random moves now."""
+        seconds = self.settings.exploration_seconds
+        if self._is_timed and seconds is not None:
+            return self.settings.exploration_after(min(self._seconds / seconds, 1.0))
+        return self.settings.exploration_after(self.progress)
+
+    # ---- one update ------------------------------------------------------------------------------
+
+    def _learn(self, log: Log) -> None:
+        settings, network = self.settings, self.network
+        batch = self._draw()
+        tensors = self._on_device(batch)
+        targets = self._targets(tensors)
+        found: list[Tensor] = []
+
+        def slopes_of(values: Tensor) -> Tensor:
+            errors = values.gather(1, tensors.actions) - targets
+            found.extend((values, errors))
+            # Half the square of the error; of one above 1, its size less a half.
+            slopes = errors.clamp(-1.0, 1.0) if settings.loss == HUBER else errors
+            # Only the action that was played has an error.
+            slopes = slopes * tensors.weights / len(values)
+            return torch.zeros_like(values).scatter_(1, tensors.actions, slopes)
+
+        network.differentiate(tensors.inputs, slopes_of)
+        norm = torch.linalg.vector_norm(network.gradient)
+        if settings.max_gradient:
+            network.gradient *= (settings.max_gradient / (norm + 1e-6)).clamp_(max=1.0)
+        rate = settings.learning_rate_after(self.progress)
+        self.optimiser.step(network.weights, network.gradient, rate)
+        self.num_updates += 1
+        self._follow()
+        if settings.replay == PRIORITISED:
+            self.replay.rate(batch.rows, found[1].cpu().numpy().ravel().astype(np.float64))
+        if self.num_updates % LOOK_EVERY == 0:
+            values, errors = (tensor.cpu().numpy() for tensor in found)
+            log.note_update(values, errors, float(norm), settings.loss == HUBER)
+
+    def _draw(self) -> Minibatch:
+        settings = self.settings
+        if settings.replay == LATEST:
+            return self.replay.latest(settings.batch_size)
+        importance = settings.importance_after(self.progress)
+        return self.replay.draw(settings.batch_size, self._replay_rng, importance)
+
+    def _on_device(self, batch: Minibatch) -> Tensors:
+        if self.device != "cpu":
+            return Tensors.of(batch, self.device)
+        if self._shared[0] is not batch:  # the replay writes into the same memory every time
+            self._shared = batch, Tensors.of(batch, self.device)
+        return self._shared[1]
+
+    def _targets(self, batch: Tensors) -> Tensor:
+        """``reward + discount * best next value``: [n, 1]; after the end the discount is 0."""
+        next_values = self.target.values(batch.next_inputs)
+        if self.settings.double:
+            own = self.network.values(batch.next_inputs).add_(batch.penalties)
+            best = next_values.gather(1, own.argmax(1, keepdim=True))
+        else:
+            best = next_values.add_(batch.penalties).amax(1, keepdim=True)
+        return torch.addcmul(batch.rewards, batch.discounts, best)
+
+    def _follow(self) -> None:
+        """Let the target network follow."""
+        settings = self.settings
+        if settings.target == POLYAK:
+            self.target.weights.lerp_(self.network.weights, settings.target_rate)
+        elif settings.target == INTERVAL and self.num_updates % settings.target_every == 0:
+            self.target.weights.copy_(self.network.weights)
+
+    # ---- what comes of it ------------------------------------------------------------------------
+
+    def player(self) -> DQNAgent:
+        """A player with a copy of the network."""
+        network = make_network(self.game, self.settings, self.device)
+        network.weights.copy_(self.network.weights)
+        return DQNAgent(self.game, network=network, history=self.settings.history)
+
+    def state_dict(self) -> State:
+        """Networks, optimiser, replay, games in play, counters and generators."""
+        state: State = {
+            "settings": self.settings.to_dict(),
+            "num_done": self.num_done,
+            "num_updates": self.num_updates,
+            "optimiser_steps": self.optimiser.num_steps,
+            "steps_before_learning": self._steps_before_learning,
+            "seconds": self._seconds,
+            "exploration_rng": self._rng.copy(),
+            "replay_rng": self._replay_rng.copy(),
+        }
+        for name, tensor in self._tensors().items():
+            state[name] = tensor.cpu().numpy().copy()
+        for name, array in self.replay.state_dict().items():
+            state[f"replay.{name}"] = array
+        for name, value in self.tables.state_dict().items():
+            state[f"tables.{name}"] = value
+        return state
+
+    def player_state(self) -> State:
+        """The network, and what it takes to build it."""
+        weights = self.network.weights.cpu().numpy().copy()
+        return {"settings": self.settings.to_dict(), "network": weights}
+
+    def load_state_dict(self, state: State) -> None:
+        """Become the learner that ``state`` was taken from; the settings must be the same."""
+        if DQNSettings.parse(state["settings"]) != self.settings:
+            raise MasqueradeError("this run has other settings: take it up with its own config")
+        self.num_done = int(state["num_done"])
+        self.num_updates = int(state["num_updates"])
+        self.optimiser.num_steps = int(state["optimiser_steps"])
+        self._steps_before_learning = int(state["steps_before_learning"])
+        self._seconds = float(state["seconds"])
+        self._rng[:] = state["exploration_rng"]
+        self._replay_rng[:] = state["replay_rng"]
+        for name, tensor in self._tensors().items():
+            tensor.copy_(torch.from_numpy(state[name]))
+        self.replay.load_state_dict(part(state, "replay."))
+        self.tables.load_state_dict(part(state, "tables."))
+
+    def _tensors(self) -> dict[str, Tensor]:
+        return {
+            "network": self.network.weights,
+            "target": self.target.weights,
+            "optimiser_mean": self.optimiser.mean,
+            "optimiser_square": self.optimiser.square,
+        }

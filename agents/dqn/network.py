@@ -1,0 +1,175 @@
+"""The network that rates actions, its gradient, and the optimiser, over flat arrays.
+
+All weights lie in one array, and so do all gradients: copying a network, blending two, measuring a
+gradient and a step of the optimiser are one operation each. The gradient is written out by hand,
+because for networks of this size the bookkeeping of automatic differentiation takes several times
+as long as the arithmetic; the tests hold it against ``torch.autograd``, and the optimiser against
+``torch.optim.Adam``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+__all__ = ["Adam", "QNetwork"]
+
+
+class QNetwork:
+    """Fully connected layers with ReLU, then one value for each action.
+
+    With ``dueling`` (Wang et al., 2016) the last hidden layer is cut in two: one half gives the
+    value of the position, the other what each action adds to it, less the mean of these additions.
+
+    >>> network = QNetwork(input_size=4, num_actions=3, hidden=(8,), seed=0)
+    >>> network.values(torch.ones(2, 4)).shape, network.weights.shape
+    (torch.Size([2, 3]), torch.Size([67]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        num_actions: int,
+        hidden: Sequence[int],
+        dueling: bool = False,
+        device: str = "cpu",
+        seed: int = 0,
+    ) -> None:
+        """Draw the first weights from ``seed``."""
+        self.dueling = dueling
+        self.device = device
+        sizes = [input_size, *hidden]
+        shapes = [(sizes[i], sizes[i + 1]) for i in range(len(hidden))]
+        last = sizes[-1]
+        # Value and actions, or actions alone.
+        shapes += (
+            [(last // 2, 1), (last - last // 2, num_actions)] if dueling else [(last, num_actions)]
+        )
+        num_weights = sum(rows * columns + columns for rows, columns in shapes)
+        self.weights = torch.zeros(num_weights, device=device)
+        self.gradient = torch.zeros_like(self.weights)
+        """What ``differentiate`` has found last."""
+        self._layers = _views(self.weights, shapes)
+        self._gradients = _views(self.gradient, shapes)
+        self._num_hidden = len(hidden)
+        self._draw(seed)
+
+    def _draw(self, seed: int) -> None:
+        """Uniform within one over the root of the number of inputs, as torch does it."""
+        generator = torch.Generator().manual_seed(seed)
+        for layer in self._layers:
+            bound = 1.0 / math.sqrt(layer[0].shape[0])
+            for weights in layer:
+                weights.copy_(
+                    torch.empty(weights.shape).uniform_(-bound, bound, generator=generator)
+                )
+
+    def values(self, inputs: Tensor) -> Tensor:
+        """Rate all actions: [n, input_size] -> [n, num_actions]."""
+        return self._rate(self._activations(inputs)[-1])
+
+    def values_of(self, inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The same from and to NumPy."""
+        values: npt.NDArray[np.float32] = (
+            self.values(torch.from_numpy(inputs).to(self.device)).cpu().numpy()
+        )
+        return values
+
+    def _activations(self, inputs: Tensor) -> list[Tensor]:
+        """The inputs and what each hidden layer makes of them."""
+        found = [inputs]
+        for weight, bias in self._layers[: self._num_hidden]:
+            found.append(torch.addmm(bias, found[-1], weight).relu_())
+        return found
+
+    def _rate(self, features: Tensor) -> Tensor:
+        *value_head, (weight, bias) = self._layers[self._num_hidden :]
+        if not value_head:
+            return torch.addmm(bias, features, weight)
+        half = features.shape[1] // 2
+        added = torch.addmm(bias, features[:, half:], weight)
+        added -= added.mean(1, keepdim=True)
+        return added.add_(torch.addmm(value_head[0][1], features[:, :half], value_head[0][0]))
+
+    def differentiate(self, inputs: Tensor, slopes_of: SlopesOf) -> None:
+        """Fill ``gradient``, given how the loss changes with each rating.
+
+        Args:
+            inputs: [n, input_size].
+            slopes_of: gets the ratings, [n, num_actions], and returns the derivative of the loss by
+                each of them.
+        """
+        activations = self._activations(inputs)
+        features = activations[-1]
+        slopes = self._back_through_head(features, slopes_of(self._rate(features)))
+        for i in reversed(range(self._num_hidden)):
+            # What was cut off at zero has no slope; nobody needs the activations after this.
+            slopes.mul_(activations[i + 1].sign_())
+            _set_gradient(self._gradients[i], activations[i], slopes)
+            if i:
+                slopes = torch.mm(slopes, self._layers[i][0].t())
+
+    def _back_through_head(self, features: Tensor, slopes: Tensor) -> Tensor:
+        """Gradients of the last layer; returns the slopes of the last hidden layer."""
+        weight = self._layers[-1][0]
+        if not self.dueling:
+            _set_gradient(self._gradients[-1], features, slopes)
+            return torch.mm(slopes, weight.t())
+        half = features.shape[1] // 2
+        of_value = slopes.sum(1, keepdim=True)
+        of_actions = slopes - of_value / slopes.shape[1]
+        _set_gradient(self._gradients[-2], features[:, :half], of_value)
+        _set_gradient(self._gradients[-1], features[:, half:], of_actions)
+        value_weight = self._layers[-2][0]
+        return torch.cat(
+            [torch.mm(of_value, value_weight.t()), torch.mm(of_actions, weight.t())], dim=1
+        )
+
+
+SlopesOf = Callable[[Tensor], Tensor]
+
+
+def _views(flat: Tensor, shapes: Sequence[tuple[int, int]]) -> list[tuple[Tensor, Tensor]]:
+    """Cut a flat array into the weights ([inputs, outputs]) and biases of layers."""
+    layers = []
+    start = 0
+    for rows, columns in shapes:
+        middle, end = start + rows * columns, start + rows * columns + columns
+        layers.append((flat[start:middle].view(rows, columns), flat[middle:end]))
+        start = end
+    return layers
+
+
+def _set_gradient(layer: tuple[Tensor, Tensor], inputs: Tensor, slopes: Tensor) -> None:
+    torch.mm(inputs.t(), slopes, out=layer[0])
+    torch.sum(slopes, 0, out=layer[1])
+
+
+class Adam:
+    """Adam (Kingma and Ba, 2015) on one flat array of weights."""
+
+    BETAS = 0.9, 0.999
+    EPSILON = 1e-8
+
+    def __init__(self, weights: Tensor) -> None:
+        """Begin with no memory of gradients."""
+        self.mean = torch.zeros_like(weights)
+        self.square = torch.zeros_like(weights)
+        self.num_steps = 0
+
+    def step(self, weights: Tensor, gradient: Tensor, learning_rate: float) -> None:
+        """Move ``weights`` against the gradient."""
+        beta, gamma = self.BETAS
+        self.num_steps += 1
+        self.mean.lerp_(gradient, 1.0 - beta)
+        self.square.mul_(gamma).addcmul_(gradient, gradient, value=1.0 - gamma)
+        # Both averages began at zero, and are corrected for it.
+        correction = 1.0 - gamma**self.num_steps
+        roots = self.square.sqrt().div_(math.sqrt(correction)).add_(self.EPSILON)
+        step_size = learning_rate / (1.0 - beta**self.num_steps)
+        weights.addcdiv_(self.mean, roots, value=-step_size)

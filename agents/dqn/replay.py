@@ -1,0 +1,315 @@
+"""The replay: the latest transitions in arrays, drawn uniformly, by their error, or the newest.
+
+Prioritised drawing is that of Schaul et al. (2016): a transition is drawn in proportion to a power
+of its last error, and its weight in the update is lowered by as much as it is drawn too often. A
+tree of sums over the priorities makes drawing and changing one take a logarithm of their number.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from envs.core.compiling import compiled, direct, helper
+from envs.core.kernels import INT, RNG
+from envs.core.rng import Words, below, uniform
+
+__all__ = ["Minibatch", "Replay"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
+
+# Added to every error, so that nothing is never drawn again.
+LEAST_ERROR = 1e-3
+
+_ROWS = types.int64[::1]
+_TABLE = types.float32[:, ::1]
+_TREE = types.float64[::1]
+
+
+# ---- drawing -------------------------------------------------------------------------------------
+
+
+@compiled(types.void(RNG, INT, _ROWS))
+def _draw_uniform(rng, size, rows):
+    for i in range(rows.size):
+        rows[i] = below(rng, size)
+
+
+@helper
+def _find(tree, first_leaf, target):
+    """The leaf at which the priorities, added up from the left, exceed ``target``."""
+    node = 1
+    while node < first_leaf:
+        node *= 2
+        # Rounding can leave a target that nothing is left for on the right.
+        if target >= tree[node] and tree[node + 1] > 0.0:
+            target -= tree[node]
+            node += 1
+    return node - first_leaf
+
+
+@compiled(types.void(RNG, _TREE, INT, types.float64, _ROWS, types.float32[::1]))
+def _draw_by_priority(rng, tree, size, importance, rows, weights):
+    """One draw from each of equal parts of the sum, so that a batch is spread over it."""
+    first_leaf = tree.size // 2
+    part = tree[1] / rows.size
+    largest = 0.0
+    for i in range(rows.size):
+        rows[i] = _find(tree, first_leaf, (i + uniform(rng)) * part)
+        prob = tree[first_leaf + rows[i]] / tree[1]
+        weights[i] = (size * prob) ** -importance
+        largest = max(largest, weights[i])
+    for i in range(rows.size):
+        weights[i] /= largest
+
+
+@compiled(types.void(_TREE, _ROWS, _TREE))
+def _set_priorities(tree, rows, priorities):
+    first_leaf = tree.size // 2
+    for i in range(rows.size):
+        node = first_leaf + rows[i]
+        tree[node] = priorities[i]
+        while node > 1:
+            node //= 2
+            tree[node] = tree[2 * node] + tree[2 * node + 1]
+
+
+@compiled(
+    types.void(
+        _ROWS,
+        _TABLE,
+        _ROWS,
+        types.float32[::1],
+        types.float32[::1],
+        _TABLE,
+        types.int8[:, ::1],
+        _TABLE,
+        _ROWS,
+        types.float32[::1],
+        types.float32[::1],
+        _TABLE,
+        _TABLE,
+    )
+)
+def _gather(
+    rows,
+    inputs,
+    actions,
+    rewards,
+    discounts,
+    next_inputs,
+    next_masks,
+    out_inputs,
+    out_actions,
+    out_rewards,
+    out_discounts,
+    out_next_inputs,
+    out_penalties,
+):
+    """Copy the rows; a mask becomes 0 for a legal action and minus infinity for another."""
+    for i in range(rows.size):
+        row = rows[i]
+        for j in range(inputs.shape[1]):
+            out_inputs[i, j] = inputs[row, j]
+        for j in range(inputs.shape[1]):
+            out_next_inputs[i, j] = next_inputs[row, j]
+        for j in range(next_masks.shape[1]):
+            out_penalties[i, j] = 0.0 if next_masks[row, j] else -np.inf
+        out_actions[i] = actions[row]
+        out_rewards[i] = rewards[row]
+        out_discounts[i] = discounts[row]
+
+
+_uniform_rows, _rows_by_priority = direct(_draw_uniform), direct(_draw_by_priority)
+_rate_rows, _gather_rows = direct(_set_priorities), direct(_gather)
+
+
+# ---- keeping -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """Transitions of one update; the arrays are written again by the next draw."""
+
+    rows: Indices
+    """[n] where they lie in the replay."""
+    inputs: Floats
+    actions: Indices
+    rewards: Floats
+    discounts: Floats
+    """[n] weight of the next position's value: 0 when the game was over."""
+    next_inputs: Floats
+    penalties: Floats
+    """[n, num_actions] to be added to the next position's values: -inf where illegal."""
+    weights: Floats
+    """[n] importance; 1 unless drawn by priority."""
+
+
+class Replay:
+    """The last ``capacity`` transitions; the oldest gives way to the newest.
+
+    >>> replay = Replay(capacity=100, input_size=4, num_actions=2)
+    >>> len(replay)
+    0
+
+    Args:
+        capacity: transitions kept.
+        input_size: length of the network's input.
+        num_actions: length of a mask.
+        priority_exponent: draw in proportion to this power of the error; ``None``: uniformly.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        input_size: int,
+        num_actions: int,
+        priority_exponent: float | None = None,
+    ) -> None:
+        """Make room; nothing is kept yet."""
+        self.capacity = capacity
+        self.inputs = np.zeros((capacity, input_size), np.float32)
+        self.actions: Indices = np.zeros(capacity, np.int64)
+        self.rewards = np.zeros(capacity, np.float32)
+        self.discounts = np.zeros(capacity, np.float32)
+        self.next_inputs = np.zeros((capacity, input_size), np.float32)
+        self.next_masks = np.zeros((capacity, num_actions), np.int8)
+        self._num_added: Indices = np.zeros(1, np.int64)
+        self._exponent = priority_exponent
+        # Node 1 is the sum of all, nodes 2i and 2i + 1 add up to node i, and leaves come last.
+        num_leaves = 1 << (capacity - 1).bit_length() if priority_exponent is not None else 0
+        self._tree = np.zeros(2 * num_leaves)
+        self._largest = 1.0
+        self._batch = _new_batch(0, input_size, num_actions)
+
+    def __len__(self) -> int:
+        """How many transitions there are."""
+        return min(self.num_added, self.capacity)
+
+    @property
+    def num_added(self) -> int:
+        """How many there have ever been."""
+        return int(self._num_added[0])
+
+    @property
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """What compiled code writes transitions to, and the count of all so far."""
+        return *self._columns, self._num_added
+
+    @property
+    def _columns(self) -> tuple[npt.NDArray[Any], ...]:
+        return (
+            self.inputs,
+            self.actions,
+            self.rewards,
+            self.discounts,
+            self.next_inputs,
+            self.next_masks,
+        )
+
+    @property
+    def priorities(self) -> npt.NDArray[np.float64]:
+        """What the transitions are drawn in proportion to."""
+        first_leaf = len(self._tree) // 2
+        return self._tree[first_leaf : first_leaf + len(self)]
+
+    def rate_new(self, num_before: int) -> None:
+        """Give transitions that came after the first ``num_before`` the largest priority so far."""
+        if self._exponent is None or num_before == self.num_added:
+            return
+        first = max(num_before, self.num_added - self.capacity)
+        rows = np.arange(first, self.num_added) % self.capacity
+        _rate_rows(self._tree, rows, np.full(len(rows), self._largest))
+
+    def rate(self, rows: Indices, errors: npt.NDArray[np.float64]) -> None:
+        """Set priorities after an update, from the sizes of its errors."""
+        if self._exponent is None:
+            return
+        priorities = (np.abs(errors) + LEAST_ERROR) ** self._exponent
+        self._largest = max(self._largest, float(priorities.max()))
+        _rate_rows(self._tree, rows, priorities)
+
+    def draw(self, number: int, rng: Words, importance: float = 1.0) -> Minibatch:
+        """Draw transitions, with replacement; their weights correct for priority."""
+        batch = self._room(number)
+        if self._exponent is None:
+            _uniform_rows(rng, len(self), batch.rows)
+        else:
+            _rows_by_priority(rng, self._tree, len(self), importance, batch.rows, batch.weights)
+        return self._gathered(batch)
+
+    def latest(self, number: int) -> Minibatch:
+        """The newest transitions, the oldest of them first."""
+        batch = self._room(min(number, len(self)))
+        batch.rows[:] = np.arange(self.num_added - len(batch.rows), self.num_added) % self.capacity
+        return self._gathered(batch)
+
+    def _room(self, number: int) -> Minibatch:
+        if len(self._batch.rows) != number:
+            self._batch = _new_batch(number, self.inputs.shape[1], self.next_masks.shape[1])
+        return self._batch
+
+    def _gathered(self, batch: Minibatch) -> Minibatch:
+        _gather_rows(
+            batch.rows,
+            *self._columns,
+            batch.inputs,
+            batch.actions,
+            batch.rewards,
+            batch.discounts,
+            batch.next_inputs,
+            batch.penalties,
+        )
+        return batch
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """All transitions, packed: observations are mostly zeros."""
+        state: dict[str, npt.NDArray[Any]] = {
+            name: _packed(getattr(self, name)[: len(self)]) for name in ("inputs", "next_inputs")
+        }
+        for name in ("actions", "rewards", "discounts", "next_masks"):
+            state[name] = getattr(self, name)[: len(self)].copy()
+        state["num_added"] = self._num_added.copy()
+        state["priorities"] = self.priorities.copy()
+        state["largest"] = np.array([self._largest])
+        return state
+
+    def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Keep the same transitions as the replay that ``state`` was taken from."""
+        self._num_added[:] = state["num_added"]
+        for name in ("inputs", "next_inputs"):
+            kept = getattr(self, name)[: len(self)]
+            kept[:] = _unpacked(state[name]).reshape(kept.shape)
+        for name in ("actions", "rewards", "discounts", "next_masks"):
+            getattr(self, name)[: len(self)] = state[name]
+        self._largest = float(state["largest"][0])
+        if self._exponent is not None:
+            self._tree[:] = 0.0
+            _rate_rows(self._tree, np.arange(len(self)), state["priorities"])
+
+
+def _new_batch(number: int, input_size: int, num_actions: int) -> Minibatch:
+    return Minibatch(
+        rows=np.zeros(number, np.int64),
+        inputs=np.zeros((number, input_size), np.float32),
+        actions=np.zeros(number, np.int64),
+        rewards=np.zeros(number, np.float32),
+        discounts=np.zeros(number, np.float32),
+        next_inputs=np.zeros((number, input_size), np.float32),
+        penalties=np.zeros((number, num_actions), np.float32),
+        weights=np.ones(number, np.float32),
+    )
+
+
+def _packed(array: Floats) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(zlib.compress(array.tobytes(), level=1), np.uint8)
+
+
+def _unpacked(packed: npt.NDArray[np.uint8]) -> Floats:
+    return np.frombuffer(zlib.decompress(packed.tobytes()), np.float32)

@@ -1,0 +1,3 @@
+"""Models of Stable-Baselines3, trained through our single-agent environment."""
+
+from __future__ import annotations

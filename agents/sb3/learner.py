@@ -1,0 +1,340 @@
+"""``SB3Learner``: DQN, PPO and MaskablePPO of Stable-Baselines3 as learners of ours.
+
+1. The model collects steps in ``num_envs`` single-agent environments whose opponents are drawn for
+   every game.
+2. It trains on them with its own code and its own logger.
+3. In between, everything is in arrays: weights, optimizer, replay, the games in play, and the
+   generators.
+
+The library draws from the global generators of NumPy and torch. They are put into the learner's own
+state while it works and given back afterwards, so nobody else's draws can disturb a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from agents.learner import Learner, State, Task
+from agents.opponents import Opponents
+from agents.sb3.env import SchoolEnv
+from agents.sb3.player import PREFIX, SB3Agent
+from agents.sb3.settings import SB3Settings, load_library
+from envs.core.options import Options
+
+__all__ = ["SB3Learner"]
+
+OPTIMIZER = "optimizer."
+COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_n_calls")
+BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+
+class SB3Learner(Learner):
+    """A model of Stable-Baselines3: DQN, PPO or MaskablePPO."""
+
+    settings_class = SB3Settings
+    unit = "steps"
+
+    def __init__(self, task: Task, settings: Options) -> None:
+        """Make the model and its environments."""
+        super().__init__(task, settings)
+        assert isinstance(settings, SB3Settings)
+        self._own = settings
+        self._randomness = _Randomness(task.seed)
+        algorithm = load_library(settings.algorithm)
+        with self._randomness:
+            from stable_baselines3.common.vec_env import DummyVecEnv
+
+            self._present = _Present(self)
+            drawn = task.opponents or Opponents(["self"], task.seed)
+            self._envs = [
+                SchoolEnv(task.game, number, task.seed, drawn, self._present)  # type: ignore[arg-type]
+                for number in range(settings.num_envs)
+            ]
+            makers = [_monitored(env) for env in self._envs]
+            self._model = algorithm(
+                "MlpPolicy",
+                DummyVecEnv(makers),
+                policy_kwargs={"net_arch": list(settings.hidden)},
+                device=task.device,
+                seed=None,
+                **settings.arguments(),
+            )
+        self._model.action_space.seed(task.seed)
+        self._callback: Any = None
+        self._last: dict[str, Any] = {}
+
+    # ---- learning --------------------------------------------------------------------------------
+
+    def update(self, amount: int) -> Mapping[str, float]:
+        """Let the model learn for about so many steps: it works in whole rollouts."""
+        with self._randomness:
+            self._begin()
+            end = self.num_done + amount
+            while self._model.num_timesteps < end:
+                if self._own.algorithm == "DQN":
+                    self._learn_off_policy()
+                else:
+                    self._learn_on_policy()
+        self.num_done = int(self._model.num_timesteps)
+        return self._metrics()
+
+    def _begin(self) -> None:
+        if self._callback is not None:
+            return
+        model = self._model
+        before = {name: getattr(model, name, 0) for name in COUNTERS}
+        if self.task.folder is not None:
+            from stable_baselines3.common.logger import configure
+
+            formats = ["csv", "tensorboard"]
+            model.set_logger(configure(str(self.task.folder / "tensorboard" / "sb3"), formats))
+        total = max(self.task.total, 1)
+        # Their set-up begins the games and counts from 0, unless there are games already.
+        _, self._callback = model._setup_learn(total, None, model._last_obs is None)
+        model._total_timesteps = total
+        for name, value in before.items():
+            setattr(model, name, value)
+
+    def _learn_on_policy(self) -> None:
+        model = self._model
+        model.collect_rollouts(model.env, self._callback, model.rollout_buffer, model.n_steps)
+        model._update_current_progress_remaining(model.num_timesteps, model._total_timesteps)
+        model.train()
+        self._dump()
+
+    def _learn_off_policy(self) -> None:
+        model = self._model
+        model.collect_rollouts(
+            model.env,
+            train_freq=model.train_freq,
+            action_noise=None,
+            callback=self._callback,
+            learning_starts=model.learning_starts,
+            replay_buffer=model.replay_buffer,
+            log_interval=None,
+        )
+        if model.num_timesteps > model.learning_starts:
+            model.train(batch_size=model.batch_size, gradient_steps=model.gradient_steps)
+
+    def _dump(self) -> None:
+        self._last = dict(self._model.logger.name_to_value)
+        arguments = () if self._own.algorithm == "DQN" else (self._model.num_timesteps,)
+        self._model.dump_logs(*arguments)
+
+    def _metrics(self) -> dict[str, float]:
+        model = self._model
+        if self._own.algorithm == "DQN":
+            self._dump()
+        values = {
+            f"losses/{name.removeprefix('train/')}": float(value)
+            for name, value in self._last.items()
+            if name.startswith("train/")
+        }
+        episodes = list(model.ep_info_buffer)
+        if episodes:
+            values["charts/return"] = float(np.mean([episode["r"] for episode in episodes]))
+            values["charts/decisions"] = float(np.mean([episode["l"] for episode in episodes]))
+        if self._own.algorithm == "DQN":
+            values["charts/exploration"] = float(model.exploration_rate)
+        return values
+
+    def player(self) -> SB3Agent:
+        """A copy of the present network."""
+        return SB3Agent(self.game, device=self.task.device, state=self.player_state())
+
+    def close(self) -> None:
+        """Close the library's log files."""
+        if self._callback is not None:
+            self._model.logger.close()
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def player_state(self) -> State:
+        """The weights and what is needed to build the network."""
+        weights = {
+            f"{PREFIX}{name}": value.detach().cpu().numpy().copy()
+            for name, value in self._model.policy.state_dict().items()
+        }
+        noted = {"algorithm": self._own.algorithm, "hidden": list(self._own.hidden)}
+        return {**weights, **noted, "num_done": self.num_done}
+
+    def state_dict(self) -> State:
+        """Everything, the games in play included."""
+        model = self._model
+        state = {**self.player_state(), **_optimizer_state(model.policy.optimizer)}
+        state |= {name: int(getattr(model, name)) for name in COUNTERS if hasattr(model, name)}
+        state |= self._randomness.state_dict()
+        state["action_space_rng"] = _generator_state(model.action_space)
+        state["episodes"] = [[float(e["r"]), int(e["l"])] for e in model.ep_info_buffer or []]
+        state["last_metrics"] = {name: float(value) for name, value in self._last.items()}
+        if model._last_obs is not None:
+            state["last_obs"] = model._last_obs.copy()
+            state["last_episode_starts"] = np.array(model._last_episode_starts)
+        for number, env in enumerate(self._envs):
+            state |= {f"env{number}.{name}": value for name, value in env.state_dict().items()}
+            state[f"env{number}.monitor"] = self._monitor_state(number)
+        if self._own.algorithm == "DQN":
+            buffer = model.replay_buffer
+            used = buffer.buffer_size if buffer.full else buffer.pos
+            for name in BUFFER:
+                state[f"buffer.{name}"] = getattr(buffer, name)[:used].copy()
+            state["buffer_place"] = [int(buffer.pos), int(buffer.full)]
+            state["exploration_rate"] = float(model.exploration_rate)
+        return state
+
+    def load_state_dict(self, state: State) -> None:
+        """Become that learner."""
+        import torch
+
+        model = self._model
+        weights = {
+            name.removeprefix(PREFIX): torch.from_numpy(np.array(value))
+            for name, value in state.items()
+            if name.startswith(PREFIX)
+        }
+        model.policy.load_state_dict(weights)
+        _load_optimizer(model.policy.optimizer, state)
+        self.num_done = int(state["num_done"])
+        self._last = dict(state["last_metrics"])
+        for name in COUNTERS:
+            if name in state:
+                setattr(model, name, state[name])
+        if "last_obs" not in state:
+            return
+        for number, env in enumerate(self._envs):
+            own = f"env{number}."
+            env.load_state_dict(
+                {name[len(own) :]: value for name, value in state.items() if name.startswith(own)}
+            )
+            self._load_monitor(number, state[f"{own}monitor"])
+        model._last_obs = np.array(state["last_obs"])
+        model._last_episode_starts = np.array(state["last_episode_starts"])
+        if self._own.algorithm == "DQN":
+            buffer = model.replay_buffer
+            for name in BUFFER:
+                values = state[f"buffer.{name}"]
+                getattr(buffer, name)[: len(values)] = values
+            buffer.pos, buffer.full = state["buffer_place"][0], bool(state["buffer_place"][1])
+            model.exploration_rate = state["exploration_rate"]
+        with self._randomness:
+            self._begin()
+        model.ep_info_buffer.extend({"r": r, "l": length} for r, length in state["episodes"])
+        _load_generator(model.action_space, state["action_space_rng"])
+        self._randomness.load_state_dict(state)
+
+    def _monitor_state(self, number: int) -> list[float]:
+        """Rewards of the episode in play, which the library adds up for its statistics."""
+        return [float(reward) for reward in self._model.env.envs[number].rewards]
+
+    def _load_monitor(self, number: int, rewards: list[float]) -> None:
+        monitor = self._model.env.envs[number]
+        monitor.rewards, monitor.needs_reset = list(rewards), False
+
+
+def _monitored(env: SchoolEnv) -> Any:
+    def make() -> Any:
+        from stable_baselines3.common.monitor import Monitor
+
+        return Monitor(env)
+
+    return make
+
+
+class _Present:
+    """The learner as it is now, in an opponent's seat."""
+
+    def __init__(self, learner: SB3Learner) -> None:
+        self._learner = learner
+        self._player: SB3Agent | None = None
+        self._made_at = -1
+
+    def act(self, views: Any) -> Any:
+        updates = int(self._learner._model._n_updates)
+        if self._player is None or self._made_at != updates:
+            self._player, self._made_at = self._learner.player(), updates
+        return self._player.act(views)
+
+
+class _Randomness:
+    """The global generators, as this learner wants them."""
+
+    def __init__(self, seed: int) -> None:
+        sequence = np.random.SeedSequence(seed, spawn_key=(3,))
+        numpy_seed, torch_seed = (int(word) for word in sequence.generate_state(2))
+        self._numpy: Any = np.random.RandomState(numpy_seed).get_state(legacy=False)
+        self._torch: Any = None
+        self._torch_seed = torch_seed
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        import torch
+
+        self._before.append((np.random.get_state(legacy=False), torch.get_rng_state()))  # noqa: NPY002
+        np.random.set_state(self._numpy)  # noqa: NPY002
+        if self._torch is None:
+            torch.manual_seed(self._torch_seed)
+        else:
+            torch.set_rng_state(self._torch)
+
+    def __exit__(self, *_: object) -> None:
+        import torch
+
+        self._numpy, self._torch = np.random.get_state(legacy=False), torch.get_rng_state()  # noqa: NPY002
+        numpy_before, torch_before = self._before.pop()
+        np.random.set_state(numpy_before)  # noqa: NPY002
+        torch.set_rng_state(torch_before)
+
+    def state_dict(self) -> State:
+        inner = self._numpy["state"]
+        return {
+            "numpy_key": inner["key"].copy(),
+            "numpy_place": [
+                int(inner["pos"]),
+                int(self._numpy["has_gauss"]),
+                float(self._numpy["gauss"]),
+            ],
+            "torch_rng": self._torch.numpy().copy(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        import torch
+
+        position, has_gauss, gauss = state["numpy_place"]
+        self._numpy = {
+            "bit_generator": "MT19937",
+            "state": {"key": state["numpy_key"], "pos": position},
+            "has_gauss": has_gauss,
+            "gauss": gauss,
+        }
+        self._torch = torch.from_numpy(np.array(state["torch_rng"]))
+
+
+def _generator_state(space: Any) -> dict[str, Any]:
+    return dict(space.np_random.bit_generator.state)
+
+
+def _load_generator(space: Any, state: dict[str, Any]) -> None:
+    space.np_random.bit_generator.state = state
+
+
+def _optimizer_state(optimizer: Any) -> State:
+    state: State = {}
+    for number, values in optimizer.state_dict()["state"].items():
+        for name, value in values.items():
+            state[f"{OPTIMIZER}{number}.{name}"] = np.array(value.detach().cpu().numpy())
+    return state
+
+
+def _load_optimizer(optimizer: Any, state: State) -> None:
+    import torch
+
+    found: dict[int, dict[str, Any]] = {}
+    for key, value in state.items():
+        if key.startswith(OPTIMIZER):
+            number, name = key.removeprefix(OPTIMIZER).split(".")
+            found.setdefault(int(number), {})[name] = torch.from_numpy(np.array(value))
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": found, "param_groups": groups})

@@ -1,0 +1,83 @@
+"""``SB3Agent``: what a Stable-Baselines3 model has learnt, as an agent like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from agents.base import Actions, Agent, Views
+from agents.files import load_state
+from agents.sb3.settings import make_policy
+from envs.core.batch import weighted_actions
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+
+__all__ = ["SB3Agent"]
+
+PREFIX = "policy."
+
+
+class SB3Agent(Agent):
+    """Plays the best legal action of a DQN, or draws from the policy of a PPO.
+
+    Args:
+        game: the game to play.
+        path: a run of ``train.py`` with ``agent: {id: sb3}``, or one of its checkpoints.
+        device: where the network computes.
+        state: the memory of a learner, instead of a path.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | None = None,
+        device: str = "cpu",
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        """Build the network and give it its weights."""
+        super().__init__(game)
+        import torch
+
+        if state is None:
+            if path is None:
+                raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
+            state = load_state(Path(path), game)
+        self.algorithm = str(state["algorithm"])
+        observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
+        action_space: spaces.Discrete = spaces.Discrete(game.facts.num_actions)
+        hidden = tuple(state["hidden"])
+        self._device = torch.device(device)
+        self._policy = make_policy(self.algorithm, observation_space, action_space, hidden)
+        weights = {
+            name.removeprefix(PREFIX): torch.from_numpy(np.array(value))
+            for name, value in state.items()
+            if name.startswith(PREFIX)
+        }
+        self._policy.load_state_dict(weights)
+        self._policy.to(self._device).set_training_mode(False)
+
+    def policy(self, views: Views) -> npt.NDArray[np.float64]:
+        """[n, num_actions] with which probability it chooses each action; ties share it."""
+        import torch
+
+        with torch.no_grad():
+            observations = torch.from_numpy(views.observations).to(self._device)
+            if self.algorithm == "DQN":
+                scores = self._policy.q_net(observations)
+            else:
+                scores = self._policy.get_distribution(observations).distribution.logits
+        scores = scores.cpu().numpy().astype(np.float64)
+        scores[views.masks == 0] = -np.inf
+        scores -= scores.max(axis=1, keepdims=True)
+        if self.algorithm == "DQN":
+            scores[:] = np.where(scores == 0.0, 0.0, -np.inf)
+        weights: npt.NDArray[np.float64] = np.exp(scores)
+        return weights / weights.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+    def act(self, views: Views) -> Actions:
+        """One forward pass for all rows, one draw from each row's generator."""
+        return weighted_actions(self.policy(views), views.rngs)

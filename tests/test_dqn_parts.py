@@ -1,0 +1,259 @@
+"""The parts of deep Q-learning: network, replay, experience, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from agents.dqn.experience import Experience
+from agents.dqn.network import Adam, QNetwork
+from agents.dqn.replay import LEAST_ERROR, Replay
+from agents.dqn.settings import DQNSettings
+from envs.core.errors import OptionError
+from envs.core.rng import new_rng
+
+
+def fill(replay: Replay, rewards: Sequence[float]) -> None:
+    """Add one finished one-move game for each reward."""
+    size = replay.inputs.shape[1]
+    experience = Experience(replay, 1, size)
+    slot = np.zeros(1, np.int64)
+    for reward in rewards:
+        inputs = experience.see(slot, np.ones((1, size), np.float32))
+        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
+        experience.open(slot, inputs, np.zeros(1, np.int64))
+        experience.close_for_good(slot, np.array([float(reward)]))
+        experience.forget(slot)
+
+
+def assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:
+    # What torch has for this takes seconds to import.
+    np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-5)
+
+
+class TestNetwork:
+    @pytest.mark.parametrize("dueling", [False, True])
+    @pytest.mark.parametrize("hidden", [(6,), (8, 5)])
+    def test_gradient_is_that_of_autograd(self, dueling: bool, hidden: tuple[int, ...]) -> None:
+        network = QNetwork(4, 3, hidden, dueling, seed=1)
+        inputs, wanted = torch.randn(16, 4), torch.randn(16, 3)
+        network.differentiate(inputs, lambda values: values - wanted)
+        network.weights.requires_grad_(True)
+        # The layers are views of the weights, made anew so that they belong to the graph.
+        twin = QNetwork(4, 3, hidden, dueling, seed=1)
+        shapes = [tuple(weight.shape) for weight, _ in network._layers]
+        start, layers = 0, []
+        for rows, columns in shapes:
+            middle, end = start + rows * columns, start + rows * columns + columns
+            layers.append(
+                (network.weights[start:middle].view(rows, columns), network.weights[middle:end])
+            )
+            start = end
+        twin._layers = layers
+        loss = 0.5 * (twin.values(inputs) - wanted).square().sum()
+        (expected,) = torch.autograd.grad(loss, network.weights)
+        assert_close(network.gradient, expected)
+
+    def test_dueling_subtracts_the_mean_of_the_additions(self) -> None:
+        network = QNetwork(4, 3, (8,), dueling=True, seed=2)
+        inputs = torch.randn(5, 4)
+        before = network.values(inputs)
+        (value_weight, value_bias), (_, action_bias) = network._layers[-2:]
+        features = torch.relu(inputs @ network._layers[0][0] + network._layers[0][1])
+        expected = features[:, :4] @ value_weight + value_bias
+        assert_close(before.mean(1, keepdim=True), expected)
+        action_bias += 7.0  # the same for all actions: no difference between them
+        assert_close(network.values(inputs), before)
+        value_bias += 7.0
+        assert_close(network.values(inputs), before + 7.0)
+
+    def test_adam_is_that_of_torch(self) -> None:
+        ours, theirs = torch.ones(5), torch.ones(5, requires_grad=True)
+        optimiser, reference = Adam(ours), torch.optim.Adam([theirs], lr=0.01)
+        for _ in range(20):
+            gradient = torch.randn(5)
+            optimiser.step(ours, gradient, 0.01)
+            theirs.grad = gradient
+            reference.step()
+        assert_close(ours, theirs.detach())
+
+    def test_weights_depend_on_the_seed_and_not_on_torch(self) -> None:
+        first = QNetwork(4, 2, (8,), seed=3).weights
+        torch.rand(10)
+        assert torch.equal(first, QNetwork(4, 2, (8,), seed=3).weights)
+        assert not torch.equal(first, QNetwork(4, 2, (8,), seed=4).weights)
+
+
+class TestReplay:
+    def test_oldest_gives_way(self) -> None:
+        replay = Replay(4, 2, 2)
+        fill(replay, [1, 2, 3])
+        assert len(replay) == 3
+        fill(replay, [4, 5, 6])
+        assert len(replay) == 4
+        assert sorted(replay.rewards.tolist()) == [3, 4, 5, 6]
+        assert replay.latest(3).rewards.tolist() == [4, 5, 6]
+
+    def test_draws_are_uniform_over_what_is_there(self) -> None:
+        replay = Replay(100, 2, 2)
+        fill(replay, range(10))
+        rewards = replay.draw(50_000, new_rng(0)).rewards
+        counts = np.bincount(rewards.astype(int), minlength=10)
+        assert len(counts) == 10
+        # Chi-square with 9 degrees of freedom: above 27.9 once in a thousand.
+        assert ((counts - 5000) ** 2 / 5000).sum() < 27.9
+
+    def test_weights_of_uniform_draws_are_one(self) -> None:
+        replay = Replay(8, 2, 2)
+        fill(replay, range(5))
+        assert (replay.draw(16, new_rng(0)).weights == 1.0).all()
+
+    @pytest.mark.parametrize("capacity", [5, 8])
+    def test_draws_follow_the_priorities(self, capacity: int) -> None:
+        replay = Replay(capacity, 2, 2, priority_exponent=0.5)
+        fill(replay, range(5))
+        errors = np.array([0.0, 1.0, 4.0, 9.0, 16.0])
+        replay.rate(np.arange(5), errors)
+        expected = (errors + LEAST_ERROR) ** 0.5
+        expected /= expected.sum()
+        batch = replay.draw(100_000, new_rng(1), importance=0.7)
+        found = np.bincount(batch.rows, minlength=5) / 100_000
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+        weights = (5 * expected[batch.rows]) ** -0.7
+        np.testing.assert_allclose(batch.weights, weights / weights.max(), rtol=1e-5)
+
+    def test_new_transitions_get_the_largest_priority_so_far(self) -> None:
+        replay = Replay(4, 2, 2, priority_exponent=1.0)
+        fill(replay, range(2))
+        assert replay.priorities.tolist() == [1.0, 1.0]
+        replay.rate(np.array([0]), np.array([-7.0]))
+        fill(replay, range(3))  # the last of them falls on the first place
+        expected = 7.0 + LEAST_ERROR
+        assert replay.priorities.tolist() == [expected, 1.0, expected, expected]
+
+    def test_sum_of_the_tree_stays_that_of_the_leaves(self) -> None:
+        replay = Replay(37, 2, 2, priority_exponent=1.0)
+        fill(replay, range(50))
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            replay.rate(rng.integers(0, 37, 8), rng.normal(size=8))
+        assert replay._tree[1] == pytest.approx(replay.priorities.sum())
+
+
+class Reference:
+    """One seat's experience the slow way: keep all, then add up."""
+
+    def __init__(self, discount: float, n_steps: int, history: int) -> None:
+        self.discount, self.n_steps, self.history = discount, n_steps, history
+        self.seen: list[npt.NDArray[np.float32]] = []
+        self.actions: list[int] = []
+        self.totals: list[float] = []
+        self.masks: list[npt.NDArray[np.int8]] = []
+
+    def input_at(self, i: int) -> npt.NDArray[np.float32]:
+        zeros = [np.zeros_like(self.seen[0])] * self.history
+        return np.concatenate((zeros + self.seen[: i + 1])[-self.history :])
+
+    def transitions(self, end: float) -> list[tuple[object, ...]]:
+        totals = [*self.totals, end]
+        found = []
+        for i, action in enumerate(self.actions):
+            last = min(i + self.n_steps, len(self.actions))
+            rewards = [totals[j + 1] - totals[j] for j in range(i, last)]
+            total = sum(r * self.discount**k for k, r in enumerate(rewards))
+            is_over = i + self.n_steps >= len(self.actions)
+            after = np.zeros_like(self.input_at(i)) if is_over else self.input_at(last)
+            mask = np.ones(3, np.int8) if is_over else self.masks[last]
+            discount = 0.0 if is_over else self.discount**self.n_steps
+            found.append((self.input_at(i), action, total, discount, after, mask))
+        return found
+
+
+class TestExperience:
+    @pytest.mark.parametrize("n_steps", [1, 2, 3, 5])
+    @pytest.mark.parametrize("history", [1, 3])
+    def test_transitions_are_those_of_the_slow_way(self, n_steps: int, history: int) -> None:
+        rng = np.random.default_rng(n_steps)
+        replay = Replay(500, 2 * history, 3)
+        experience = Experience(replay, 4, 2, history, n_steps, discount=0.9)
+        for _ in range(30):
+            reference = Reference(0.9, n_steps, history)
+            slot = rng.integers(0, 4, 1)
+            num_before = replay.num_added
+            for _ in range(rng.integers(1, 8)):
+                seen = rng.normal(size=(1, 2)).astype(np.float32)
+                mask = rng.integers(0, 2, (1, 3)).astype(np.int8)
+                total, action = rng.normal(size=1), rng.integers(0, 3, 1)
+                inputs = experience.see(slot, seen)
+                experience.close(slot, inputs, mask, total)
+                experience.open(slot, inputs, action)
+                reference.seen.append(seen[0])
+                reference.masks.append(mask[0])
+                reference.totals.append(float(total[0]))
+                reference.actions.append(int(action[0]))
+            end = rng.normal(size=1)
+            experience.close_for_good(slot, end)
+            experience.forget(slot)
+            expected = reference.transitions(float(end[0]))
+            kept = np.arange(num_before, replay.num_added)
+            assert len(kept) == len(expected)
+            for row, wanted in zip(kept, expected, strict=True):
+                found = [column[row] for column in replay.columns[:-1]]
+                for value, want in zip(found, wanted, strict=True):
+                    np.testing.assert_allclose(value, want, rtol=1e-5, atol=1e-6)
+
+    def test_rewards_are_scaled(self) -> None:
+        replay = Replay(4, 1, 2)
+        experience = Experience(replay, 1, 1, reward_scale=0.1)
+        slot = np.zeros(1, np.int64)
+        inputs = experience.see(slot, np.ones((1, 1), np.float32))
+        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([-2.0]))
+        experience.open(slot, inputs, np.zeros(1, np.int64))
+        experience.close_for_good(slot, np.array([8.0]))
+        assert replay.rewards[0] == pytest.approx(1.0)
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("drop", "num_parts"), [(0.01, 90), (0.015, 60), (0.02, 45), (0.03, 30)]
+    )
+    def test_exploration_after_k_parts(self, drop: float, num_parts: int) -> None:
+        settings = DQNSettings(exploration="parts", exploration_drop=drop, exploration_end=0.1)
+        shares = [settings.exploration_after(k / 100) for k in range(101)]
+        assert shares[0] == 1.0
+        assert shares[num_parts - 1] > 0.1 + 1e-9
+        assert shares[num_parts:] == pytest.approx([0.1] * (101 - num_parts))
+        assert shares[7] == pytest.approx(1.0 - 7 * drop)
+        # Nothing changes within a part.
+        assert settings.exploration_after(0.0799) == shares[7]
+
+    def test_exploration_in_a_straight_line(self) -> None:
+        settings = DQNSettings(exploration_end=0.2, exploration_share=0.5)
+        shares = [settings.exploration_after(k / 4) for k in range(5)]
+        assert shares == pytest.approx([1.0, 0.6, 0.2, 0.2, 0.2])
+
+    def test_constant_exploration(self) -> None:
+        settings = DQNSettings(exploration="constant", exploration_start=0.3)
+        assert {settings.exploration_after(k / 4) for k in range(5)} == {0.3}
+
+    def test_step_size_in_a_straight_line(self) -> None:
+        settings = DQNSettings(learning_rate=1e-3, learning_rate_end=0.0)
+        assert settings.learning_rate_after(0.25) == pytest.approx(7.5e-4)
+
+    @pytest.mark.parametrize(
+        ("values", "word"),
+        [
+            ({"hidden": 1, "dueling": True}, "dueling"),
+            ({"replay": "latest", "replay_size": 8}, "replay_size"),
+            ({"exploration_clock": "time"}, "exploration_seconds"),
+            ({"batch_size": 0}, "batch_size"),
+            ({"replay": "priority"}, "replay"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, values: dict[str, object], word: str) -> None:
+        with pytest.raises(OptionError, match=word):
+            DQNSettings.parse(values)

@@ -1,0 +1,110 @@
+"""Train a player from a YAML file.
+
+python train.py --config configs/leduc/q_learning.yaml
+python train.py --config configs/leduc/dqn.yaml --set train.amount=50_000 --seed 1
+python train.py --resume runs/leduc_v0/dqn-seed1
+python train.py --list
+
+Curves appear in TensorBoard while it runs: make tensorboard. A run that is stopped or killed goes
+on with --resume and ends with the same curves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from agents.device import DEVICES, resolve_device
+from envs.core.errors import MasqueradeError
+from training.config import RunConfig, read_yaml
+from training.listing import list_everything, plan
+from training.runner import Outcome, begin_run, resume_run
+
+RUNS = Path("runs")
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="train.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--config", type=Path, metavar="FILE", help="the run to begin")
+    what.add_argument("--resume", type=Path, metavar="RUN", help="the run to go on with")
+    what.add_argument("--list", action="store_true", help="games, learners and configs there are")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="change one value, such as agent.params.learning_rate=1e-3; may be repeated",
+    )
+    parser.add_argument("--seed", type=int, help="the same as --set train.seed=SEED")
+    parser.add_argument("--out", type=Path, help=f"the run's folder (below {RUNS}/ by default)")
+    parser.add_argument("--device", default="auto", help=f"{', '.join(DEVICES)} (default: auto)")
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=1,
+        help="threads of a network; small ones are fastest, and repeatable, on one (default: 1)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    return parser.parse_args(arguments)
+
+
+def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
+    """Do what the command line asks for."""
+    if arguments.list:
+        print(list_everything())
+        return None
+    is_shown = not arguments.quiet
+    if arguments.resume:
+        if arguments.set or arguments.seed is not None or arguments.out:
+            raise MasqueradeError("--resume goes on as before: leave --set, --seed and --out out")
+        device = resolve_device(arguments.device)
+        return resume_run(arguments.resume, device, command, is_shown)
+    seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
+    config = RunConfig.parse(read_yaml(arguments.config, [*arguments.set, *seed]))
+    name = f"{arguments.config.stem}-seed{config.train.seed}"
+    folder = arguments.out or RUNS / config.game_id / name
+    device = resolve_device(arguments.device)
+    if arguments.dry_run:
+        print(plan(config, folder, device))
+        return None
+    return begin_run(config, folder, device, command, is_shown)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; bad input gets one line and exit code 2."""
+    command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
+    parsed = parse_arguments(arguments)
+    # Read by torch when it is first imported, which only some learners do.
+    os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
+    try:
+        outcome = run(parsed, command)
+    except MasqueradeError as error:
+        print(f"train.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped at once; go on from the last checkpoint with --resume", file=sys.stderr)
+        return 130
+    if outcome is None:
+        return 0
+    for score in outcome.scores:
+        print(
+            f"against {score.opponent}: return {score.mean_return}, "
+            f"wins {100 * score.win_rate.mean:.1f} % of {score.games:,} games"
+        )
+    if not outcome.is_finished:
+        print(f"stopped; go on with: python train.py --resume {outcome.folder}")
+        return 130
+    print(f"run in {outcome.folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""``make demo``: train three small players of Liar's Dice, and let everybody meet.
+
+A table that plays blind but keeps a profile of its opponent's lies, a table that knows its own
+dice, and a network. Then a tournament with the random player and the rule player says who is
+better.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from arena.agent_spec import AgentSpec
+from arena.report import write_report
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from envs.core.errors import MasqueradeError
+from training.config import RunConfig, learner_class, read_yaml
+from training.runner import begin_run
+
+__all__ = ["main"]
+
+CONFIGS = Path("configs") / "demo"
+RUNS = Path("runs") / "demo"
+DEALS = 1000
+
+
+def main() -> int:
+    """Train, play and print; an earlier demo is replaced."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch when it is first imported
+    try:
+        shutil.rmtree(RUNS, ignore_errors=True)
+        agents = [AgentSpec.parse("random"), AgentSpec.parse("liars_dice_rule")]
+        agents += [train(path) for path in sorted(CONFIGS.glob("*.yaml"))]
+        print("everybody against everybody, every deal in both seatings\n", flush=True)
+        spec = TournamentSpec("liars_dice_v0", tuple(agents), deals=DEALS)
+        summary = run_tournament(spec, RUNS / "tournament")
+    except MasqueradeError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 2
+    print(summary.to_text())
+    print(f"\nthe report with games to step through: {write_report(RUNS / 'tournament')}")
+    print("the curves: make tensorboard")
+    return 0
+
+
+def train(path: Path) -> AgentSpec:
+    """Train what a file describes; its player, by the name of the file."""
+    config = RunConfig.parse(read_yaml(path))
+    unit = learner_class(config.agent_id).unit
+    print(f"training {path.stem}: {config.train.amount:,} {unit}", flush=True)
+    outcome = begin_run(config, RUNS / path.stem, command="make demo")
+    for score in outcome.scores:
+        print(f"  against {score.opponent}: wins {100 * score.win_rate.mean:.1f} % of its games")
+    return AgentSpec.parse(f"{path.stem}={config.agent_id}:{outcome.folder}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What there is to train, and what a run would do, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents import LEARNERS
+from envs import GAMES
+from training.config import RunConfig, learner_class
+from training.runner import make_learner
+
+__all__ = ["list_everything", "plan"]
+
+CONFIGS = Path("configs")
+
+
+def list_everything() -> str:
+    """Games, learners with their settings, and configuration files."""
+    lines = ["games", *(f"  {game_id}" for game_id in sorted(GAMES)), "", "learners"]
+    for learner_id in LEARNERS:
+        learner = learner_class(learner_id)
+        about = (learner.__doc__ or "").strip().splitlines()[0]
+        lines.append(f"  {learner_id}: {about} Counts {learner.unit}.")
+    lines += ["", "configs"]
+    lines += [f"  {path}" for path in config_files()]
+    lines += ["", "settings of a learner: python train.py --config FILE --dry-run"]
+    return "\n".join(lines)
+
+
+def config_files() -> list[Path]:
+    """Every configuration of a run: ``configs/<game>/<agent>.yaml``."""
+    return sorted(
+        path
+        for path in CONFIGS.glob("*/*.yaml")
+        if path.parent.name not in ("tournaments", "reproduce", "demo")
+    )
+
+
+def plan(config: RunConfig, folder: Path, device: str) -> str:
+    """The resolved configuration and what would be done."""
+    learner = make_learner(config, config.build_game(), device)
+    cadences = ", ".join(f"{name} every {every:,}" for name, every in config.train.cadences.items())
+    against = ", ".join(entry.name for entry in config.opponents)
+    settings = "\n".join(
+        f"  {name} = {default}: {about} ({allowed})"
+        for name, default, allowed, about in type(config.settings).describe()
+    )
+    return "\n".join(
+        [
+            config.to_yaml(),
+            f"settings of {config.agent_id} and their defaults:",
+            settings,
+            "",
+            f"plan: {config.train.amount:,} {learner.unit} of {learner.game!r} against {against}",
+            f"      {cadences}; on {device}; in {folder}",
+        ]
+    )

@@ -1,0 +1,385 @@
+"""Repeat the published experiments on Liar's Dice: SARSA, Q-learning and lie profiling.
+
+python -m training.reproduce_liars_dice --config configs/reproduce/liars_dice_profiled.yaml
+
+Both sides learn while they are measured, as they did in the experiments. A match is played in
+blocks; between blocks every agent is written to its file and read again, because there each block
+was a new start of the program. The whole is repeated with several seeds, and every number comes
+with an interval over them. What was published is compared with what comes out, and a miss is
+called a miss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from agents.lies.saved import load_table, save_table
+from agents.tabular.games import RANDOM
+from agents.tabular.mind import RULES, Mind
+from agents.tabular.series import play_together
+from agents.tabular.settings import TabularSettings
+from arena.intervals import Interval, mean_interval
+from envs import make_game
+from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.game import Game
+from envs.core.rng import stream
+
+__all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
+
+RUNS = Path("runs/reproduce")
+
+Floats = npt.NDArray[np.float64]
+
+
+# ---- what is to be played ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """Who plays whom, and for how long."""
+
+    name: str
+    agents: tuple[Mapping[str, Any], ...]
+    """One for each seat: ``{id: random}``, or a table learner with its params."""
+    blocks: tuple[int, ...]
+    """Games of each block."""
+    game: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number to compare with what was published."""
+
+    id: str
+    what: str
+    """``win_rate``, ``rounds``, ``lost_share``, ``gain``, ``entries`` or ``speed``."""
+    match: str
+    block: int | None = None
+    """``None``: all blocks together."""
+    minus: str | None = None
+    """For a gain: the match that is compared with."""
+    published: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """Where our number should lie, decided before it was known."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All of a configuration file."""
+
+    title: str
+    seeds: int
+    matches: tuple[MatchPlan, ...]
+    checks: tuple[Check, ...]
+
+
+WHAT = ("win_rate", "rounds", "lost_share", "gain", "entries", "speed")
+_KEYS = ("title", "seeds", "game", "defaults", "matches", "checks")
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read a configuration; ``defaults`` are params of every table learner in it."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise OptionError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise OptionError(f"{path} is empty: see configs/reproduce/ for examples")
+    for key in content:
+        if key not in _KEYS:
+            raise OptionError(f"{path}: unknown key '{key}': {nearest(key, _KEYS)}")
+    defaults = content.get("defaults", {})
+    game = content.get("game", {})
+    matches = tuple(_match(entry, defaults, game) for entry in content["matches"])
+    checks = tuple(_check(entry, matches) for entry in content.get("checks", []))
+    return Experiment(content["title"], int(content.get("seeds", 10)), matches, checks)
+
+
+def _match(entry: Mapping[str, Any], defaults: Mapping[str, Any], game: Any) -> MatchPlan:
+    agents = []
+    for agent in entry["agents"]:
+        agent = {"id": agent} if isinstance(agent, str) else dict(agent)
+        if agent["id"] != "random":
+            if agent["id"] not in RULES:
+                known = [*RULES, "random"]
+                raise OptionError(f"unknown agent '{agent['id']}': {nearest(agent['id'], known)}")
+            agent["params"] = {**defaults, **agent.get("params", {})}
+        agents.append(agent)
+    return MatchPlan(
+        entry["name"], tuple(agents), tuple(entry["blocks"]), {**game, **entry.get("game", {})}
+    )
+
+
+def _check(entry: Mapping[str, Any], matches: Sequence[MatchPlan]) -> Check:
+    check = Check(**entry)
+    names = [match.name for match in matches]
+    for name in filter(None, (check.match, check.minus)):
+        if name not in names:
+            raise OptionError(f"check {check.id}: unknown match '{name}': {nearest(name, names)}")
+    if check.what not in WHAT:
+        raise OptionError(f"check {check.id}: unknown '{check.what}': {nearest(check.what, WHAT)}")
+    return check
+
+
+# ---- playing -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """What came of one block of one seed."""
+
+    games: int
+    wins: tuple[int, ...]
+    """Of each seat."""
+    rounds_lost: tuple[int, ...]
+    seconds: float
+    entries: tuple[int, ...]
+    """Size of each learner's table."""
+
+
+def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
+    """Play all blocks of a match with one seed.
+
+    >>> plan = MatchPlan("try", ({"id": "sarsa", "params": {"coding": "blind"}}, {"id": "random"}),
+    ...                  (20,), {})
+    >>> play_plan(plan, seed=0)[0].games
+    20
+    """
+    game = make_game("liars_dice_v0", **{**plan.game, "rewards": "dice"})
+    if game.facts.num_players != len(plan.agents):
+        raise OptionError(f"match '{plan.name}' needs {game.facts.num_players} agents")
+    streams = stream(seed, "chance"), stream(seed, "choice")
+    blocks = []
+    first = 0
+    with TemporaryDirectory() as folder:
+        for games in plan.blocks:
+            minds = _new_start(plan, game, Path(folder))
+            seating = np.tile(_seating(plan), (games, 1))
+            numbers = np.arange(first, first + games)
+            begun = time.perf_counter()
+            played = play_together(minds, numbers, seating, None, streams)
+            seconds = time.perf_counter() - begun
+            first += games
+            for i, mind in enumerate(minds):
+                save_table(Path(folder) / f"{i}.json", mind)
+            sizes = tuple(len(mind.table) for mind in minds)
+            blocks.append(_count(game, played.returns, seconds, sizes))
+    return blocks
+
+
+def _seating(plan: MatchPlan) -> list[int]:
+    """Learners are numbered as they come."""
+    seats, num_minds = [], 0
+    for agent in plan.agents:
+        is_learner = agent["id"] != "random"
+        seats.append(num_minds if is_learner else RANDOM)
+        num_minds += is_learner
+    return seats
+
+
+def _new_start(plan: MatchPlan, game: Game, folder: Path) -> list[Mind]:
+    """Make the learners, with what they knew when the last block ended."""
+    learners = [agent for agent in plan.agents if agent["id"] != "random"]
+    if not 1 <= len(learners) <= 2:
+        raise OptionError(f"match '{plan.name}' needs one learner or two, not {len(learners)}")
+    minds = []
+    for i, agent in enumerate(learners):
+        mind = Mind(game, agent["id"], TabularSettings.parse(agent["params"]))
+        path = folder / f"{i}.json"
+        if path.exists():
+            load_table(path, mind)
+        minds.append(mind)
+    return minds
+
+
+def _count(game: Game, returns: Floats, seconds: float, entries: tuple[int, ...]) -> Block:
+    """Wins and lost rounds from what was paid for every die.
+
+    A player who lost ``l`` of ``r`` rounds among ``n`` has ``(r - l) / (n - 1) - l``; all but the
+    winner lost every die they had.
+    """
+    others = game.facts.num_players - 1
+    dice = np.array(game.options.dice_by_seat)  # type: ignore[attr-defined]
+    winners = returns.argmax(axis=1)
+    seats = np.arange(game.facts.num_players)
+    loser = np.where(winners == 0, 1, 0)
+    lost_by_loser = dice[loser]
+    rounds = others * (returns[np.arange(len(returns)), loser] + lost_by_loser) + lost_by_loser
+    lost = (rounds[:, None] / others - returns) / (1 + 1 / others)
+    return Block(
+        len(returns),
+        tuple(int((winners == seat).sum()) for seat in seats),
+        tuple(int(n) for n in np.rint(lost.sum(axis=0))),
+        seconds,
+        entries,
+    )
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+
+def values_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Floats:
+    """The number that is checked, for every seed."""
+    own = _by_seed(check, played[check.match])
+    if check.minus is not None:
+        return own - _by_seed(check, played[check.minus])
+    return own
+
+
+def _by_seed(check: Check, seeds: list[list[Block]]) -> Floats:
+    return np.array([_number(check, blocks) for blocks in seeds])
+
+
+def _number(check: Check, blocks: list[Block]) -> float:
+    chosen = blocks if check.block is None else [blocks[check.block]]
+    games = sum(block.games for block in chosen)
+    rounds = sum(sum(block.rounds_lost) for block in chosen)
+    if check.what in ("win_rate", "gain"):
+        return 100 * sum(block.wins[0] for block in chosen) / games
+    if check.what == "rounds":
+        return rounds / games
+    if check.what == "lost_share":
+        return 100 * sum(block.rounds_lost[0] for block in chosen) / rounds
+    if check.what == "entries":
+        return float(chosen[-1].entries[0])
+    published = check.published or 0.0  # seconds a game
+    return published * games / sum(block.seconds for block in chosen)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check, and what came of it."""
+
+    check: Check
+    value: Interval
+    least: float
+    most: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether our mean lies where it should."""
+        low, high = self.check.low, self.check.high
+        if low is None and high is None:
+            return ""
+        mean = self.value.mean
+        is_in = (low is None or mean >= low) and (high is None or mean <= high)
+        return "hit" if is_in else "MISS"
+
+
+def find(experiment: Experiment, played: Mapping[str, list[list[Block]]]) -> list[Finding]:
+    """Compare everything that is to be compared."""
+    findings = []
+    for check in experiment.checks:
+        values = values_of(check, played)
+        findings.append(
+            Finding(check, mean_interval(values), float(values.min()), float(values.max()))
+        )
+    return findings
+
+
+# ---- showing -------------------------------------------------------------------------------------
+
+
+def table_text(findings: Sequence[Finding]) -> str:
+    """The findings as a Markdown table."""
+    lines = [
+        "| id | quantity | match | block | published | ours (95 % interval over seeds) "
+        "| least .. most | wanted | |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for finding in findings:
+        check = finding.check
+        match = check.match if check.minus is None else f"{check.match} minus {check.minus}"
+        block = "all" if check.block is None else str(check.block + 1)
+        published = "" if check.published is None else f"{check.published:g}"
+        lines.append(
+            f"| {check.id} | {check.what} | {match} | {block} | {published} | "
+            f"{finding.value:.2f} | {finding.least:.2f} .. {finding.most:.2f} | "
+            f"{_wanted(check)} | {finding.verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def _wanted(check: Check) -> str:
+    if check.low is not None and check.high is not None:
+        return f"{check.low:g} .. {check.high:g}"
+    if check.low is not None:
+        return f"from {check.low:g}"
+    return "" if check.high is None else f"up to {check.high:g}"
+
+
+def _plain(
+    experiment: Experiment, played: Mapping[str, list[list[Block]]], findings: Sequence[Finding]
+) -> dict[str, Any]:
+    return {
+        "title": experiment.title,
+        "seeds": experiment.seeds,
+        "matches": {
+            name: [[vars(block) for block in blocks] for blocks in seeds]
+            for name, seeds in played.items()
+        },
+        "checks": [
+            {
+                **vars(finding.check),
+                "mean": finding.value.mean,
+                "interval": [finding.value.low, finding.value.high],
+                "range": [finding.least, finding.most],
+                "verdict": finding.verdict,
+            }
+            for finding in findings
+        ],
+    }
+
+
+def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
+    """Play an experiment, write its JSON file, and return its table."""
+    experiment = read_experiment(config)
+    num_seeds = experiment.seeds if seeds is None else seeds
+    if num_seeds < 2:
+        raise OptionError(f"an interval needs at least 2 seeds, not {num_seeds}")
+    played: dict[str, list[list[Block]]] = {}
+    for plan in experiment.matches:
+        print(f"{plan.name}: {sum(plan.blocks):,} games x {num_seeds} seeds", file=sys.stderr)
+        play_plan(MatchPlan(plan.name, plan.agents, (1,), plan.game), 0)  # what is slow once
+        played[plan.name] = [play_plan(plan, seed) for seed in range(num_seeds)]
+    findings = find(experiment, played)
+    path = out or RUNS / f"{config.stem}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_plain(experiment, played, findings), indent=1) + "\n")
+    return f"{experiment.title}\n\n{table_text(findings)}\n\nall numbers in {path}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; bad input gets one line and exit code 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.reproduce_liars_dice",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--seeds", type=int, help="how many, instead of the file's")
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"JSON (below {RUNS}/)")
+    parsed = parser.parse_args(arguments)
+    try:
+        print(run(parsed.config, parsed.seeds, parsed.out))
+    except MasqueradeError as error:
+        print(f"reproduce: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,270 @@
+"""A run from its first step, or its last checkpoint, to its end.
+
+The learner works in portions that end where something is due: a point on the curves, an evaluation,
+a checkpoint. Because the ends of portions depend on the configuration alone, a run that is killed
+and taken up again makes the same portions, and so the same curves.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from agents import make_agent
+from agents.base import Agent
+from agents.files import load_state, players, save_state
+from agents.learner import Learner, Task
+from agents.opponents import PAST, SELF, Opponents
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from training.config import RunConfig, learner_class
+from training.evaluation import Exact, Score, evaluate
+from training.metrics import Events, MetricsFile
+from training.progress import Progress
+from training.run_folder import RunFolder, step_of_checkpoint
+
+__all__ = ["Outcome", "begin_run", "make_learner", "resume_run"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    folder: Path
+    is_finished: bool
+    """False when somebody asked it to stop; it can then be taken up again."""
+    num_done: int
+    scores: Sequence[Score]
+    """The last evaluation."""
+
+
+def begin_run(
+    config: RunConfig, folder: Path, device: str = "cpu", command: str = "", is_shown: bool = True
+) -> Outcome:
+    """Train from the beginning in a new folder."""
+    game = config.build_game()
+    learner = make_learner(config, game, device, folder)
+    judges = _make_judges(config, game)
+    run = RunFolder.begin(folder, config, command)
+    return _School(config, run, learner, judges, is_shown).run()
+
+
+def resume_run(
+    folder: Path, device: str = "cpu", command: str = "", is_shown: bool = True
+) -> Outcome:
+    """Go on from the last complete checkpoint of a run."""
+    run, config = RunFolder.open(folder)
+    game = config.build_game()
+    last = run.last_checkpoint()
+    step = 0 if last is None else step_of_checkpoint(last)
+    learner = make_learner(config, game, device, folder)
+    judges = _make_judges(config, game)
+    run.forget_after(step)
+    if last is not None:
+        _load_past(config, run, learner, step)
+        learner.load_state_dict(load_state(last, game))
+    run.note_command(command)
+    return _School(config, run, learner, judges, is_shown, resumed_at=step).run()
+
+
+def make_learner(
+    config: RunConfig, game: Game, device: str = "cpu", folder: Path | None = None
+) -> Learner:
+    """The learner of a run as it is before the first step."""
+    task = Task(
+        game=game,
+        seed=config.train.seed,
+        opponents=_make_opponents(config, game),
+        device=device,
+        folder=folder,
+        total=config.train.amount,
+    )
+    return learner_class(config.agent_id)(task, config.settings)
+
+
+def _make_judges(config: RunConfig, game: Game) -> list[Agent]:
+    return [spec.build(game) for spec in config.eval_opponents]
+
+
+def _make_opponents(config: RunConfig, game: Game) -> Opponents:
+    entries: list[Agent | str] = []
+    weights: list[float] = []
+    for entry in config.opponents:
+        if entry.agent is not None:
+            entries.append(entry.agent.build(game))
+            weights.append(entry.weight)
+        elif entry.name in (SELF, PAST):
+            entries.append(entry.name)
+            weights.append(entry.weight)
+        else:
+            league = _load_league(Path(entry.name.partition(":")[2]), game)
+            entries += league
+            weights += [entry.weight / len(league)] * len(league)
+    return Opponents(entries, config.train.seed, weights)
+
+
+def _load_league(run: Path, game: Game) -> list[Agent]:
+    _, config = RunFolder.open(run)
+    found = players(run)
+    if not found:
+        raise MasqueradeError(f"league:{run} has no players yet: train it first")
+    return [make_agent(config.agent_id, game, path=str(path)) for path in found]
+
+
+def _load_past(config: RunConfig, run: RunFolder, learner: Learner, step: int) -> None:
+    opponents = learner.task.opponents
+    if opponents is not None and opponents.has_past:
+        for path in run.past_players(step):
+            opponents.add_past(make_agent(config.agent_id, learner.game, path=str(path)))
+
+
+class _School:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        run: RunFolder,
+        learner: Learner,
+        judges: list[Agent],
+        is_shown: bool,
+        resumed_at: int | None = None,
+    ) -> None:
+        self.config = config
+        self.run_folder = run
+        self.learner = learner
+        self.game = learner.game
+        self.metrics = MetricsFile(run.metrics, resumed_at)
+        self.events: Events | None = None
+        if config.log.tensorboard:
+            self.events = Events(run.tensorboard, resumed_at)
+            if resumed_at is None:
+                self.events.add_text("config", f"```yaml\n{config.to_yaml()}```")
+        self.judges = judges
+        self.exact = Exact(self.game, config.eval)
+        self.scores: list[Score] = []
+        self.evaluated_at = -1
+        self.best: dict[str, Any] | None = None
+        if resumed_at:
+            best = run.best()
+            self.best = best if best is not None and best["step"] <= resumed_at else None
+            run.write_best(self.best)
+        self.progress = Progress(config.train.amount, learner.unit, is_shown, learner.num_done)
+
+    def run(self) -> Outcome:
+        """Work until the end, or until somebody presses Ctrl-C."""
+        try:
+            with _stop_signal() as has_stop:
+                while self.learner.num_done < self.config.train.amount and not has_stop():
+                    self._work(has_stop)
+        except OSError as error:
+            raise MasqueradeError(
+                f"{self.run_folder.path} cannot be written ({error.strerror}); what was saved is "
+                f"whole: make room and go on with --resume {self.run_folder.path}"
+            ) from error
+        finally:
+            self.progress.close()
+            self.learner.close()
+            if self.events is not None:
+                self.events.close()
+        done = self.learner.num_done
+        is_finished = done >= self.config.train.amount
+        return Outcome(self.run_folder.path, is_finished, done, self.scores)
+
+    def _work(self, has_stop: Callable[[], bool]) -> None:
+        """One portion, and what is due after it."""
+        amount, cadences = self.config.train.amount, self.config.train.cadences
+        before = self.learner.num_done
+        end = min(amount, *(every * (before // every + 1) for every in cadences.values()))
+        started = time.perf_counter()
+        values = dict(self.learner.update(end - before))
+        seconds = time.perf_counter() - started
+        done = self.learner.num_done
+        due = {name for name, every in cadences.items() if done // every > before // every}
+        is_last = done >= amount
+        if "eval" in due or is_last:
+            values |= self._evaluate()
+        self._log(values, (done - before) / max(seconds, 1e-9))
+        if "checkpoint" in due or is_last:
+            self._save_player()
+        if "checkpoint" in due or is_last or has_stop():
+            self._save()
+
+    def _log(self, values: dict[str, Any], rate: float) -> None:
+        done = self.learner.num_done
+        scalars = {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
+        self.metrics.add(done, scalars)
+        if self.events is not None:
+            self.events.add(done, {**values, "charts/steps_per_second": rate})
+        self.progress.show(done, self._headline(scalars))
+
+    def _headline(self, scalars: dict[str, float]) -> str:
+        if self.scores:
+            return ", ".join(f"{s.mean_return.mean:+.3f} vs {s.opponent}" for s in self.scores[:2])
+        return f"return {scalars['charts/return']:+.3f}" if "charts/return" in scalars else ""
+
+    def _evaluate(self) -> dict[str, float]:
+        step, seed = self.learner.num_done, self.config.train.seed
+        player = self.learner.player()
+        self.scores = evaluate(self.game, player, self.judges, self.config.eval, seed)
+        self.evaluated_at = step
+        exact = self.exact.metrics(player)
+        scores = [score.to_dict() for score in self.scores]
+        self.run_folder.write_evaluation(step, {"scores": scores, **exact})
+        return {**exact, **{k: v for score in self.scores for k, v in score.metrics().items()}}
+
+    def _save_player(self) -> None:
+        """Keep the player of this step: for tournaments, as a past self, perhaps as the best."""
+        step, run = self.learner.num_done, self.run_folder
+        noted = {"agent": self.config.agent_id, "step": step}
+        if not run.player(step).exists():
+            save_state(run.player(step), self.game, self.learner.player_state(), **noted)
+        opponents = self.learner.task.opponents
+        if opponents is not None and opponents.has_past:
+            path = str(run.player(step))
+            opponents.add_past(make_agent(self.config.agent_id, self.game, path=path))
+        if self.scores and self.evaluated_at == step:
+            score = float(np.mean([score.mean_return.mean for score in self.scores]))
+            if self.best is None or score > self.best["score"]:
+                self.best = {"player": run.player(step).name, "step": step, "score": score}
+                run.write_best(self.best)
+
+    def _save(self) -> None:
+        """Keep all that is needed to go on."""
+        step, run = self.learner.num_done, self.run_folder
+        noted = {"agent": self.config.agent_id, "step": step}
+        if not run.checkpoint(step).exists():
+            save_state(run.checkpoint(step), self.game, self.learner.state_dict(), **noted)
+        run.remove_old(self.config.train.keep)
+
+
+@contextmanager
+def _stop_signal() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C once: finish the portion and save. Twice: stop at once."""
+    asked = False
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        print("\nstopping at the next safe point; Ctrl-C again stops at once", file=sys.stderr)
+
+    try:
+        before = signal.signal(signal.SIGINT, ask)
+    except ValueError:  # only the main thread may
+        yield lambda: False
+        return
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
