@@ -26,7 +26,8 @@ RUNS = Path("runs") / "tournaments"
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = make_spec(arguments)
-    folder = arguments.out or RUNS / f"{spec.game_id}-{arguments.command}-seed{spec.seed}"
+    luck = "" if spec.luck == "none" else f"-luck-{spec.luck}"
+    folder = arguments.out or RUNS / f"{spec.game_id}-{arguments.command}-seed{spec.seed}{luck}"
     summary = run_tournament(
         spec,
         folder,

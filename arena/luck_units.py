@@ -8,6 +8,7 @@ the specification alone. It is kept in the folder of the tournament, for when it
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, field, replace
@@ -23,6 +24,7 @@ from arena.spec import TournamentSpec
 from arena.units import Unit
 
 if TYPE_CHECKING:
+    from arena.tournament import Progress
     from arena.units import Table
 
 __all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_with_luck", "with_values"]
@@ -71,6 +73,7 @@ def with_values(
     units: Sequence[Unit],
     folder: Path,
     play: Callable[[list[Unit]], Generator[tuple[Unit, MatchResult]]],
+    on_start: Callable[[int], Progress],
 ) -> list[Unit]:
     """Give every unit the values of its seating, from pilots that are played if need be.
 
@@ -79,21 +82,22 @@ def with_values(
         units: what is to be played.
         folder: where the values are kept.
         play: plays units wherever that is done.
+        on_start: makes the display of progress from the number of games.
     """
     folder.mkdir(parents=True, exist_ok=True)
     seatings = sorted({(unit.group, unit.seating) for unit in units})
     paths = {place: folder / "group{:04d}_seating{:02d}.npz".format(*place) for place in seatings}
-    missing = {group for (group, _), path in paths.items() if not path.exists()}
-    pilots: list[Unit] = []
-    for group in sorted(missing):
-        num_seatings = sum(place[0] == group for place in seatings)
-        pilots.append(Pilot(group, 0, 0, -(-spec.pilot // num_seatings)))
+    missing = sorted({group for (group, _), path in paths.items() if not path.exists()})
+    num_seatings = Counter(group for group, _ in seatings)
+    pilots = [Pilot(group, 0, 0, -(-spec.pilot // num_seatings[group])) for group in missing]
     if pilots:
-        with closing(play(pilots)) as played:
+        progress = on_start(spec.pilot * len(pilots))
+        with closing(play([*pilots])) as played:
             for unit, result in played:
                 assert isinstance(result, PilotResult)
                 for seating, values in enumerate(result.values):
                     _save(values, paths[unit.group, seating])
+                progress.add(spec.pilot)
     values_of = {place: Values.load(path) for place, path in paths.items()}
     return [
         CorrectedUnit(*astuple(unit), values=values_of[unit.group, unit.seating]) for unit in units

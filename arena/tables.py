@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -245,10 +246,13 @@ def _luck_notes(summary: Summary) -> list[str]:
     gains = [c.luck_gain for c in summary.comparisons if c.luck_gain is not None]
     if not gains:
         return []
-    least, most = (f"{g:.2f}" if math.isfinite(g) else "∞" for g in (min(gains), max(gains)))
-    times = least if least == most else f"{least} to {most}"
+    least, half, most = (
+        "over 1,000" if gain > 1000 else f"{gain:.1f}" if gain >= 10 else f"{gain:.2f}"
+        for gain in (min(gains), statistics.median(gains), max(gains))
+    )
+    between = "" if least == most else f" (median of all pairs, {least} to {most})"
     return [
-        f"Luck corrected ({spec.luck}): games for the same interval: {times} times fewer. "
+        f"Luck corrected ({spec.luck}): games for the same interval: {half} times fewer{between}. "
         f"Returns and leads only; each group had a pilot of {spec.pilot:,} games before."
     ]
 

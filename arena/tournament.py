@@ -117,7 +117,7 @@ def run_tournament(
             if spec.luck != "none":
                 from arena.luck_units import with_values  # compiled code, for those who need it
 
-                units = with_values(spec, units, folder / "luck", play_them)
+                units = with_values(spec, units, folder / "luck", play_them, on_start)
             _play_missing(spec, store, units, play_them, on_start)
             return [(unit, store.load(unit)) for unit in units]
 

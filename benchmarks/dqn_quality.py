@@ -104,7 +104,7 @@ class Setting:
 
 
 def train_ours(setting: Setting, seed: int) -> Probs:
-    """Ours, with 16 games side by side."""
+    """Ours, with 16 games side by side and a dueling head."""
     settings = DQNSettings(
         hidden=HIDDEN,
         batch_size=BATCH,
@@ -115,6 +115,8 @@ def train_ours(setting: Setting, seed: int) -> Probs:
         target_every=UPDATES_PER_COPY,
         exploration_end=EXPLORATION_END,
         num_envs=16,
+        dueling=True,
+        max_gradient=0.0,
     )
     opponents = Opponents([setting.opponent], seed)
     task = Task(setting.game, seed, opponents, total=setting.num_steps)

@@ -33,7 +33,7 @@ from arena.luck_terms import NO_POLICY, add_products
 from arena.spec import AgentSpec, TournamentSpec
 from arena.tournament import Progress, run_tournament
 from benchmarks import luck_gain
-from envs import kuhn, make_game
+from envs import kuhn, leduc, make_game
 from envs.core import CHANCE, OVER, Game, MasqueradeError, OptionError, Position
 from envs.core.compiling import kernel
 from envs.core.kernels import CHANCE_PROBS, SIGNATURES, Kernels
@@ -86,6 +86,21 @@ def crooked(position: Position) -> dict[int, float]:
     rng = np.random.default_rng(position.key(position.turn))
     shares = rng.dirichlet(np.ones(len(legal)))
     return dict(zip(legal, shares.tolist(), strict=True))
+
+
+def ruled(position: Position) -> dict[int, float]:
+    """The rule player of Leduc, written down once more."""
+    s, legal = position.game.record(position.state), position.legal_actions()
+    rank, highest = s.cards[position.turn] // 2, position.game.facts.num_players
+    is_facing_bet = leduc.FOLD in legal
+    has_pair = s.public != leduc.NO_CARD and s.public // 2 == rank
+    if has_pair or (rank == highest and not is_facing_bet):
+        wish = leduc.RAISE
+    elif is_facing_bet and 2 * rank < highest:
+        wish = leduc.FOLD
+    else:
+        wish = leduc.CALL
+    return {wish if wish in legal else leduc.CALL: 1.0}
 
 
 @dataclass
@@ -294,6 +309,21 @@ def test_corrected_leduc_has_the_same_mean_and_varies_less(
     assert not mean_interval(added[:, 0], 0.9999).excludes(0.0)
     assert result.returns[:, 0].var() > least_gain * (result.returns + added)[:, 0].var()
     np.testing.assert_allclose(added.sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_the_figures_of_the_documentation_are_the_truth(tmp_path: Path) -> None:
+    game = make_game("leduc_v0")
+    trees = [grow(game, [uniform, ruled]), grow(game, [ruled, uniform])]
+    lead = (trees[0].mean(trees[0].returns)[0] + trees[1].mean(trees[1].returns)[1]) / 2
+    everything = sum(tree.variance(tree.returns)[0] for tree in trees)
+    decisions = sum(tree.spread[0][0] + tree.spread[1][0] for tree in trees)
+    assert lead == pytest.approx(-1.0806, abs=5e-5)
+    assert everything / decisions == pytest.approx(3.96, abs=5e-3)
+    spec = replace(LEDUC, luck="full", pilot=4000, deals=1000)
+    [comparison] = play(spec, tmp_path)["comparisons"]
+    _, low, high = comparison["lead"]
+    assert low < lead < high
+    assert high - low < 0.1
 
 
 def test_dice_that_are_drawn_again_leave_the_mean_as_it_is() -> None:
