@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-FAULT, ONE_IN, MAX_ROWS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+FAULT, ONE_IN, MAX_ROWS = "", 1, 1  # read from the command line below
 HELLOS: dict[str, Any] = {
     "version 2": {"protocol": 2},
     "wants the moon": {"protocol": 1, "wants": ["observation", "moon"]},
@@ -101,4 +101,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    FAULT, ONE_IN, MAX_ROWS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     main()
