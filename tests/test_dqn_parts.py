@@ -107,6 +107,16 @@ class TestReplay:
         # Chi-square with 9 degrees of freedom: above 27.9 once in a thousand.
         assert ((counts - 5000) ** 2 / 5000).sum() < 27.9
 
+    @pytest.mark.parametrize("is_latest", [False, True])
+    def test_illegal_next_actions_are_drawn_with_minus_infinity(self, is_latest: bool) -> None:
+        replay = Replay(8, 2, 2)
+        fill(replay, range(8))
+        replay.next_masks[:] = [[1, 0], [0, 1]] * 4
+        batch = replay.latest(8) if is_latest else replay.draw(32, new_rng(0))
+        expected = np.where(replay.next_masks[batch.rows] == 1, 0.0, -np.inf)
+        np.testing.assert_array_equal(batch.penalties, expected)
+        np.testing.assert_array_equal(batch.rewards, replay.rewards[batch.rows])
+
     def test_weights_of_uniform_draws_are_one(self) -> None:
         replay = Replay(8, 2, 2)
         fill(replay, range(5))

@@ -19,7 +19,7 @@ from training.config import RunConfig, read_yaml
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 
-__all__ = ["train_missing"]
+__all__ = ["source_of", "train_missing"]
 
 _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
 
@@ -27,13 +27,22 @@ _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
 def train_missing(agents: Iterable[AgentSpec], device: str = "auto") -> None:
     """Train every run that an agent comes from and that has not been finished here."""
     for agent in agents:
-        path = str(agent.params.get("path", ""))
-        match = _RUN.fullmatch(path)
-        if match is None:
-            continue
-        config = Path("configs") / match["game"] / f"{match['config']}.yaml"
-        if config.exists() and not _is_finished(Path(path)):
-            _train(config, Path(path), match["seed"], resolve_device(device))
+        folder = Path(str(agent.params.get("path", "")))
+        source = source_of(folder)
+        if source is not None and source[0].exists() and not _is_finished(folder):
+            _train(*source, folder, resolve_device(device))
+
+
+def source_of(folder: Path) -> tuple[Path, int] | None:
+    """The configuration and the seed that a folder is named after, if it is.
+
+    >>> source_of(Path("runs/leduc_v0/dqn-seed1"))
+    (PosixPath('configs/leduc/dqn.yaml'), 1)
+    """
+    match = _RUN.fullmatch(folder.as_posix())
+    if match is None:
+        return None
+    return Path("configs") / match["game"] / f"{match['config']}.yaml", int(match["seed"])
 
 
 def _is_finished(folder: Path) -> bool:
@@ -44,7 +53,7 @@ def _is_finished(folder: Path) -> bool:
     return int(found[-1].name.removeprefix("step_")) >= config.train.amount
 
 
-def _train(config: Path, folder: Path, seed: str, device: str) -> None:
+def _train(config: Path, seed: int, folder: Path, device: str) -> None:
     print(f"training {folder} from {config}", file=sys.stderr, flush=True)
     if (folder / "config.yaml").exists():
         resume_run(folder, device, command=f"python train.py --resume {folder}")
