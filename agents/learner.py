@@ -24,10 +24,21 @@ from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options
 
-__all__ = ["Learner", "State", "Task"]
+__all__ = ["Learner", "State", "Task", "part"]
 
 State = dict[str, Any]
 """Names to arrays, numbers, strings, or lists of these: what ``agents.files`` can keep."""
+
+
+def part(state: State, prefix: str) -> State:
+    """The entries whose name begins with ``prefix``, by the rest of it.
+
+    >>> part({"replay.size": 3, "seed": 0}, "replay.")
+    {'size': 3}
+    """
+    return {
+        name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
+    }
 
 
 class Task(NamedTuple):
@@ -57,6 +68,8 @@ class Learner(ABC):
     """Its settings, with defaults and ranges."""
     unit: ClassVar[str] = "games"
     """What ``num_done`` counts: games, steps (its own decisions) or iterations."""
+    converges: ClassVar[bool] = False
+    """Whether its last player is its best, as a solver's is; then no evaluation chooses one."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it can learn; empty: every game."""
 

@@ -1,7 +1,8 @@
 """Policies as tables and as files, and the agent that plays them.
 
 A :class:`Policy` has one row of probabilities for each information set it knows, found by the key
-of what the player has seen. A policy file is one ``npz`` archive: the arrays, and a header in JSON
+of what the player has seen, or of what its *coding* makes of that: in Liar's Dice, say, by the
+round alone. A policy file is one ``npz`` archive: the arrays, and a header in JSON
 that says which game with which options it is for, how information sets were encoded, how
 exploitable it is, and how it came about. All of that is checked on loading.
 """
@@ -14,9 +15,10 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,18 @@ from envs.core.batch import Batch, random_actions
 from envs.core.compiling import compiled
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.lazily import look_up
 from envs.core.rng import Words, fill_streams, stream, uniform
 
-__all__ = ["ENCODING_VERSION", "FILE_NAME", "Policy", "PolicyAgent", "PolicyError"]
+__all__ = [
+    "CODINGS",
+    "ENCODING_VERSION",
+    "FILE_NAME",
+    "Policy",
+    "PolicyAgent",
+    "PolicyError",
+    "find_coding",
+]
 
 FORMAT = "masquerade policy"
 FILE_VERSION = 1
@@ -45,10 +56,40 @@ _PROBE_GAMES = 16
 
 Keys = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
+Coding = Callable[[Views], Keys]
+
+INFOSET = "infoset"
+CODINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "round": "agents.cfr.liars_dice.keys:RoundCoding",
+        "crowd": "agents.cfr.liars_dice.keys:CrowdCoding",
+    }
+)
+"""What else than whole information sets a policy can go by; ``name:number`` gives it a number."""
 
 
 class PolicyError(MasqueradeError):
     """A policy file that is missing, damaged, of another version, or of another game."""
+
+
+def find_coding(name: str, game: Game) -> Coding:
+    """How views become keys.
+
+    >>> from envs import make_game
+    >>> find_coding("round:2", make_game("liars_dice_v0"))
+    RoundCoding(memory=2)
+    """
+    if name == INFOSET:
+        return _infoset_keys
+    kind, _, number = name.partition(":")
+    if number and not number.isdigit():
+        raise PolicyError(f"'{name}' is no coding: write it as {kind} or {kind}:2")
+    coding: Coding = look_up("coding", CODINGS, kind)(game, *([int(number)] if number else []))
+    return coding
+
+
+def _infoset_keys(views: Views) -> Keys:
+    return views.keys
 
 
 @dataclass(frozen=True)
@@ -65,6 +106,7 @@ class Policy:
             has been learnt and the probabilities are uniform.
         exploitability: what it can lose to best responses per player, if that is known.
         notes: how it came about, in words and numbers.
+        coding: what its keys stand for.
     """
 
     game: Game
@@ -75,6 +117,7 @@ class Policy:
     is_reached: npt.NDArray[np.bool_]
     exploitability: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    coding: str = INFOSET
 
     def __len__(self) -> int:
         """How many information sets it knows."""
@@ -97,7 +140,8 @@ class Policy:
             "version": FILE_VERSION,
             "game": self.game.id,
             "options": self.game.options.to_dict(),
-            "encoding": _encoding(self.game),
+            "coding": self.coding,
+            "encoding": _encoding(self.game, self.coding),
             "exploitability": self.exploitability,
             "num_infosets": len(self),
             "num_unreached": int((~self.is_reached).sum()),
@@ -131,22 +175,29 @@ class Policy:
         _check(path, header, game)
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
-        notes = header["notes"]
-        return cls(game, **arrays, exploitability=header["exploitability"], notes=notes)
+        return cls(
+            game,
+            **arrays,
+            exploitability=header["exploitability"],
+            notes=header["notes"],
+            coding=header.get("coding", INFOSET),
+        )
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:
         state = load_state(path, game)
-        if state.keys() != {*_ARRAYS, "encoding", "exploitability", "notes"}:
+        state.setdefault("coding", INFOSET)
+        if state.keys() != {*_ARRAYS, "coding", "encoding", "exploitability", "notes"}:
             raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
-        _check_encoding(path, state.pop("encoding"), game)
+        _check_encoding(path, state.pop("encoding"), game, state["coding"])
         return cls(game, **state)
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as ``agents.files`` can keep it."""
         return {
             **self._arrays(),
-            "encoding": _encoding(self.game),
+            "coding": self.coding,
+            "encoding": _encoding(self.game, self.coding),
             "exploitability": self.exploitability,
             "notes": dict(self.notes),
         }
@@ -164,7 +215,7 @@ _ARRAYS: dict[str, Any] = {
 }
 
 
-def probe_encoding(game: Game) -> str:
+def probe_encoding(game: Game, coding: str = INFOSET) -> str:
     """A fingerprint of the keys that random games go through.
 
     It changes with the rules, with what players see and with how that is folded, even if somebody
@@ -174,12 +225,14 @@ def probe_encoding(game: Game) -> str:
     batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
     rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
     fill_streams(stream(0, "probe", "choice"), rows, rngs)
+    encode = find_coding(coding, game)
     digest = hashlib.sha256()
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
-        digest.update(batch.keys[rows].tobytes())
         own = rngs[rows]
-        batch.step(rows, random_actions(batch.views(rows).masks, own))
+        views = batch.views(rows)
+        digest.update(encode(views).tobytes())
+        batch.step(rows, random_actions(views.masks, own))
         rngs[rows] = own
     return digest.hexdigest()[:16]
 
@@ -226,15 +279,15 @@ def _check(path: Path, header: Mapping[str, Any], game: Game) -> None:
     if changed or theirs.keys() != options.keys():
         told = ", ".join(f"{name}={theirs.get(name)!r}" for name in changed) or "other options"
         raise PolicyError(f"{path} is for {game.id} with {told}: play it with these options")
-    _check_encoding(path, header.get("encoding"), game)
+    _check_encoding(path, header.get("encoding"), game, header.get("coding", INFOSET))
 
 
-def _encoding(game: Game) -> list[Any]:
-    return [ENCODING_VERSION, probe_encoding(game)]
+def _encoding(game: Game, coding: str) -> list[Any]:
+    return [ENCODING_VERSION, probe_encoding(game, coding)]
 
 
-def _check_encoding(path: Path, encoding: Any, game: Game) -> None:
-    if encoding != _encoding(game):
+def _check_encoding(path: Path, encoding: Any, game: Game, coding: str) -> None:
+    if encoding != _encoding(game, coding):
         raise PolicyError(
             f"{path} encodes what players see as an older version did: solve the game again"
         )
@@ -334,12 +387,13 @@ class PolicyAgent(Agent):
         elif policy.game != game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
         self.table = policy
+        self._encode = find_coding(policy.coding, game)
         self.num_unknown = 0
         """Decisions so far in information sets that the policy does not know."""
 
     def act(self, views: Views) -> Actions:
         """Draw once from each row's generator."""
-        rows = self.table.find(views.keys)
+        rows = self.table.find(self._encode(views))
         actions = np.empty(len(views), np.int64)
         table = self.table
         _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
@@ -353,7 +407,7 @@ class PolicyAgent(Agent):
 
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
-        rows = self.table.find(views.keys)
+        rows = self.table.find(self._encode(views))
         out = np.zeros((len(views), self.game.facts.num_actions))
         _spread(rows, self.table.firsts, self.table.actions, self.table.probs, out)
         unknown = np.flatnonzero(rows == UNKNOWN)

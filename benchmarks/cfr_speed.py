@@ -17,6 +17,11 @@ Everything runs on one core. Exploitability is NashConv per player, on both side
 ``*_tree``
     Iterations of CFR+ in a second: our ``CFRSolver``, which goes over the sequence form and takes
     any game, and OpenSpiel's ``CFRPlusSolver``.
+``*_external``, ``*_outcome``
+    Iterations of MCCFR in a second, by external or outcome sampling: our ``SamplingSolver``, plain
+    CFR with simple averaging, and OpenSpiel's ``ExternalSamplingMCCFRSolver`` or
+    ``OutcomeSamplingMCCFRSolver``. An iteration is one walk for either player, on both sides. Both
+    have run for a while before they are measured, so that their tables are filled.
 ``leduc_sampling``
     Seconds to exploitability 0.1 of Leduc poker, and OpenSpiel's external-sampling MCCFR, which is
     checked every 5,000 iterations, and only the iterations count. From there on sampling needs four
@@ -31,7 +36,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from agents.cfr import CFRSolver, GameTree, Solver, VectorCFRSolver
+from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
 from benchmarks.timing import Chunk
@@ -46,6 +51,11 @@ CHECK_EVERY = 10
 SAMPLING_CHECK_EVERY = 5_000
 MAX_ITERATIONS = 100_000
 ITERATIONS_PER_CHUNK = 5
+SAMPLING_TARGET = 5.0
+SAMPLES_PER_CHUNK = 500
+SAMPLES_BEFORE = 5_000
+SAMPLING_ROOM = 30_000
+"""Information sets that our table has room for: one-die Liar's Dice has 24,576."""
 
 LEDUC = partial(make_game, "leduc_v0")
 ONE_DIE = partial(make_game, "liars_dice_v0", "openspiel")
@@ -89,6 +99,18 @@ def our_rate(make: Callable[[], Game], variant: str, is_vector: bool) -> Chunk:
     def chunk() -> float:
         solver.run(ITERATIONS_PER_CHUNK)
         return ITERATIONS_PER_CHUNK
+
+    return chunk
+
+
+def our_samples(make: Callable[[], Game], sampling: str) -> Chunk:
+    """Iterations of MCCFR, some at a time."""
+    solver = SamplingSolver(make(), sampling=sampling, variant="cfr", max_infosets=SAMPLING_ROOM)
+    solver.run(SAMPLES_BEFORE)
+
+    def chunk() -> float:
+        solver.run(SAMPLES_PER_CHUNK)
+        return SAMPLES_PER_CHUNK
 
     return chunk
 
@@ -180,6 +202,22 @@ def their_rate(solver_name: str, spec: str) -> Chunk:
     return chunk
 
 
+def their_samples(solver_name: str, spec: str) -> Chunk:
+    """Iterations of MCCFR, some at a time."""
+    import pyspiel
+
+    solver = getattr(pyspiel, solver_name)(pyspiel.load_game(spec))
+    for _ in range(SAMPLES_BEFORE):
+        solver.run_iteration()
+
+    def chunk() -> float:
+        for _ in range(SAMPLES_PER_CHUNK):
+            solver.run_iteration()
+        return SAMPLES_PER_CHUNK
+
+    return chunk
+
+
 def their_sampling(spec: str) -> Chunk:
     """Seconds of external sampling until the average is good enough."""
     import pyspiel
@@ -251,9 +289,26 @@ def _jobs(name: str) -> list[Job]:
     ]
 
 
+def _sampling_job(name: str, sampling: str, target: float | None) -> Job:
+    make, spec, _ = GAMES[name]
+    solver_name = f"{sampling.capitalize()}SamplingMCCFRSolver"
+    return Job(
+        f"{name}_{sampling}",
+        f"iterations of MCCFR by {sampling} sampling: {spec}",
+        partial(our_samples, make, sampling),
+        partial(their_samples, solver_name, spec),
+        target=target,
+        peer_name=f"OpenSpiel {solver_name}",
+        package="open_spiel",
+        unit="iter/s",
+    )
+
+
 JOBS = [
     *_jobs("leduc"),
     *_jobs("liars_dice"),
+    *(_sampling_job(name, "external", SAMPLING_TARGET) for name in GAMES),
+    *(_sampling_job(name, "outcome", None) for name in GAMES),
     Job(
         "leduc_sampling",
         f"from nothing to exploitability {SAMPLING_GOAL:g}: leduc_poker",

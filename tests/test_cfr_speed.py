@@ -13,9 +13,11 @@ from benchmarks.cfr_speed import (
     TheirRuns,
     our_count,
     our_rate,
+    our_samples,
     our_solve,
     their_count,
     their_rate,
+    their_samples,
 )
 from envs import make_game
 
@@ -26,7 +28,12 @@ def test_jobs_are_told_apart_and_promise_what_the_docs_say() -> None:
     names = [job.name for job in JOBS] + [curve.name for curve in CURVES]
     assert len(set(names)) == len(names)
     targets = {job.name: job.target for job in JOBS if job.target is not None}
-    assert targets == {"leduc_solve": 40.0, "liars_dice_solve": 100.0}
+    assert targets == {
+        "leduc_solve": 40.0,
+        "liars_dice_solve": 100.0,
+        "leduc_external": 5.0,
+        "liars_dice_external": 5.0,
+    }
 
 
 def test_both_sides_solve_kuhn() -> None:
@@ -53,3 +60,11 @@ def test_rates_count_iterations() -> None:
     assert our_rate(KUHN, "cfr", is_vector=True)() == cfr_speed.ITERATIONS_PER_CHUNK
     assert our_rate(KUHN, "cfr+", is_vector=False)() == cfr_speed.ITERATIONS_PER_CHUNK
     assert their_rate("CFRSolver", "kuhn_poker")() == 1.0
+
+
+def test_samples_are_counted_in_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cfr_speed, "SAMPLES_BEFORE", 10)
+    for sampling in ("external", "outcome"):
+        assert our_samples(KUHN, sampling)() == cfr_speed.SAMPLES_PER_CHUNK
+        name = f"{sampling.capitalize()}SamplingMCCFRSolver"
+        assert their_samples(name, "kuhn_poker")() == cfr_speed.SAMPLES_PER_CHUNK

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from envs.core.lazily import load
 
 if TYPE_CHECKING:
+    from agents.cfr.judge import Judge, Verdict
     from agents.cfr.layout import Layout
     from agents.cfr.lp import Solution, solve_lp
     from agents.cfr.public import PublicTree
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
         exploitability,
         nash_conv,
     )
+    from agents.cfr.sampling import SamplingSolver
+    from agents.cfr.sampling_settings import SamplingSettings
     from agents.cfr.solver import CFRSolver, Solver
     from agents.cfr.tables import Tabulated, from_policy, tabulate, to_policy
     from agents.cfr.tree import GameTree
@@ -38,13 +41,17 @@ __all__ = [
     "BestResponse",
     "CFRSolver",
     "GameTree",
+    "Judge",
     "Layout",
     "PublicTree",
+    "SamplingSettings",
+    "SamplingSolver",
     "Solution",
     "Solver",
     "Tabulated",
     "Variant",
     "VectorCFRSolver",
+    "Verdict",
     "best_response",
     "expected_values",
     "exploitability",
@@ -58,6 +65,7 @@ __all__ = [
 ]
 
 _MODULES: dict[str, tuple[str, ...]] = {
+    "judge": ("Judge", "Verdict"),
     "layout": ("Layout",),
     "lp": ("Solution", "solve_lp"),
     "public": ("PublicTree",),
@@ -68,6 +76,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "exploitability",
         "nash_conv",
     ),
+    "sampling": ("SamplingSolver",),
+    "sampling_settings": ("SamplingSettings",),
     "solver": ("CFRSolver", "Solver"),
     "tables": ("Tabulated", "from_policy", "tabulate", "to_policy"),
     "tree": ("GameTree",),

@@ -1,23 +1,29 @@
 """CFR as a run of ``train.py``: curves, checkpoints, and a player at every one of them.
 
-It plays nobody while it learns: an iteration goes over the whole game. Settings say which variant
-and which form; ``auto`` takes the public tree where a game has one and the sequence form elsewhere.
+It plays nobody while it learns. An iteration of ``cfr`` goes over the whole game; settings say
+which variant and which form, and ``auto`` takes the public tree where a game has one and the
+sequence form elsewhere. An iteration of ``mccfr`` goes over samples, of any game.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.cfr.sampling import SamplingSolver
+from agents.cfr.sampling_settings import SamplingSettings, bytes_text
 from agents.cfr.tables import to_policy
-from agents.cfr.tree import DEFAULT_MAX_NODES
+from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
 from agents.learner import Learner, State, Task
 from agents.policy import Policy, PolicyAgent
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
 from envs.core.options import Options, option
 
-__all__ = ["CFRLearner", "CFRSettings"]
+__all__ = ["CFRLearner", "CFRSettings", "MCCFRLearner", "MCCFRSettings"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class CFRLearner(Learner):
 
     settings_class = CFRSettings
     unit = "iterations"
+    converges = True
     settings: CFRSettings
 
     def __init__(self, task: Task, settings: CFRSettings) -> None:
@@ -90,3 +97,90 @@ class CFRLearner(Learner):
         """Go on where the solver was."""
         self.solver.load_state_dict(state)
         self.num_done = self.solver.iteration
+
+
+# ---- by samples ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MCCFRSettings(SamplingSettings):
+    """Settings of a run by samples."""
+
+    max_nodes: int = option(
+        400_000, low=0, high=10**9, help="largest game whose exact exploitability is worked out"
+    )
+
+
+class MCCFRLearner(Learner):
+    """A sampling solver at school.
+
+    >>> from envs import make_game
+    >>> settings = MCCFRSettings(max_infosets=100)
+    >>> learner = MCCFRLearner(Task(make_game("kuhn_v0")), settings)
+    >>> learner.update(20_000)["charts/exploitability"] < 0.02
+    True
+    """
+
+    settings_class = MCCFRSettings
+    unit = "iterations"
+    converges = True
+    settings: MCCFRSettings
+
+    def __init__(self, task: Task, settings: MCCFRSettings) -> None:
+        """Say how much memory it takes, and make the tables."""
+        super().__init__(task, settings)
+        size = settings.table_bytes(task.game)
+        print(
+            f"masquerade: a table for {settings.max_infosets:,} information sets takes "
+            f"{bytes_text(size)}",
+            file=sys.stderr,
+        )
+        self.solver = SamplingSolver(task.game, task.seed, settings)
+        self._tree = _small_tree(task.game, settings.max_nodes)
+
+    def update(self, amount: int) -> Mapping[str, float]:
+        """Run so many iterations; the exploitability is exact, if the game is small."""
+        solver = self.solver
+        solver.run(amount)
+        self.num_done = solver.iteration
+        values = {"charts/infosets": float(solver.num_infosets)}
+        if self.settings.when_full == "freeze":
+            values["charts/left_out"] = float(solver.num_left_out)
+        if self._tree is not None:
+            values["charts/exploitability"] = solver.exploitability(self._tree)
+        return values
+
+    def player(self) -> PolicyAgent:
+        """Plays the average policy so far."""
+        return PolicyAgent(self.game, policy=self._policy())
+
+    def _policy(self) -> Policy:
+        settings = self.settings
+        return self.solver.to_policy(
+            self._tree,
+            sampling=settings.sampling,
+            variant=settings.variant,
+            baselines=settings.baselines,
+            iterations=self.solver.iteration,
+            num_left_out=self.solver.num_left_out,
+        )
+
+    def state_dict(self) -> State:
+        """The tables of the solver and its generators."""
+        return self.solver.state_dict()
+
+    def player_state(self) -> State:
+        """The average policy by keys, as ``PolicyAgent`` reads it."""
+        return self._policy().state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the solver was."""
+        self.solver.load_state_dict(state)
+        self.num_done = self.solver.iteration
+
+
+def _small_tree(game: Game, max_nodes: int) -> GameTree | None:
+    try:
+        return GameTree(game, max_nodes) if max_nodes else None
+    except MasqueradeError:
+        return None  # too large: the curves do without

@@ -39,12 +39,16 @@ from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
 
-__all__ = ["DEFAULT_MAX_NODES", "GameTree", "Payoffs", "Probs"]
+__all__ = ["DEFAULT_MAX_NODES", "GameTree", "Payoffs", "Probs", "TooLargeError"]
 
 DEFAULT_MAX_NODES = 20_000_000
 
 Probs = npt.NDArray[np.float64]
 """A policy on a tree: one probability for every pair, [num_pairs] float64."""
+
+
+class TooLargeError(MasqueradeError):
+    """A game with more nodes than somebody wants to write down."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,7 @@ def _check(game: Game, verdict: Any, max_nodes: int) -> None:
     if verdict == FINE:
         return
     if verdict == TOO_LARGE:
-        raise MasqueradeError(
+        raise TooLargeError(
             f"{game!r} has more than {max_nodes:,} nodes: choose smaller options, or raise "
             f"max_nodes (about 100 bytes a node)"
         )

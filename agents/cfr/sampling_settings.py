@@ -1,0 +1,130 @@
+"""The settings of a sampling solver, and the memory that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.cfr.hash_tables import table_bytes
+from agents.cfr.sampled_nodes import (
+    BY_HISTORY,
+    BY_INFOSET,
+    CHANCE_ONLY,
+    EXTERNAL,
+    NO_BASELINES,
+    OUTCOME,
+    PLAN,
+)
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.options import Options, option
+
+__all__ = ["SamplingSettings", "bytes_text"]
+
+DEFAULT_ACTIONS = 8
+"""Entries for every information set where nobody says how many there may be."""
+
+HISTORIES_PER_INFOSET = 4
+"""Room for baselines by history where nobody says how much."""
+
+SAMPLINGS = MappingProxyType({"external": EXTERNAL, "outcome": OUTCOME, "chance": CHANCE_ONLY})
+BASELINES = MappingProxyType({"none": NO_BASELINES, "infoset": BY_INFOSET, "history": BY_HISTORY})
+
+
+class _Weights(NamedTuple):
+    is_plus: bool
+    regret_power: float
+    average_power: float
+
+
+_VARIANTS = MappingProxyType(
+    {
+        "cfr": _Weights(False, 0.0, 0.0),
+        "cfr+": _Weights(True, 0.0, 1.0),
+        "linear": _Weights(False, 1.0, 1.0),
+    }
+)
+
+
+@dataclass(frozen=True)
+class SamplingSettings(Options):
+    """What is drawn, how regrets are kept, and how much memory there is."""
+
+    sampling: str = option("external", choices=tuple(SAMPLINGS), help="what is drawn, not walked")
+    variant: str = option("linear", choices=tuple(_VARIANTS), help="how regrets are kept")
+    epsilon: float = option(
+        0.6, low=0.001, high=1.0, help="outcome sampling: how often the player plays anything"
+    )
+    baselines: str = option(
+        "none", choices=tuple(BASELINES), help="less variance where one action is drawn"
+    )
+    baseline_rate: float = option(
+        0.5, low=0.0, high=1.0, help="how far a baseline follows the last result"
+    )
+    max_infosets: int = option(
+        1_000_000, low=1, high=10**10, help="information sets that the table has room for"
+    )
+    max_entries: int | None = option(
+        None,
+        low=1,
+        high=10**11,
+        help="legal actions of all of them together (default: at most 8 each)",
+    )
+    max_histories: int | None = option(
+        None, low=1, high=10**10, help="with baselines of their own (default: 4 an infoset)"
+    )
+    when_full: str = option(
+        "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
+    )
+    threads: int = option(1, low=1, high=64, help="workers; with more than 1, runs differ")
+
+    def __post_init__(self) -> None:
+        """Refuse baselines where they change nothing."""
+        super().__post_init__()
+        if self.baselines != "none" and self.sampling == "chance":
+            raise OptionError("chance sampling draws no actions: baselines must be none")
+
+    def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
+        """The tables as ``make_table`` wants them: the main one, perhaps one of baselines."""
+        per_infoset = min(game.facts.num_actions, DEFAULT_ACTIONS)
+        entries = self.max_entries or self.max_infosets * per_infoset
+        players = game.facts.num_players
+        main = self.max_infosets, entries, players if self.baselines == "infoset" else 0, True
+        if self.baselines != "history":
+            return [main]
+        rows = self.max_histories or HISTORIES_PER_INFOSET * self.max_infosets
+        return [main, (rows, -(-rows * entries // self.max_infosets), players, False)]
+
+    def table_bytes(self, game: Game) -> int:
+        """How much memory the tables take, all of it from the start."""
+        return sum(table_bytes(*sizes) for sizes in self.table_sizes(game))
+
+    def record(self) -> npt.NDArray[Any]:
+        """As one record, for compiled code."""
+        plan = np.zeros(1, PLAN)
+        weights = _VARIANTS[self.variant]
+        plan["sampling"] = SAMPLINGS[self.sampling]
+        plan["stops_when_full"] = self.when_full == "error"
+        plan["baselines"] = BASELINES[self.baselines]
+        plan["epsilon"] = self.epsilon
+        plan["baseline_rate"] = self.baseline_rate
+        for name, value in weights._asdict().items():
+            plan[name] = value
+        return plan
+
+
+def bytes_text(size: float) -> str:
+    """A number of bytes in words.
+
+    >>> bytes_text(92_768), bytes_text(3.2e9)
+    ('92.8 kB', '3.2 GB')
+    """
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
