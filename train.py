@@ -89,6 +89,9 @@ def main(arguments: list[str] | None = None) -> int:
     except MasqueradeError as error:
         print(f"train.py: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader has seen enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("\nstopped at once; go on from the last checkpoint with --resume", file=sys.stderr)
         return 130

@@ -104,7 +104,7 @@ class Setting:
 
 
 def train_ours(setting: Setting, seed: int) -> Probs:
-    """Ours, with 16 games side by side and a dueling head."""
+    """Ours, with 16 games side by side and a target network that follows at every update."""
     settings = DQNSettings(
         hidden=HIDDEN,
         batch_size=BATCH,
@@ -112,10 +112,10 @@ def train_ours(setting: Setting, seed: int) -> Probs:
         learn_start=LEARN_START,
         learning_rate=LEARNING_RATE,
         updates_per_step=1 / STEPS_PER_UPDATE,
-        target_every=UPDATES_PER_COPY,
+        target="polyak",
+        target_rate=2 / UPDATES_PER_COPY,
         exploration_end=EXPLORATION_END,
         num_envs=16,
-        dueling=True,
         max_gradient=0.0,
     )
     opponents = Opponents([setting.opponent], seed)

@@ -300,7 +300,7 @@ class TestTables:
         opponents = Opponents([make_agent("random", game)])
         learner = make_learner(game, opponents=opponents, num_envs=64)
         learner.tables.deal(Log())
-        seats, numbers = learner.tables._seats, learner.tables.batch.numbers
+        seats, numbers = learner.tables._games.seats, learner.tables.batch.numbers
         opens = (numbers % 2) == seats
         assert opens.mean() == pytest.approx(0.5, abs=0.1)
         assert seats.mean() == pytest.approx(0.5, abs=0.1)
@@ -432,6 +432,13 @@ class TestResuming:
         assert all(same(runs[0][name], runs[1][name]) for name in runs[0])
         assert runs[0]["losses/td"] != runs[2]["losses/td"]
 
+    def test_a_run_from_before_averages_begins_one(self) -> None:
+        state = make_learner(seed=1).state_dict()
+        del state["average"]
+        learner = make_learner(seed=2)
+        learner.load_state_dict(state)
+        assert torch.equal(learner.average, torch.from_numpy(state["network"]))
+
     def test_other_settings_are_refused(self) -> None:
         state = make_learner().state_dict()
         with pytest.raises(MasqueradeError, match="other settings"):
@@ -468,11 +475,31 @@ class TestPlayer:
             rows = np.flatnonzero(batch.turns >= 0)
             views = batch.views(rows)
             inputs = experience.see(2 * rows + views.seats, views.observations)
-            expected = learner.network.values_of(inputs)
+            expected = learner.player().network.values_of(inputs)
             np.testing.assert_array_equal(player.values(views), expected)
             np.testing.assert_array_equal(player.act(views), choose(expected, views.masks))
             batch.step(rows, random_actions(views.masks, views.rngs))
             batch.keep_draws(rows, views)
+
+    def test_has_the_average_of_the_last_updates(self, tmp_path: Path) -> None:
+        learner = make_learner(average_share=0.25, learn_start=16, updates_per_step=0.1)
+        average = learner.network.weights.clone()
+        for number in range(1, 13):
+            while learner.num_updates < number:
+                learner.update(1)
+            # The first four updates are forgotten at once, of the twelfth a third is kept.
+            average += (learner.network.weights - average) / max(number / 4, 1)
+        torch.testing.assert_close(learner.player().network.weights, average)
+        assert not torch.allclose(learner.network.weights, average)
+        save_state(tmp_path / "all", learner.game, learner.state_dict(), agent="dqn")
+        player = make_agent(f"dqn:{tmp_path / 'all'}", learner.game, device="cpu")
+        assert isinstance(player, DQNAgent)
+        torch.testing.assert_close(player.network.weights, average)
+
+    def test_without_an_average_has_the_network(self) -> None:
+        learner = make_learner(average_share=0.0)
+        learner.update(300)
+        assert torch.equal(learner.player().network.weights, learner.network.weights)
 
     def test_what_is_no_network_is_refused(self, tmp_path: Path) -> None:
         game = make_game("kuhn_v0")

@@ -9,15 +9,20 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.base import Actions, Agent, Views
 from agents.files import load_state, save_state
 from agents.learner import Task
 from agents.opponents import Opponents
+from agents.sb3.env import SchoolVecEnv
 from agents.sb3.learner import SB3Learner
 from agents.sb3.player import SB3Agent
 from agents.sb3.settings import SB3Settings
 from arena.match import play_match
 from envs import make_game
+from envs.core.batch import random_actions
 from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.rng import new_rng, stream
 
 SMALL = {"num_envs": 2, "n_steps": 32, "batch_size": 32, "hidden": [16], "learning_starts": 50}
 ALGORITHMS = ["MaskablePPO", "PPO", "DQN"]
@@ -105,3 +110,85 @@ def test_a_model_learns_to_beat_the_random_player(algorithm: str) -> None:
     values = (first + second) / 2
     # Nobody gets more than 5/12 a game from the random player; half of it is clearly learnt.
     assert values.mean() - 2 * values.std() / np.sqrt(len(values)) > 0.2
+
+
+class Counting(Agent):
+    """Notes how many rows it was asked for at once."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self.sizes: list[int] = []
+
+    def act(self, views: Views) -> Actions:
+        self.sizes.append(len(views))
+        return random_actions(views.masks, views.rngs)
+
+
+def make_env(game: Game, opponent: Agent | str, size: int = 16) -> SchoolVecEnv:
+    env = SchoolVecEnv(Task(game, 3, Opponents([opponent])), size)
+    env.games.myself = Counting(game)
+    return env
+
+
+def test_opponents_answer_for_all_games_in_one_call() -> None:
+    game = make_game("leduc_v0")
+    for entry in (Counting(game), "self"):
+        env = make_env(game, entry, 64)
+        env.reset()
+        asked = entry if isinstance(entry, Counting) else env.games.myself
+        assert isinstance(asked, Counting)
+        assert asked.sizes[0] == 32  # those games in which it opens
+
+
+def test_rewards_of_a_game_add_up_to_its_return() -> None:
+    game = make_game("liars_dice_v0", dice=1)
+    env = make_env(game, "self")
+    rng = new_rng(0)
+    env.reset()
+    paid, num_decisions, num_ended = np.zeros(16), np.zeros(16), 0
+    for _ in range(60):
+        masks = env.action_masks()
+        assert masks.any(axis=1).all()
+        actions = random_actions(masks.astype(np.int8), np.tile(rng, (16, 1)))
+        rng = stream(int(rng[0] >> 1), "next")
+        _, rewards, is_over, infos = env.step(actions)
+        paid += rewards
+        num_decisions += 1
+        for row in np.flatnonzero(is_over):
+            episode = infos[row]["episode"]
+            assert episode["r"] == pytest.approx(paid[row])
+            assert abs(paid[row]) == 1.0
+            assert episode["l"] == num_decisions[row]
+            assert infos[row]["terminal_observation"].shape == (game.observation_size,)
+            num_ended += 1
+        paid[is_over] = num_decisions[is_over] = 0.0
+    assert num_ended > 16
+    log = env.take_log()
+    assert abs(log["charts/return"]) < 1.0
+    assert log["charts/length"] >= 2.0
+    assert env.take_log() == {}
+
+
+def test_an_illegal_action_is_no_way_out_of_a_lost_game() -> None:
+    game = make_game("leduc_v0")
+    env = make_env(game, "self")
+    env.reset()
+    is_fold_legal = env.action_masks()[:, 0]
+    _, rewards, is_over, _ = env.step(np.zeros(16, np.int64))
+    assert is_fold_legal.any()
+    assert not is_fold_legal.all()
+    assert is_over.all()
+    assert (rewards[~is_fold_legal] == game.facts.min_return).all()
+    assert (rewards[is_fold_legal] > game.facts.min_return).all()
+    assert env.action_masks().any(axis=1).all()  # the next games have begun
+
+
+def test_the_library_finds_the_masks() -> None:
+    from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+
+    env = make_env(make_game("leduc_v0"), "self")
+    env.reset()
+    assert is_masking_supported(env)
+    assert np.array_equal(get_action_masks(env), env.action_masks())
+    with pytest.raises(AttributeError):
+        env.env_method("render")

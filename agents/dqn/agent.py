@@ -129,5 +129,6 @@ def _load(game: Game, path: Path, device: str) -> tuple[QNetwork, int]:
         raise CheckpointError(f"{path} holds no network of dqn: give the folder of a dqn run")
     settings = DQNSettings.parse(state["settings"])
     network = make_network(game, settings, device)
-    network.weights.copy_(torch.from_numpy(state["network"]))
+    # A checkpoint of the learner has both, a player only what it plays with.
+    network.weights.copy_(torch.from_numpy(state.get("average", state["network"])))
     return network, settings.history

@@ -11,6 +11,9 @@ One round of the loop:
 
 With ``double`` the network itself chooses the next action and the target network rates it (van
 Hasselt et al., 2016).
+
+The player that comes of it has the average of the network's weights over the last part of all
+updates (Polyak and Juditsky, 1992), which is steadier than the network after any one of them.
 """
 
 from __future__ import annotations
@@ -38,8 +41,8 @@ from agents.dqn.settings import (
     TIME,
     DQNSettings,
 )
-from agents.dqn.tables import Tables, part
-from agents.learner import Learner, State, Task
+from agents.dqn.tables import Tables
+from agents.learner import Learner, State, Task, part
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
 
@@ -99,6 +102,10 @@ class DQNLearner(Learner):
         if settings.target != NONE:
             self.target = make_network(game, settings, task.device)
             self.target.weights.copy_(self.network.weights)
+        self.average = self.network.weights
+        """What the player gets."""
+        if settings.average_share:
+            self.average = self.network.weights.clone()
         self.optimiser = Adam(self.network.weights)
         is_prioritised = settings.replay == PRIORITISED
         self.replay = Replay(
@@ -227,8 +234,11 @@ class DQNLearner(Learner):
         return torch.addcmul(batch.rewards, batch.discounts, best)
 
     def _follow(self) -> None:
-        """Let the target network follow."""
+        """Let the target network and the average follow."""
         settings = self.settings
+        if settings.average_share:
+            rate = settings.average_rate_after(self.num_updates)
+            self.average.lerp_(self.network.weights, rate)
         if settings.target == POLYAK:
             self.target.weights.lerp_(self.network.weights, settings.target_rate)
         elif settings.target == INTERVAL and self.num_updates % settings.target_every == 0:
@@ -237,9 +247,9 @@ class DQNLearner(Learner):
     # ---- what comes of it ------------------------------------------------------------------------
 
     def player(self) -> DQNAgent:
-        """A player with a copy of the network."""
+        """A player with a copy of the averaged network."""
         network = make_network(self.game, self.settings, self.device)
-        network.weights.copy_(self.network.weights)
+        network.weights.copy_(self.average)
         return DQNAgent(self.game, network=network, history=self.settings.history)
 
     def state_dict(self) -> State:
@@ -263,8 +273,8 @@ class DQNLearner(Learner):
         return state
 
     def player_state(self) -> State:
-        """The network, and what it takes to build it."""
-        weights = self.network.weights.cpu().numpy().copy()
+        """The averaged network, and what it takes to build it."""
+        weights = self.average.cpu().numpy().copy()
         return {"settings": self.settings.to_dict(), "network": weights}
 
     def load_state_dict(self, state: State) -> None:
@@ -278,6 +288,8 @@ class DQNLearner(Learner):
         self._seconds = float(state["seconds"])
         self._rng[:] = state["exploration_rng"]
         self._replay_rng[:] = state["replay_rng"]
+        # A run from before there were averages begins one with the network it has.
+        state = {"average": state["network"], **state}
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(state[name]))
         self.replay.load_state_dict(part(state, "replay."))
@@ -287,6 +299,7 @@ class DQNLearner(Learner):
         return {
             "network": self.network.weights,
             "target": self.target.weights,
+            "average": self.average,
             "optimiser_mean": self.optimiser.mean,
             "optimiser_square": self.optimiser.square,
         }

@@ -54,6 +54,13 @@ class DQNSettings(Options):
     max_gradient: float = option(
         10.0, low=0.0, high=1e9, help="longer gradients are cut to this length; 0: never"
     )
+    # What is learnt from luck goes up and down; the average of it over a while does so less.
+    average_share: float = option(
+        0.2,
+        low=0.0,
+        high=1.0,
+        help="the player is the network's average over the last so much of its updates; 0: none",
+    )
     reward_scale: float = option(1.0, low=1e-9, high=1e9, help="rewards are multiplied by this")
 
     # ---- targets
@@ -133,6 +140,14 @@ class DQNSettings(Options):
         if self.learning_rate_end is None:
             return self.learning_rate
         return self.learning_rate + (self.learning_rate_end - self.learning_rate) * progress
+
+    def average_rate_after(self, num_updates: int) -> float:
+        """The share of the network in its average that is renewed by update ``num_updates``.
+
+        >>> DQNSettings(average_share=0.2).average_rate_after(1_000)
+        0.005
+        """
+        return min(1.0, 1.0 / max(self.average_share * num_updates, 1.0))
 
     def importance_after(self, progress: float) -> float:
         """The exponent of the importance weights when ``progress`` of the run is over."""

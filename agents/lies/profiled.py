@@ -15,11 +15,11 @@ from agents.base import Actions, Agent, Moment, Views
 from agents.lies.profile import LieProfiles, bend_call
 from agents.lies.settings import LieSettings
 from agents.lies.spotting import NO_CALL, CallSpotter
+from envs.core.batch import weighted_actions
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES
-from envs.core.rng import uniform
 
 __all__ = ["ProfiledAgent"]
 
@@ -44,19 +44,6 @@ def _bend_rows(rules, worlds, masks, seats, who, memory, weights):
             total += weights[i, action]
         for action in range(weights.shape[1]):
             weights[i, action] /= total
-
-
-@compiled(types.void(types.float64[:, ::1], types.uint64[:, ::1], types.int64[::1]))
-def _draw_rows(probs, rngs, actions):
-    for i in range(actions.size):
-        number = uniform(rngs[i])
-        reached = 0.0
-        for action in range(probs.shape[1]):
-            if probs[i, action] > 0.0:
-                actions[i] = action
-                reached += probs[i, action]
-                if number < reached:
-                    break
 
 
 class ProfiledAgent(Agent):
@@ -103,12 +90,16 @@ class ProfiledAgent(Agent):
         """The other agent begins a match."""
         self.base.begin_match()
 
-    def policy(self, views: Views) -> npt.NDArray[np.float64]:
-        """The other agent's probabilities, with those of calls raised: [n, num_actions]."""
+    def base_policy(self, views: Views) -> npt.NDArray[np.float64]:
+        """The other agent's probabilities, as an array to be changed: [n, num_actions]."""
         probs = self.base.policy(views)
         if probs is None:
             raise OptionError(f"{self.base!r} gives no probabilities that a profile could change")
-        weights = np.array(probs, np.float64, order="C")
+        return np.array(probs, np.float64, order="C")
+
+    def policy(self, views: Views) -> npt.NDArray[np.float64]:
+        """The other agent's probabilities, with those of calls raised: [n, num_actions]."""
+        weights = self.base_policy(views)
         _bend_rows(
             self.game.rules,
             views.worlds(),
@@ -122,10 +113,7 @@ class ProfiledAgent(Agent):
 
     def act(self, views: Views) -> Actions:
         """Draw from the changed probabilities."""
-        probs = self.policy(views)
-        actions = np.zeros(len(views), np.int64)
-        _draw_rows(probs, views.rngs, actions)
-        return actions
+        return weighted_actions(self.policy(views), views.rngs)
 
     def begin_learning(self) -> None:
         """Keep the profile up to date from now on."""

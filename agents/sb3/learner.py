@@ -1,7 +1,6 @@
 """``SB3Learner``: DQN, PPO and MaskablePPO of Stable-Baselines3 as learners of ours.
 
-1. The model collects steps in ``num_envs`` single-agent environments whose opponents are drawn for
-   every game.
+1. The model collects steps in ``num_envs`` games at once, whose opponents are drawn for every game.
 2. It trains on them with its own code and its own logger.
 3. In between, everything is in arrays: weights, optimizer, replay, the games in play, and the
    generators.
@@ -17,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learner import Learner, State, Task
-from agents.opponents import Opponents
-from agents.sb3.env import SchoolEnv
+from agents.learner import Learner, State, Task, part
 from agents.sb3.player import PREFIX, SB3Agent
 from agents.sb3.settings import SB3Settings, load_library
 from envs.core.options import Options
@@ -27,6 +24,7 @@ from envs.core.options import Options
 __all__ = ["SB3Learner"]
 
 OPTIMIZER = "optimizer."
+GAMES = "env."
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_n_calls")
 BUFFER = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
@@ -45,23 +43,18 @@ class SB3Learner(Learner):
         self._randomness = _Randomness(task.seed)
         algorithm = load_library(settings.algorithm)
         with self._randomness:
-            from stable_baselines3.common.vec_env import DummyVecEnv
+            from agents.sb3.env import SchoolVecEnv
 
-            self._present = _Present(self)
-            drawn = task.opponents or Opponents(["self"], task.seed)
-            self._envs = [
-                SchoolEnv(task.game, number, task.seed, drawn, self._present)  # type: ignore[arg-type]
-                for number in range(settings.num_envs)
-            ]
-            makers = [_monitored(env) for env in self._envs]
+            self._env = SchoolVecEnv(task, settings.num_envs)
             self._model = algorithm(
                 "MlpPolicy",
-                DummyVecEnv(makers),
+                self._env,
                 policy_kwargs={"net_arch": list(settings.hidden)},
                 device=task.device,
                 seed=None,
                 **settings.arguments(),
             )
+        self._env.games.myself = SB3Agent(task.game, device=task.device, model=self._model)
         self._model.action_space.seed(task.seed)
         self._callback: Any = None
         self._last: dict[str, Any] = {}
@@ -133,10 +126,7 @@ class SB3Learner(Learner):
             for name, value in self._last.items()
             if name.startswith("train/")
         }
-        episodes = list(model.ep_info_buffer)
-        if episodes:
-            values["charts/return"] = float(np.mean([episode["r"] for episode in episodes]))
-            values["charts/decisions"] = float(np.mean([episode["l"] for episode in episodes]))
+        values |= self._env.take_log()
         if self._own.algorithm == "DQN":
             values["charts/exploration"] = float(model.exploration_rate)
         return values
@@ -173,9 +163,7 @@ class SB3Learner(Learner):
         if model._last_obs is not None:
             state["last_obs"] = model._last_obs.copy()
             state["last_episode_starts"] = np.array(model._last_episode_starts)
-        for number, env in enumerate(self._envs):
-            state |= {f"env{number}.{name}": value for name, value in env.state_dict().items()}
-            state[f"env{number}.monitor"] = self._monitor_state(number)
+        state |= {f"{GAMES}{name}": value for name, value in self._env.state_dict().items()}
         if self._own.algorithm == "DQN":
             buffer = model.replay_buffer
             used = buffer.buffer_size if buffer.full else buffer.pos
@@ -191,9 +179,7 @@ class SB3Learner(Learner):
 
         model = self._model
         weights = {
-            name.removeprefix(PREFIX): torch.from_numpy(np.array(value))
-            for name, value in state.items()
-            if name.startswith(PREFIX)
+            name: torch.from_numpy(np.array(value)) for name, value in part(state, PREFIX).items()
         }
         model.policy.load_state_dict(weights)
         _load_optimizer(model.policy.optimizer, state)
@@ -204,12 +190,7 @@ class SB3Learner(Learner):
                 setattr(model, name, state[name])
         if "last_obs" not in state:
             return
-        for number, env in enumerate(self._envs):
-            own = f"env{number}."
-            env.load_state_dict(
-                {name[len(own) :]: value for name, value in state.items() if name.startswith(own)}
-            )
-            self._load_monitor(number, state[f"{own}monitor"])
+        self._env.load_state_dict(part(state, GAMES))
         model._last_obs = np.array(state["last_obs"])
         model._last_episode_starts = np.array(state["last_episode_starts"])
         if self._own.algorithm == "DQN":
@@ -224,38 +205,6 @@ class SB3Learner(Learner):
         model.ep_info_buffer.extend({"r": r, "l": length} for r, length in state["episodes"])
         _load_generator(model.action_space, state["action_space_rng"])
         self._randomness.load_state_dict(state)
-
-    def _monitor_state(self, number: int) -> list[float]:
-        """Rewards of the episode in play, which the library adds up for its statistics."""
-        return [float(reward) for reward in self._model.env.envs[number].rewards]
-
-    def _load_monitor(self, number: int, rewards: list[float]) -> None:
-        monitor = self._model.env.envs[number]
-        monitor.rewards, monitor.needs_reset = list(rewards), False
-
-
-def _monitored(env: SchoolEnv) -> Any:
-    def make() -> Any:
-        from stable_baselines3.common.monitor import Monitor
-
-        return Monitor(env)
-
-    return make
-
-
-class _Present:
-    """The learner as it is now, in an opponent's seat."""
-
-    def __init__(self, learner: SB3Learner) -> None:
-        self._learner = learner
-        self._player: SB3Agent | None = None
-        self._made_at = -1
-
-    def act(self, views: Any) -> Any:
-        updates = int(self._learner._model._n_updates)
-        if self._player is None or self._made_at != updates:
-            self._player, self._made_at = self._learner.player(), updates
-        return self._player.act(views)
 
 
 class _Randomness:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
 from agents.base import Actions, Agent, Views
 from agents.files import load_state
+from agents.learner import part
 from agents.sb3.settings import make_policy
 from envs.core.batch import weighted_actions
 from envs.core.errors import MasqueradeError
@@ -29,6 +29,7 @@ class SB3Agent(Agent):
         path: a run of ``train.py`` with ``agent: {id: sb3}``, or one of its checkpoints.
         device: where the network computes.
         state: the memory of a learner, instead of a path.
+        model: a model that still learns, instead of both; it plays as that one does at the moment.
     """
 
     def __init__(
@@ -37,25 +38,24 @@ class SB3Agent(Agent):
         path: str | None = None,
         device: str = "cpu",
         state: dict[str, Any] | None = None,
+        model: Any = None,
     ) -> None:
         """Build the network and give it its weights."""
         super().__init__(game)
         import torch
 
+        self._device = torch.device(device)
+        if model is not None:
+            self.algorithm, self._policy = type(model).__name__, model.policy
+            return
         if state is None:
             if path is None:
                 raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
             state = load_state(Path(path), game)
         self.algorithm = str(state["algorithm"])
-        observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
-        action_space: spaces.Discrete = spaces.Discrete(game.facts.num_actions)
-        hidden = tuple(state["hidden"])
-        self._device = torch.device(device)
-        self._policy = make_policy(self.algorithm, observation_space, action_space, hidden)
+        self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
         weights = {
-            name.removeprefix(PREFIX): torch.from_numpy(np.array(value))
-            for name, value in state.items()
-            if name.startswith(PREFIX)
+            name: torch.from_numpy(np.array(value)) for name, value in part(state, PREFIX).items()
         }
         self._policy.load_state_dict(weights)
         self._policy.to(self._device).set_training_mode(False)
