@@ -1,0 +1,179 @@
+"""Decisions of Liar's Dice by what matters: dice on the table, bids of this round, own hand.
+
+What happened in earlier rounds tells nothing about the dice of this one, so it is left out, and
+faces that can be bid no more are all one. With all bids of the round this loses nothing, if the
+others do not let earlier rounds tell them anything either. A shorter *memory* keeps the last bids
+only, which makes many decisions look alike: an abstraction. With many players there is a coarser
+one: of the *crowd* of the others, only how many they are and how many dice they have together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from envs.core.compiling import compiled, helper
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.kernels import INT
+from envs.core.kernels import RULES as RULES_TYPE
+from envs.core.keys import first_key, fold
+from envs.core.rng import Words
+from envs.core.views import Views
+from envs.liars_dice import (
+    COUNT_FIRST,
+    HAND_BASE,
+    NO_BID,
+    RULES,
+    STATE,
+    bid_count,
+    bid_face,
+)
+
+__all__ = [
+    "ALL_BIDS",
+    "CrowdCoding",
+    "RoundCoding",
+    "fold_crowd",
+    "fold_hand",
+    "fold_table",
+    "is_alive",
+    "round_key",
+]
+
+ALL_BIDS = 10_000
+"""A memory that no round fills."""
+_SALT, _CROWD_SALT = 77, 177
+_SCRATCH = 16
+
+
+@helper
+def is_alive(r, num_in_play, bid, face):
+    """Whether a face can still decide the round, when ``bid`` stands."""
+    if bid == NO_BID or face == r.wild_face:
+        return True
+    if r.raising == COUNT_FIRST and bid_count(r, bid) < num_in_play:
+        return True
+    return face >= bid_face(r, bid)
+
+
+@helper
+def fold_table(num_own, others):
+    """The key of a round before the first bid: own dice, then the others' in seat order.
+
+    Empty seats leave it as it is: without them the game is the same. The number of the others tells
+    where their dice end and bids begin.
+    """
+    num_players = 0
+    for i in range(others.size):
+        num_players += others[i] > 0
+    key = fold(first_key(_SALT + num_players - 1), num_own)
+    for i in range(others.size):
+        key = fold(key, others[i])
+    return key
+
+
+@helper
+def fold_crowd(num_own, others):
+    """The coarser key: own dice, those of all others, and how many others there are."""
+    num_dice, num_players = 0, 0
+    for i in range(others.size):
+        num_dice += others[i]
+        num_players += others[i] > 0
+    return fold(fold(fold(first_key(_CROWD_SALT), num_own), num_dice), num_players)
+
+
+@helper
+def fold_hand(key, hand):
+    """The key of a decision, from that of the bids and the number of live dice of each face."""
+    code = 0
+    power = 1
+    for face in range(hand.size):
+        code += hand[face] * power
+        power *= HAND_BASE
+    return fold(key, 1 + code)
+
+
+@helper
+def fold_round(key, s, r, player, memory, hand):
+    """Add the last ``memory`` bids and the hand to the key of a round; ``hand`` is for scratch."""
+    num_bids = 0
+    for bid in range(r.liar):
+        num_bids += s.was_bid[bid]
+    for bid in range(r.liar):
+        if s.was_bid[bid]:
+            if num_bids <= memory:
+                key = fold(key, 1 + bid)
+            num_bids -= 1
+    for face in range(r.faces):
+        hand[face] = 0
+    for die in range(s.dice_left[player]):
+        face = s.dice[player, die]
+        if is_alive(r, s.num_in_play, s.bid, face):
+            hand[face - 1] += 1
+    return fold_hand(key, hand)
+
+
+@compiled(types.uint64(types.uint8[::1], RULES_TYPE, INT, INT, INT, types.int64[::1]))
+def round_key(state, rules, player, memory, is_crowd, scratch):
+    """The key of a decision, with the last ``memory`` bids of the round.
+
+    ``scratch`` has room for the dice of every other player and for every face.
+    """
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    others, hand = scratch[: r.num_players - 1], scratch[r.num_players - 1 :][: r.faces]
+    for i in range(others.size):
+        others[i] = s.dice_left[(player + 1 + i) % r.num_players]
+    if is_crowd:
+        key = fold_crowd(s.dice_left[player], others)
+    else:
+        key = fold_table(s.dice_left[player], others)
+    return fold_round(key, s, r, player, memory, hand)
+
+
+@compiled(
+    types.void(
+        types.uint8[:, ::1],
+        RULES_TYPE,
+        types.int64[::1],
+        INT,
+        INT,
+        types.int64[::1],
+        types.uint64[::1],
+    )
+)
+def round_keys(worlds, rules, seats, memory, is_crowd, scratch, keys):
+    """The keys of many decisions."""
+    for i in range(keys.size):
+        keys[i] = round_key(worlds[i], rules, seats[i], memory, is_crowd, scratch)
+
+
+class RoundCoding:
+    """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
+
+    is_crowd = False
+
+    def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
+        """Only Liar's Dice has rounds of this kind."""
+        if game.id != "liars_dice_v0":
+            raise MasqueradeError(f"the coding 'round' is for liars_dice_v0, not for {game.id}")
+        self.memory = memory
+
+    def __repr__(self) -> str:
+        """As it was made."""
+        return f"{type(self).__name__}(memory={self.memory})"
+
+    def __call__(self, views: Views) -> Words:
+        """The key of every row; of the worlds, only what the mover knows is read."""
+        keys = np.empty(len(views), np.uint64)
+        scratch = np.zeros(_SCRATCH, np.int64)
+        args = self.memory, self.is_crowd, scratch, keys
+        round_keys(views.worlds(), views.game.rules, views.seats, *args)
+        return keys
+
+
+class CrowdCoding(RoundCoding):
+    """The same with the dice of all others taken together."""
+
+    is_crowd = True

@@ -1,0 +1,172 @@
+"""Learning while measured: ``python -m benchmarks.learning_match --config FILE``.
+
+Each learner of the file begins with nothing and plays one game after the other against a fixed
+player, every deal in both seatings. Its share of games won so far is noted every few games. All is
+repeated with several seeds: the line is their mean, the band a 95 % interval over them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.agent_spec import AgentSpec
+from arena.intervals import mean_interval
+from arena.match import play_match
+from benchmarks.ablations import COLORS
+from benchmarks.growth import FAINT, INK
+from benchmarks.timing import Progress
+from envs import make_game
+from envs.core.errors import MasqueradeError, OptionError, nearest
+from training.config import read_yaml
+from training.missing import train_missing
+
+__all__ = ["LearningMatch", "main", "play"]
+
+KEYS = ("game", "against", "games", "every", "seeds", "learners")
+RUNS = Path("runs/reproduce")
+
+Shares = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LearningMatch:
+    """What a file says."""
+
+    game: Mapping[str, Any]
+    against: AgentSpec
+    learners: tuple[AgentSpec, ...]
+    games: int = 1000
+    every: int = 10
+    seeds: int = 5
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> LearningMatch:
+        """Read the mapping of a YAML file."""
+        for key in values:
+            if key not in KEYS:
+                raise OptionError(f"unknown key '{key}': {nearest(key, KEYS)}")
+        for key in ("game", "against", "learners"):
+            if key not in values:
+                raise OptionError(f"'{key}' is missing: see configs/reproduce/liars_dice_cfr.yaml")
+        learners = [AgentSpec.parse({**entry, "learning": True}) for entry in values["learners"]]
+        numbers = {key: int(values[key]) for key in ("games", "every", "seeds") if key in values}
+        match = cls(values["game"], AgentSpec.parse(values["against"]), tuple(learners), **numbers)
+        if match.games % 2 or match.games < 2:
+            raise OptionError(f"games must be even, for both seatings of a deal, not {match.games}")
+        return match
+
+
+def play(match: LearningMatch, learner: AgentSpec, seed: int) -> Shares:
+    """Whether each game was won, in the order of play: [games] float64."""
+    game = make_game(str(match.game["id"]), **match.game.get("params", {}))
+    own, other = learner.build(game), match.against.build(game)
+    won = np.zeros(match.games)
+    for number in range(match.games):
+        seat = number % 2
+        seats = [own, other] if seat == 0 else [other, own]
+        result = play_match(game, seats, 1, seed, first_game=number // 2)
+        won[number] = result.returns[0, seat] > 0
+    return won
+
+
+def draw(curves: Mapping[str, Shares], match: LearningMatch, path: Path) -> None:
+    """The share won so far over games, one line and one band for each learner."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panel = pyplot.subplots(figsize=(7.2, 4.2), layout="constrained")
+    for color, (name, won) in zip(COLORS, curves.items(), strict=False):
+        games, shares = so_far(won, match.every)
+        bands = [mean_interval(column) for column in shares.T]
+        panel.plot(games, 100 * shares.mean(axis=0), color=color, linewidth=2, label=name)
+        low, high = (100 * np.array([getattr(b, side) for b in bands]) for side in ("low", "high"))
+        panel.fill_between(games, low.clip(0), high.clip(0, 100), color=color, alpha=0.15, lw=0)
+    title = f"games won against {match.against.name} so far, %: {match.seeds} seeds"
+    panel.set_title(title, loc="left", fontsize=10, color=INK)
+    panel.set_xlabel("games", color=INK)
+    panel.set_ylim(bottom=0)
+    panel.grid(axis="y", color=FAINT, linewidth=0.8)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=INK, labelsize=8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    panel.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def so_far(won: Shares, every: int) -> tuple[npt.NDArray[np.int64], Shares]:
+    """Numbers of games, and the share won up to each: [seeds, points].
+
+    >>> so_far(np.array([[1.0, 0.0, 1.0, 1.0]]), every=2)[1].tolist()
+    [[0.5, 0.75]]
+    """
+    games = np.arange(every, won.shape[1] + 1, every)
+    return games, won.cumsum(axis=1)[:, games - 1] / games
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.learning_match",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, required=True, help="what to play")
+    parser.add_argument("--games", type=int, help="instead of the file's number, such as 200")
+    parser.add_argument("--seeds", type=int, help="instead of the file's number")
+    parser.add_argument("--plot", type=Path, help="the picture (default: beside the JSON)")
+    parser.add_argument("--out", type=Path, default=RUNS, help="folder of the results")
+    arguments = parser.parse_args(argv)
+    try:
+        told = {key: getattr(arguments, key) for key in ("games", "seeds")}
+        changed = {key: value for key, value in told.items() if value is not None}
+        match = LearningMatch.parse({**read_yaml(arguments.config), **changed})
+        train_missing([match.against])
+        curves = _play_all(match)
+    except MasqueradeError as error:
+        print(f"learning_match: {error}", file=sys.stderr)
+        return 2
+    name = arguments.config.stem
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    plot = arguments.plot or arguments.out / f"{name}.png"
+    draw(curves, match, plot)
+    kept = {learner: won.astype(int).tolist() for learner, won in curves.items()}
+    (arguments.out / f"{name}.json").write_text(json.dumps(kept))
+    print(f"plot: {plot}")
+    return 0
+
+
+def _play_all(match: LearningMatch) -> dict[str, Shares]:
+    progress = Progress(len(match.learners) * match.seeds)
+    curves = {}
+    for learner in match.learners:
+        won = []
+        for seed in range(match.seeds):
+            progress.advance(f"{learner.name}, seed {seed}")
+            won.append(play(match, learner, seed))
+        curves[learner.name] = np.array(won)
+    progress.close()
+    for name, shares in curves.items():
+        last = 100 * shares[:, -match.games // 5 :].mean(axis=1)
+        print(
+            f"{name}: wins {mean_interval(100 * shares.mean(axis=1))} % of {match.games:,} "
+            f"games, {mean_interval(last)} % of the last fifth"
+        )
+    return curves
+
+
+if __name__ == "__main__":
+    sys.exit(main())

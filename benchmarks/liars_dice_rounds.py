@@ -1,0 +1,140 @@
+"""Equilibria of single rounds of Liar's Dice: ``python -m benchmarks.liars_dice_rounds``.
+
+For each rule and each pair of dice, as far as the memory allows: how large the round is, how long
+it takes to a wanted exploitability, and what it is worth to the opener, as bounds by best
+responses.
+Times are of one core (both threads added up), for the growth from row to row; the numbers
+themselves do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from agents.cfr.liars_dice.rounds import RoundSolver
+from agents.cfr.liars_dice.shape import RoundShape
+from arena.tables import markdown
+from benchmarks.timing import Progress
+from envs.core.errors import MasqueradeError
+from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions
+
+__all__ = ["Size", "main", "solve"]
+
+HEAD = ["rule", "wild", "dice", "public nodes", "information sets", "tables", "bytes each"]
+HEAD += ["iterations", "seconds", "value to the opener", "exploitability"]
+AVERAGING = 4.0
+STEP = 20
+
+
+class Size(NamedTuple):
+    """What is to be solved."""
+
+    raising: str
+    wild: str
+    faces: int
+    dice: tuple[int, int]
+
+    def shape(self) -> RoundShape:
+        """The tree of the round."""
+        options = LiarsDiceOptions(raising=self.raising, wild=self.wild, faces=self.faces)
+        return RoundShape(options, self.dice)
+
+
+def sizes(arguments: argparse.Namespace) -> Iterator[Size]:
+    """All rounds that are asked for and whose tables fit, the small ones first."""
+    pairs = [(a, b) for a in range(1, MAX_DICE + 1) for b in range(1, MAX_DICE + 1)]
+    for raising in arguments.raising:
+        for wild in arguments.wild:
+            for faces in arguments.faces:
+                for dice in sorted(pairs, key=lambda pair: (sum(pair), pair)):
+                    # Bids of more dice than this make trees that no memory holds; sizes of trees
+                    # are cheap to know, but not that cheap.
+                    if max(dice) <= arguments.max_dice:
+                        yield Size(raising, wild, faces, dice)
+
+
+def solve(size: Size, target: float, max_iterations: int, num_threads: int) -> list[str]:
+    """Solve one round: its row of the table."""
+    shape = size.shape()
+    solver = RoundSolver(shape, "cfr+", num_threads, averaging=AVERAGING)
+    seconds = 0.0
+    while True:
+        started = time.process_time()
+        solver.run(min(max(STEP, solver.iteration // 4), max_iterations - solver.iteration))
+        seconds += time.process_time() - started
+        best, worst = solver.best_values()
+        exploitability = (best + worst) / 2
+        if exploitability < target or solver.iteration >= max_iterations:
+            break
+    return [
+        *_names(size, shape),
+        f"{solver.iteration:,}",
+        f"{seconds:.1f}",
+        f"{solver.value():+.5f} ({-worst:+.5f} to {best:+.5f})",
+        f"{max(exploitability, 0.0):.1e}",
+    ]
+
+
+def _names(size: Size, shape: RoundShape) -> list[str]:
+    num_bytes = shape.nbytes
+    return [
+        f"`{size.raising}`" + (f", {size.faces} faces" if size.faces != 6 else ""),
+        f"`{size.wild}`",
+        f"{size.dice[0]} against {size.dice[1]}",
+        f"{shape.num_nodes:,}",
+        f"{shape.num_infosets:,}",
+        f"{num_bytes / 1e6:,.1f} MB",
+        f"{num_bytes / shape.num_infosets:.0f}",
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.liars_dice_rounds",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--raising", nargs="+", choices=RAISING, default=["count_first"], help="rules of raising")
+    add("--wild", nargs="+", choices=WILD, default=["none", "ones_unbiddable"], help="wild faces")
+    add("--faces", nargs="+", type=int, default=[6], help="faces of a die")
+    add("--max-dice", type=int, default=2, help="dice of a player (default %(default)s)")
+    add("--max-gb", type=float, default=1.0, help="largest tables that are made (default 1)")
+    add("--target", type=float, default=1e-3, help="exploitability (default %(default)s)")
+    add("--max-iterations", type=int, default=5000, help="when to give up (default 5000)")
+    add("--threads", type=int, default=2, help="threads (default 2)")
+    add("--out", type=Path, help="also write the table to a file")
+    arguments = parser.parse_args(argv)
+    try:
+        rows = [HEAD, *_rows(arguments)]
+    except MasqueradeError as error:
+        print(f"liars_dice_rounds: {error}", file=sys.stderr)
+        return 2
+    text = markdown(rows)
+    print(text)
+    if arguments.out is not None:
+        arguments.out.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[list[str]]:
+    wanted = list(sizes(arguments))
+    progress = Progress(len(wanted))
+    for size in wanted:
+        shape = size.shape()
+        progress.advance(f"{size.raising}, {size.wild}, {size.dice[0]} against {size.dice[1]}")
+        if shape.nbytes > arguments.max_gb * 1e9:
+            yield [*_names(size, shape), "-", "-", "too large", "-"]
+            continue
+        yield solve(size, arguments.target, arguments.max_iterations, arguments.threads)
+    progress.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
