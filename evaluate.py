@@ -6,6 +6,8 @@ python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
 python evaluate.py report runs/tournaments/leduc_v0-tournament-seed0
 python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --viewer 0
 python evaluate.py leaderboard
+python evaluate.py exploitability leduc_v0 random leduc_rule
+python evaluate.py best-response liars_dice_v0 liars_dice_rule
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 from arena import commands
 from envs.core.errors import MasqueradeError
+from training.bounds import best_response
 from training.missing import train_missing
 
 FOLDER = commands.RUNS / "leduc_v0-tournament-seed0"
@@ -69,6 +72,28 @@ examples:
   python evaluate.py leaderboard kuhn leduc --workers 2
   python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
 """
+EXPLOITABILITY = """\
+how far agents are from an equilibrium, exactly, where the whole game can be written down
+
+Each agent's policy is answered by a best response in every seat. An agent that cannot tell its
+policy is asked many times, and the table says so. For larger games there is best-response.
+
+examples:
+  python evaluate.py exploitability leduc_v0 random leduc_rule cfr:runs/leduc_v0/cfr-seed0
+  python evaluate.py exploitability kuhn_v0 random kuhn_rule --option num_players=3
+  python evaluate.py exploitability --config configs/tournaments/leduc.yaml --out leduc.json
+"""
+BEST_RESPONSE = """\
+how exploitable agents are at least, in games of any size: a best response is learnt and measured
+
+A learner practises against the frozen agent; what it has become then wins so much from it in fresh
+games. The runs are kept below runs/best_response/, and the same command goes on with them.
+
+examples:
+  python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000
+  python evaluate.py best-response leduc_v0 leduc_rule random --learner q_learning dqn --seeds 2
+  python evaluate.py best-response --config configs/tournaments/liars_dice.yaml --out bounds.md
+"""
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -81,6 +106,8 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         ("report", REPORT, _add_report, commands.report),
         ("replay", REPLAY, _add_replay, commands.replay),
         ("leaderboard", LEADERBOARD, _add_leaderboard, commands.leaderboard),
+        ("exploitability", EXPLOITABILITY, _add_exploitability, commands.exploitability),
+        ("best-response", BEST_RESPONSE, _add_best_response, best_response),
     ):
         short = text.partition("\n")[0]
         command = _parser(subparsers.add_parser, name=name, help=short, description=text)
@@ -103,7 +130,7 @@ def _add_tournament(command: argparse.ArgumentParser) -> None:
     command.add_argument("--config", type=Path, help="a YAML file instead of game and agents")
 
 
-def _add_match(command: argparse.ArgumentParser) -> None:
+def _add_agents(command: argparse.ArgumentParser) -> None:
     command.add_argument("game", nargs="?", help="a game's id, such as leduc_v0")
     command.add_argument(
         "agents",
@@ -111,6 +138,10 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         help="agents' ids, 'id:path' or 'module:Class'; 'zero=random' renames one",
     )
     _add_option(command)
+
+
+def _add_match(command: argparse.ArgumentParser) -> None:
+    _add_agents(command)
     command.add_argument("--games", type=int, help="games of every group (default 2000)")
     command.add_argument("--seed", type=int, help="root of all chance (default 0)")
     command.add_argument("--design", help="auto, distinct or duels (more than two seats)")
@@ -179,6 +210,60 @@ def _add_leaderboard(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="GAME", help="which (default: every game)")
     command.add_argument("--games", type=int, help="games of every pair, instead of the file's")
     command.add_argument("--workers", type=int, default=1, help="processes (default 1)")
+
+
+def _add_exploitability(command: argparse.ArgumentParser) -> None:
+    _add_agents(command)
+    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    command.add_argument(
+        "--samples",
+        type=int,
+        default=1000,
+        help="how often to ask, in every information set, an agent that cannot tell its policy "
+        "(default 1000)",
+    )
+    command.add_argument(
+        "--max-nodes",
+        type=int,
+        default=5_000_000,
+        help="size of the game at which to give up (default 5,000,000; some 200 bytes each)",
+    )
+    command.add_argument(
+        "--form",
+        default="auto",
+        help="public (tree), tree (sequence form) or auto, the quicker one; the numbers are equal",
+    )
+    command.add_argument("--seed", type=int, help="of the asking (default 0)")
+    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
+    command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
+
+
+def _add_best_response(command: argparse.ArgumentParser) -> None:
+    _add_agents(command)
+    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    command.add_argument(
+        "--learner",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="a file of configs/<game>/ by its name, or any file; of several the best response "
+        "counts (default: configs/<game>/response.yaml)",
+    )
+    command.add_argument(
+        "--steps",
+        type=int,
+        help="how much each learns, in its own unit (default: as its file says)",
+    )
+    command.add_argument("--seeds", type=int, default=1, help="runs of each learner (default 1)")
+    command.add_argument(
+        "--games", type=int, default=20_000, help="fresh games that measure (default 20,000)"
+    )
+    command.add_argument(
+        "--choosing-games", type=int, default=4000, help="games that choose a player (default 4000)"
+    )
+    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
+    command.add_argument("--device", help="auto, cpu or cuda")
+    command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,6 +21,9 @@ __all__ = ["AGENTS", "LEARNERS", "agent_class", "make_agent", "split_path"]
 AGENTS: dict[str, str] = {
     "random": "agents.uniform:RandomAgent",
     "cfr": "agents.policy:PolicyAgent",
+    "cfr_rounds": "agents.policy:PolicyAgent",
+    "mccfr": "agents.policy:PolicyAgent",
+    "mccfr_rounds": "agents.policy:PolicyAgent",
     "dqn": "agents.dqn.agent:DQNAgent",
     "external": "agents.external:ExternalAgent",
     "openspiel": "agents.openspiel_bot:OpenSpielBot",
@@ -28,6 +31,7 @@ AGENTS: dict[str, str] = {
     "kuhn_rule": "agents.kuhn_rule:KuhnRule",
     "leduc_rule": "agents.leduc_rule:LeducRule",
     "liars_dice_rule": "agents.liars_dice_rule:LiarsDiceRule",
+    "leaning": "agents.lies.leaning:LeaningAgent",
     "profiled": "agents.lies.profiled:ProfiledAgent",
     "q_learning": "agents.tabular.player:QLearningPlayer",
     "sarsa": "agents.tabular.player:SarsaPlayer",
@@ -40,6 +44,9 @@ AGENTS: dict[str, str] = {
 
 LEARNERS: dict[str, str] = {
     "cfr": "agents.cfr.learner:CFRLearner",
+    "cfr_rounds": "agents.cfr.liars_dice.learner:RoundsLearner",
+    "mccfr": "agents.cfr.learner:MCCFRLearner",
+    "mccfr_rounds": "agents.cfr.liars_dice.sampled_learner:SampledRoundsLearner",
     "dqn": "agents.dqn.learner:DQNLearner",
     "sb3": "agents.sb3.learner:SB3Learner",
     "q_learning": "agents.tabular.learner:QLearning",

@@ -85,6 +85,8 @@ class Agent(ABC):
     """Seconds it thinks about a move; ``None`` when the clock does not matter."""
     is_learning: bool = False
     """Whether it changes while it plays; tables say so of every agent."""
+    is_deterministic: bool = False
+    """Whether equal views always get the same action, whatever is in their generators."""
     is_reproducible: bool = True
     """Whether the same views and generators always give the same actions."""
 

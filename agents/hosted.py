@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from agents.base import Actions, Views
+from agents.base import Actions, Agent, Probs, Views
 from agents.outside import NoAnswer, OutsideAgent, late
 from envs.core.game import Game
 from envs.core.rng import Words
@@ -111,6 +111,7 @@ class HostedAgent(OutsideAgent):
         self._stop = None
         agent = make_agent(agent_id, game, **params)
         self.wants_tokens = agent.wants_tokens
+        self.is_deterministic = agent.is_deterministic
         self.is_reproducible = agent.is_reproducible
 
     def start(self) -> None:
@@ -153,8 +154,38 @@ class HostedAgent(OutsideAgent):
     ) -> Actions:
         """Send rows; take back the actions and the generators as the agent left them."""
         views, question = questions
-        deadline = time.monotonic() + seconds
-        self._send(question.part(rows))
+        actions: Actions
+        actions, views.rngs[rows] = self._exchange("act", views, question, rows, seconds)
+        return actions
+
+    def policy(self, views: Views) -> Probs | None:
+        """What the agent says of itself; nothing if it has no answer in time."""
+        if self._last_word:
+            return None
+        question = Question.about(views)
+        parts = []
+        for start in range(0, len(views), self.max_rows):
+            rows = np.arange(start, min(start + self.max_rows, len(views)))
+            try:
+                if not self._is_running:
+                    self._begin()
+                seconds = len(rows) * self.limit + self.first_grace
+                (probs,) = self._exchange("policy", views, question, rows, seconds)
+            except NoAnswer as failure:
+                if failure.is_broken:
+                    self._end()
+                return None
+            if probs is None:
+                return None
+            parts.append(probs)
+        return np.concatenate(parts)
+
+    def _exchange(
+        self, what: str, views: Views, question: Question, rows: npt.NDArray[np.int64], wait: float
+    ) -> list[Any]:
+        """Have the agent act, or tell its policy, in some rows."""
+        deadline = time.monotonic() + wait
+        self._send((what, question.part(rows)))
         while True:
             try:
                 kind, *words = self._receive(max(deadline - time.monotonic(), 0.0))
@@ -162,10 +193,8 @@ class HostedAgent(OutsideAgent):
                 raise late(self.limit) from None
             if kind == "failed":
                 raise NoAnswer(words[0], is_broken=False)
-            if kind == "actions":
-                actions: Actions
-                actions, views.rngs[rows] = words
-                return actions
+            if kind == "answer":
+                return words
             self._send(_look_up(views, rows, kind, words[0]))
 
     def _send(self, message: Any) -> None:
@@ -224,21 +253,28 @@ def serve(descriptor: int) -> None:
     connection.send(("ready",))
     while True:
         try:
-            question: Question | None = connection.recv()
+            message: tuple[str, Question] | None = connection.recv()
         except EOFError:
             return
-        if question is None:
+        if message is None:
             agent.begin_match()
             continue
+        what, question = message
         views = question.views(game, look_up)
         try:
-            actions = np.asarray(agent.act(views))
-            if actions.shape != views.seats.shape or actions.dtype.kind not in "iu":
-                raise TypeError(f"{len(views)} whole numbers expected, not {actions!r}")
+            answer = _actions(agent, views) if what == "act" else (agent.policy(views),)
         except Exception as error:
             connection.send(("failed", _in_words(error)))
         else:
-            connection.send(("actions", actions.astype(np.int64), views.rngs))
+            connection.send(("answer", *answer))
+
+
+def _actions(agent: Agent, views: Views) -> tuple[Actions, Words]:
+    """The agent's actions, and the generators as it leaves them."""
+    actions = np.asarray(agent.act(views))
+    if actions.shape != views.seats.shape or actions.dtype.kind not in "iu":
+        raise TypeError(f"{len(views)} whole numbers expected, not {actions!r}")
+    return actions.astype(np.int64), views.rngs
 
 
 def _in_words(error: Exception) -> str:

@@ -59,6 +59,7 @@ class LeducRule(Agent):
     """
 
     game_ids = ("leduc_v0",)
+    is_deterministic = True
 
     def act(self, views: Views) -> Actions:
         """Of the worlds, only the mover's own card and the public card are read."""

@@ -110,6 +110,7 @@ class LiarsDiceRule(Agent):
     """
 
     game_ids = ("liars_dice_v0",)
+    is_deterministic = True
 
     def __init__(self, game: Game) -> None:
         """Work out every chance that can come up in this game."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from arena.agent_spec import AgentSpec
 from arena.config import parse_option, read_config, with_games
@@ -14,11 +18,23 @@ from arena.leaderboard import find_configs, write_leaderboards
 from arena.replay import Recording, Replayer, read_position, record_game, show
 from arena.report import write_report
 from arena.spec import TournamentSpec
+from arena.tables import columns, markdown
 from arena.tournament import run_tournament
 from envs import make_game
 from envs.core.errors import MasqueradeError
 
-__all__ = ["RUNS", "agents_of", "leaderboard", "make_spec", "replay", "report", "tournament"]
+__all__ = [
+    "RUNS",
+    "agents_of",
+    "check_out",
+    "exploitability",
+    "leaderboard",
+    "make_spec",
+    "replay",
+    "report",
+    "tournament",
+    "write_findings",
+]
 
 RUNS = Path("runs") / "tournaments"
 
@@ -59,10 +75,57 @@ def leaderboard(arguments: argparse.Namespace) -> None:
         print(f"wrote {os.path.relpath(page)}")
 
 
+def exploitability(arguments: argparse.Namespace) -> None:
+    """Print how far agents are from an equilibrium, and write it down if that is wanted."""
+    from arena import exploitability as exact  # compiled code, for those who need it
+
+    check_out(arguments.out)
+    spec = make_spec(arguments, min_agents=1)
+    game = spec.build_game()
+    judge = exact.make_judge(game, len(spec.agents), arguments.max_nodes, arguments.form)
+    found = exact.distances(judge, spec.agents, arguments.samples, spec.seed)
+    rows, notes = exact.to_rows(found, game.facts.num_players), exact.notes(found, judge)
+    print("\n".join([f"{game!r}: distance from an equilibrium", "", *columns(rows), "", *notes]))
+    content = {
+        "game": game.id,
+        "options": game.options.to_dict(),
+        "form": judge.form,
+        "seed": spec.seed,
+        "agents": [distance.to_dict() for distance in found],
+    }
+    page = f"# {game!r}: distance from an equilibrium\n\n{markdown(rows)}\n\n" + "\n\n".join(notes)
+    write_findings(arguments.out, content, page)
+
+
+def check_out(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work."""
+    if path is not None and path.suffix not in (".json", ".md"):
+        raise MasqueradeError(f"--out must end in .json or .md, not {path.name!r}")
+
+
+def write_findings(path: Path | None, content: dict[str, Any], page: str) -> None:
+    """Write what was found as JSON or as a page, by the ending of the file's name."""
+    if path is None:
+        return
+    command = "python evaluate.py " + shlex.join(sys.argv[1:])
+    text = json.dumps(content, indent=1)
+    if path.suffix == ".md":
+        title, _, rest = page.partition("\n\n")
+        text = f"{title}\n\n<!-- Written by `{command}`; do not edit. -->\n\n{rest}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.rstrip() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    print(f"\nwritten to {path}")
+
+
 def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
     """The agents that a command will want to see play."""
     if arguments.command in ("tournament", "match"):
         return list(make_spec(arguments).agents)
+    if arguments.command in ("exploitability", "best-response"):
+        return list(make_spec(arguments, min_agents=1).agents)
     if arguments.command == "leaderboard":
         configs = find_configs(arguments.names)
         return [agent for config in configs for agent in read_config(config).agents]
@@ -103,22 +166,26 @@ def _new_game(arguments: argparse.Namespace) -> Recording:
 # ---- specifications ------------------------------------------------------------------------------
 
 
-def make_spec(arguments: argparse.Namespace) -> TournamentSpec:
+def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentSpec:
     """The tournament that the command line or its file describes."""
     if getattr(arguments, "config", None):
         if arguments.game:
             raise MasqueradeError("give either --config or a game with its agents, not both")
         spec = read_config(arguments.config)
-    elif not arguments.game or len(arguments.agents) < 2:
+    elif not arguments.game or len(arguments.agents) < min_agents:
         raise MasqueradeError(
-            "name a game and at least two agents, such as: kuhn_v0 random kuhn_rule"
+            f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'}, "
+            f"such as: kuhn_v0 {'random kuhn_rule' if min_agents > 1 else 'random'}"
         )
     else:
         options = dict(parse_option(text) for text in arguments.option)
         agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
         spec = TournamentSpec(arguments.game, agents, options)
     for name in ("seed", "design", "luck", "pilot"):
-        if getattr(arguments, name) is not None:
+        if getattr(arguments, name, None) is not None:
             spec = replace(spec, **{name: getattr(arguments, name)})
-    spec = spec.within(arguments.time_per_move, arguments.device)
-    return spec if arguments.games is None else with_games(spec, arguments.games)
+    spec = spec.within(
+        getattr(arguments, "time_per_move", None), getattr(arguments, "device", None)
+    )
+    is_played = min_agents > 1 and arguments.games is not None
+    return with_games(spec, arguments.games) if is_played else spec

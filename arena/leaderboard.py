@@ -38,7 +38,9 @@ def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path
     known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     if not names:
         return list(known.values())
-    by_game = {read_config(path).game_id: path for path in known.values()}
+    by_game: dict[str, Path] = {}
+    for path in known.values():
+        by_game.setdefault(read_config(path).game_id, path)
     found = []
     for name in names:
         if name not in known and name not in by_game:

@@ -7,6 +7,7 @@ all groups, count as one observation.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,10 @@ from arena.units import Unit
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 
-__all__ = ["summarise"]
+if TYPE_CHECKING:
+    from arena.exploitability import Distance
+
+__all__ = ["faults_by_agent", "summarise"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,6 +52,7 @@ def summarise(
     results: Sequence[tuple[Unit, MatchResult]],
     traits: Sequence[Traits],
     stopping: Stopping | None = None,
+    distances: Sequence[Distance] = (),
 ) -> Summary:
     """Put the results of all units together.
 
@@ -58,14 +63,15 @@ def summarise(
         results: every unit with its result.
         traits: what each agent says about itself.
         stopping: how play was ended, if not by the number of deals.
+        distances: how far each agent is from an equilibrium, if somebody has looked.
     """
     outcomes = Outcomes.collect(groups, spec.sides(game), spec.deals, results)
     names = [agent.name for agent in spec.agents]
     roles = spec.role_names(game)
     comparisons = [_compare(spec, outcomes, a, b) for a, b in outcomes.pairs]
     metagame = _metagame(spec, outcomes)
-    faults = _faults_by_agent(groups, results, spec.deals)
-    standings = _standings(spec, outcomes, metagame, faults, traits)
+    faults = faults_by_agent(groups, results, spec.deals)
+    standings = _standings(spec, outcomes, metagame, faults, traits, distances)
     lines = [
         f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'} by {reason}"
         for agent, reasons in sorted(faults.items())
@@ -108,6 +114,7 @@ def _standings(
     metagame: Metagame,
     faults: dict[int, dict[str, int]],
     traits: Sequence[Traits],
+    distances: Sequence[Distance],
 ) -> list[Standing]:
     elo = _bradley_terry(spec, outcomes)
     places = _plackett_luce(spec, outcomes) if outcomes.num_sides > 2 else None
@@ -136,9 +143,17 @@ def _standings(
                 bool(elo.is_firm[agent]),
                 trait.is_learning,
                 trait.is_reproducible,
+                *_distance(distances, agent),
             )
         )
     return sorted(standings, key=lambda standing: -standing.mean_return.mean)
+
+
+def _distance(distances: Sequence[Distance], agent: int) -> tuple[float | None, float | None, str]:
+    if not distances:
+        return None, None, "nobody has looked"
+    found = distances[agent]
+    return found.nash_conv, found.exploitability, found.how
 
 
 def _anchor(spec: TournamentSpec) -> int:
@@ -173,7 +188,7 @@ def _plackett_luce(spec: TournamentSpec, outcomes: Outcomes) -> Ratings:
     )
 
 
-def _faults_by_agent(
+def faults_by_agent(
     groups: list[Group], results: Sequence[tuple[Unit, MatchResult]], deals: int
 ) -> dict[int, dict[str, int]]:
     """For each agent how often it failed, by reason."""

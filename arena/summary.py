@@ -82,6 +82,17 @@ class Standing:
     is_learning: bool
     is_reproducible: bool
     """See ``Traits``."""
+    nash_conv: float | None = None
+    """What best responses to the agent would gain in all seats together, if that is known."""
+    exploitability: float | None = None
+    """NashConv divided by the number of players."""
+    policy: str = ""
+    """How the policy behind these two is known ("exact"), or why it is not."""
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the agent had to be asked for its policy."""
+        return self.nash_conv is not None and self.policy != "exact"
 
 
 @dataclass(frozen=True)

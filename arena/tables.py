@@ -10,12 +10,19 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from arena.distance import distance_notes, distance_title, in_figures
 from arena.intervals import Interval
 
 if TYPE_CHECKING:
     from arena.summary import Comparison, Cycle, Standing, Summary
 
-__all__ = ["to_csv", "to_markdown", "to_text"]
+__all__ = [
+    "columns",
+    "markdown",
+    "to_csv",
+    "to_markdown",
+    "to_text",
+]
 
 Rows = list[list[str]]
 
@@ -31,21 +38,19 @@ def to_text(summary: Summary) -> str:
     """Tables for a terminal of 100 columns."""
     standings, ratings = _standing_rows(summary), _rating_rows(summary)
     joined = [[*left, *right[1:]] for left, right in zip(standings, ratings, strict=True)]
-    if _width(joined) <= WIDTH:
-        parts = [_columns(joined)]
-    else:
-        parts = [_columns(standings), _columns(ratings)]
+    fits = _width(joined) <= WIDTH
+    parts = [columns(joined)] if fits else [columns(standings), columns(ratings)]
     num_agents = len(summary.spec.agents)
     if num_agents <= MAX_LISTED:
-        parts.append(_columns(_comparison_rows(summary.comparisons), num_names=2))
+        parts.append(columns(_comparison_rows(summary.comparisons), num_names=2))
     elif num_agents <= MAX_CROSS:
         note = "lead of the row over the column; with ? it may be chance (all pairs together)"
-        parts.append([note, *_columns(_cross_rows(summary))])
-    parts.append(["return in each seat, against everybody", *_columns(_seat_rows(summary))])
+        parts.append([note, *columns(_cross_rows(summary))])
+    parts.append(["return in each seat, against everybody", *columns(_seat_rows(summary))])
     if summary.singles:
         share = f"{100 / len(summary.roles):.1f} %"
         note = f"one against the rest; a fair share of wins is {share}"
-        parts.append([note, *_columns(_single_rows(summary))])
+        parts.append([note, *columns(_single_rows(summary))])
     parts.append(_notes(summary))
     return "\n\n".join("\n".join(lines) for lines in [[_title(summary)], *parts])
 
@@ -55,21 +60,21 @@ def to_markdown(summary: Summary) -> str:
     parts = [
         f"# {_plain_title(summary)}",
         _title(summary),
-        _markdown(_standing_rows(summary)),
-        _markdown(_rating_rows(summary)),
+        markdown(_standing_rows(summary)),
+        markdown(_rating_rows(summary)),
         "## Pairs",
-        _markdown(_comparison_rows(summary.comparisons)),
+        markdown(_comparison_rows(summary.comparisons)),
         "## Seats",
-        _markdown(_seat_rows(summary)),
+        markdown(_seat_rows(summary)),
     ]
     for role in summary.roles:
         parts += [
             f"Return in **{role}** against each opponent:",
-            _markdown(_role_rows(summary, role)),
+            markdown(_role_rows(summary, role)),
         ]
     if summary.singles:
-        parts += ["## One against the rest", _markdown(_single_rows(summary))]
-    parts += ["## Game length", _markdown(_length_rows(summary)), "## Notes"]
+        parts += ["## One against the rest", markdown(_single_rows(summary))]
+    parts += ["## Game length", markdown(_length_rows(summary)), "## Notes"]
     parts.append("\n".join(f"- {note}" for note in _notes(summary)))
     return "\n\n".join(parts) + "\n"
 
@@ -121,8 +126,14 @@ def _standing_rows(summary: Summary) -> Rows:
 
 def _rating_rows(summary: Summary) -> Rows:
     has_places = len(summary.roles) > 2
+    has_distances = any(s.nash_conv is not None for s in summary.standings)
     head = ["agent", "Elo"] + ["Plackett-Luce"] * has_places + ["Nash", "alpha-rank"]
-    return [head, *(_rating_row(standing) for standing in summary.standings)]
+    head += [distance_title(len(summary.roles))] * has_distances
+    rows = [head]
+    for s in summary.standings:
+        distance = s.nash_conv if has_places else s.exploitability
+        rows.append(_rating_row(s) + [in_figures(distance, s.is_estimated)] * has_distances)
+    return rows
 
 
 def _rating_row(s: Standing) -> list[str]:
@@ -224,6 +235,9 @@ def _notes(summary: Summary) -> list[str]:
     unsteady = [s.name for s in summary.standings if not s.is_reproducible]
     if unsteady:
         notes.append(f"Another run may differ, because of {', '.join(unsteady)}.")
+    notes += distance_notes(
+        [(s.name, s.nash_conv, s.policy) for s in summary.standings], len(summary.roles)
+    )
     notes += _luck_notes(summary)
     notes += _cycle_notes(summary)
     q = summary.length.quantiles
@@ -324,7 +338,7 @@ def _widths(cells: Rows) -> list[int]:
     return [max(map(len, column)) for column in zip(*cells, strict=True)]
 
 
-def _columns(rows: Rows, num_names: int = 1) -> list[str]:
+def columns(rows: Rows, num_names: int = 1) -> list[str]:
     """Lines of aligned cells; names, in the first columns, give way to fit the terminal."""
     for size in range(MAX_NAME, MIN_NAME - 1, -1):
         cells = [[_short(c, size) for c in row[:num_names]] + row[num_names:] for row in rows]
@@ -339,7 +353,8 @@ def _columns(rows: Rows, num_names: int = 1) -> list[str]:
     return lines
 
 
-def _markdown(rows: Rows) -> str:
+def markdown(rows: Rows) -> str:
+    """A table as Markdown; all but the first column at the right."""
     head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

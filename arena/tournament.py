@@ -25,7 +25,7 @@ from arena.design import Group, Sides
 from arena.executors import Played, play_units, prepared
 from arena.intervals import SequentialStop, mean_interval
 from arena.match import MatchResult
-from arena.measure import summarise
+from arena.measure import faults_by_agent, summarise
 from arena.outcomes import Outcomes
 from arena.spec import TournamentSpec
 from arena.summary import Stopping, Summary, Traits
@@ -121,14 +121,20 @@ def run_tournament(
             _play_missing(spec, store, units, play_them, on_start)
             return [(unit, store.load(unit)) for unit in units]
 
+        stopping = None
         if until is None:
-            summary = summarise(spec, game, groups, play(spec.deals), traits)
+            results = play(spec.deals)
         else:
             results, stopping = _play_until(
                 _make_stop(spec, game, until), groups, spec.sides(game), play
             )
             spec = replace(spec, deals=stopping.looks[-1])
-            summary = summarise(spec, game, groups, results, traits, stopping)
+    from arena.exploitability import distances_of_tournament  # compiled code, when it is needed
+
+    distances = distances_of_tournament(
+        spec, game, failed=faults_by_agent(groups, results, spec.deals)
+    )
+    summary = summarise(spec, game, groups, results, traits, stopping, distances)
     (folder / "summary.json").write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
     (folder / "summary.md").write_text(summary.to_markdown())
     for name, content in summary.to_csv().items():

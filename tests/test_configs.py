@@ -19,7 +19,7 @@ CONFIGS = [*config_files(), *sorted(Path("configs/demo").glob("*.yaml"))]
 
 # So little that a second is enough; twice as much is twice the work.
 TINY = ["eval.games=20", "eval.exploitability=false", "log.tensorboard=false"]
-AMOUNTS = {"cfr": 4, "sb3": 1024, "dqn": 512}
+AMOUNTS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
 SMALL = {
     "dqn": ["agent.params.learn_start=64", "agent.params.replay_size=1024"],
     "sb3": ["agent.params.num_envs=2", "agent.params.n_steps=64", "agent.params.batch_size=64"],

@@ -55,7 +55,15 @@ def run(capsys: Any, *arguments: str) -> str:
 
 # ---- help ----------------------------------------------------------------------------------------
 
-COMMANDS = ("tournament", "match", "report", "replay", "leaderboard")
+COMMANDS = (
+    "tournament",
+    "match",
+    "report",
+    "replay",
+    "leaderboard",
+    "exploitability",
+    "best-response",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -19,7 +19,7 @@ from training.config import RunConfig, read_yaml
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 
-__all__ = ["source_of", "train_missing"]
+__all__ = ["is_finished", "source_of", "train_missing"]
 
 _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
 
@@ -29,7 +29,7 @@ def train_missing(agents: Iterable[AgentSpec], device: str = "auto") -> None:
     for agent in agents:
         folder = Path(str(agent.params.get("path", "")))
         source = source_of(folder)
-        if source is not None and source[0].exists() and not _is_finished(folder):
+        if source is not None and source[0].exists() and not is_finished(folder):
             _train(*source, folder, resolve_device(device))
 
 
@@ -45,7 +45,8 @@ def source_of(folder: Path) -> tuple[Path, int] | None:
     return Path("configs") / match["game"] / f"{match['config']}.yaml", int(match["seed"])
 
 
-def _is_finished(folder: Path) -> bool:
+def is_finished(folder: Path) -> bool:
+    """Whether a run has come to its end and kept its player."""
     found = players(folder)
     if not found or not (folder / "config.yaml").exists():
         return False

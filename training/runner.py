@@ -232,7 +232,7 @@ class _School:
         if opponents is not None and opponents.has_past:
             path = str(run.player(step))
             opponents.add_past(make_agent(self.config.agent_id, self.game, path=path))
-        if self.scores and self.evaluated_at == step:
+        if self.scores and self.evaluated_at == step and not self.learner.converges:
             score = float(np.mean([score.mean_return.mean for score in self.scores]))
             if self.best is None or score > self.best["score"]:
                 self.best = {"player": run.player(step).name, "step": step, "score": score}

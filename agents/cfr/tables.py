@@ -6,13 +6,14 @@ found by keys. ``tabulate`` asks an agent in every information set of a game wha
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent, Views
+from agents.base import Actions, Agent, Views
 from agents.cfr.response import exploitability
 from agents.cfr.tree import GameTree, Probs
 from agents.policy import UNKNOWN, Policy
@@ -94,51 +95,80 @@ class Tabulated:
 
 
 def tabulate(
-    agent: Agent, tree: GameTree, num_samples: int = DEFAULT_SAMPLES, seed: int = 0
+    agent: Agent,
+    tree: GameTree,
+    num_samples: int = DEFAULT_SAMPLES,
+    seed: int = 0,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Tabulated:
     """The policy of any agent on a tree.
 
-    An agent whose ``policy(views)`` is known tells its probabilities. Any other is asked
-    ``num_samples`` times in every information set, with different generators: then the table is an
-    estimate, exact only if the agent never hesitates, and its exploitability is on average too
+    An agent whose ``policy(views)`` is known tells its probabilities, and one that leaves nothing
+    to chance is asked once. Any other is asked ``num_samples`` times in every information set, with
+    different generators: then the table is an estimate, and its exploitability is on average too
     high.
+
+    Args:
+        agent: whose policy it is to be; it must not learn meanwhile.
+        tree: the game.
+        num_samples: answers in each information set, of an agent that can only be asked.
+        seed: root of the generators it is asked with.
+        on_progress: called with the answers that are there and those there will be.
 
     >>> from agents import make_agent
     >>> from envs import make_game
     >>> tree = GameTree(make_game("leduc_v0"))
-    >>> answer = tabulate(make_agent("leduc_rule", tree.game), tree, num_samples=2)
+    >>> answer = tabulate(make_agent("leduc_rule", tree.game), tree)
     >>> answer.is_exact, round(exploitability(tree, answer.probs), 3)
-    (False, 1.033)
+    (True, 1.033)
     """
     if agent.game != tree.game:
         raise MasqueradeError(f"the agent plays {agent.game!r}, the tree is of {tree.game!r}")
     if num_samples < 1:
         raise MasqueradeError(f"num_samples must be at least 1, not {num_samples}")
+    if agent.is_learning:
+        raise MasqueradeError("it learns while it plays, so it has no one policy")
     weights = np.zeros(tree.num_pairs)
     root = stream(seed, "tabulate")
-    tells = False
-    for first in range(0, tree.num_infosets, _ROWS_AT_ONCE):
-        some = np.arange(first, min(first + _ROWS_AT_ONCE, tree.num_infosets))
+    num_asked = 1 if agent.is_deterministic else num_samples
+    is_exact = True
+    for some in _portions(tree.num_infosets):
         views = views_at(tree, some)
         fill_streams(root, some, views.rngs)
-        told = agent.policy(views)
-        tells = told is not None
-        dense = _counted(agent, views, num_samples) if told is None else told
+        dense = agent.policy(views)
+        is_exact &= agent.is_deterministic or dense is not None
+        if dense is None:
+            dense = np.zeros(views.masks.shape)
+            for number in range(1, num_asked + 1):
+                dense[np.arange(len(views)), _answers(agent, views)] += 1.0
+                if on_progress is not None:
+                    done = int(some[0]) * num_asked + len(views) * number
+                    on_progress(done, tree.num_infosets * num_asked)
+        if dense.shape != views.masks.shape or dense[views.masks == 0].any():
+            raise MasqueradeError("it gives illegal actions some probability: mend it")
         mine = slice(*np.searchsorted(tree.pair_infosets, [some[0], some[-1] + 1]))
-        weights[mine] = dense[tree.pair_infosets[mine] - first, tree.pair_actions[mine]]
+        weights[mine] = dense[tree.pair_infosets[mine] - some[0], tree.pair_actions[mine]]
     probs, is_reached = tree.normalized(weights)
     if not is_reached.all():
         raise MasqueradeError(f"{agent!r} gives legal actions no probability: mend its policy")
-    return Tabulated(probs, tells, 0 if tells else num_samples)
+    return Tabulated(probs, is_exact, 0 if is_exact else num_samples)
 
 
-def _counted(agent: Agent, views: Views, num_samples: int) -> npt.NDArray[np.float64]:
-    """How often the agent chooses each action; its generators go on from sample to sample."""
-    counts = np.zeros((len(views), agent.game.facts.num_actions))
-    rows = np.arange(len(views))
-    for _ in range(num_samples):
-        counts[rows, agent.act(views)] += 1.0
-    return counts
+def _answers(agent: Agent, views: Views) -> Actions:
+    """One action for every row; generators go on from one asking to the next."""
+    actions = np.asarray(agent.act(views))
+    is_fine = actions.shape == views.seats.shape and actions.dtype.kind in "iu"
+    if not is_fine or not ((actions >= 0) & (actions < views.masks.shape[1])).all():
+        raise MasqueradeError("it answers with something that is no action: mend it")
+    return actions
+
+
+def _portions(num_infosets: int) -> Iterator[npt.NDArray[np.int64]]:
+    """All information sets, a few at first: who is slow is known to be so before long."""
+    first, size = 0, 1
+    while first < num_infosets:
+        yield np.arange(first, min(first + size, num_infosets))
+        first, size = first + size, min(16 * size, _ROWS_AT_ONCE)
 
 
 def views_at(tree: GameTree, infosets: npt.NDArray[np.int64]) -> Views:

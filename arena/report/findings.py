@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from arena.distance import distance_notes, distance_title, in_figures
 from arena.report import charts
 from arena.report.collect import Report
 from arena.report.crosstable import cross_table
@@ -83,9 +85,13 @@ def standings(report: Report) -> Safe:
     has_rankings = any(entry["plackett_luce"] for entry in entries)
     head = ["agent", "mean return"]
     head += ["bb/100"] if has_blinds else []
-    head += ["wins, %", "place", "Elo"]
+    num_sides = len(report.summary["roles"])
+    head += ["wins, %", *(["place"] if num_sides > 2 else []), "Elo"]
     head += ["Plackett-Luce"] if has_rankings else []
-    head += ["Nash", "alpha-rank", "seats", "faults"]
+    has_distances = any(entry.get("nash_conv") is not None for entry in entries)
+    head += ["Nash", "alpha-rank"]
+    head += [distance_title(num_sides)] if has_distances else []
+    head += ["seats", "faults"]
     decimals = decimals_of(entries, "mean_return")
     rows = []
     for entry in entries:
@@ -100,14 +106,36 @@ def standings(report: Report) -> Safe:
         )
         cells = [name, figure_cell(entry["mean_return"], decimals)]
         cells += [figure_cell(entry["bb_per_100"], 1)] if has_blinds else []
-        cells += [figure_cell(entry["win_rate"], 1, 100), figure_cell(entry["placement"], 2)]
+        cells += [figure_cell(entry["win_rate"], 1, 100)]
+        cells += [figure_cell(entry["placement"], 2)] if num_sides > 2 else []
         cells += [figure_cell(entry["elo"], 0)]
         cells += [figure_cell(entry["plackett_luce"], 0)] if has_rankings else []
         cells += [number_cell(entry[key], ".2f") for key in ("nash", "alpha_rank")]
+        cells += [_distance_cell(entry, num_sides)] if has_distances else []
         cells += [number_cell(entry[key], ",") for key in ("seats", "faults")]
         rows.append(cells)
     note = "Click on a title to sort by it. Wins: the best return at the table, ties shared."
+    known = [(entry["name"], entry.get("nash_conv"), entry.get("policy", "")) for entry in entries]
+    if has_distances:
+        what = "on average over the seats" if num_sides == 2 else "in all seats together"
+        title = distance_title(num_sides)
+        note += f" {title[0].upper()}{title[1:]}: what best responses would gain {what}; 0 is best."
+    note = " ".join([note, *distance_notes(known, num_sides)])
     return section("standings", "Standings", note, table(head, rows, class_="sortable"))
+
+
+def _distance_cell(entry: dict[str, Any], num_sides: int) -> Safe:
+    """How far an agent is from an equilibrium; why that is not known, or not exact, on hovering."""
+    value = entry["nash_conv" if num_sides > 2 else "exploitability"]
+    is_estimated = value is not None and entry["policy"] != "exact"
+    by = math.inf if value is None else value
+    return element(
+        "td",
+        in_figures(value, is_estimated),
+        class_="num",
+        title=entry["policy"],
+        data_value=repr(min(by, 1e9)),
+    )
 
 
 # ---- where and how -------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from arena.distance import distance_notes, distance_title, in_figures
 from arena.report.collect import Report
 from arena.report.crosstable import meetings
 from arena.report.words import as_interval, decimals_for, share, signed
@@ -22,7 +23,15 @@ INTERVALS = {
     "singles": ("mean_return", "win_rate"),
 }
 NUMBERS = {
-    "standings": ("nash", "nash_skill", "alpha_rank", "seats", "faults"),
+    "standings": (
+        "nash",
+        "nash_skill",
+        "alpha_rank",
+        "seats",
+        "faults",
+        "nash_conv",
+        "exploitability",
+    ),
     "comparisons": ("games", "gain", "luck_gain"),
     "by_role": ("games",),
     "singles": ("games",),
@@ -78,6 +87,8 @@ def standings_table(summary: dict[str, Any]) -> str:
     entries = summary["standings"]
     decimals = decimals_for(as_interval(entry["mean_return"]) for entry in entries)
     has_blinds = any(entry["bb_per_100"] for entry in entries)
+    has_distances = any(entry.get("nash_conv") is not None for entry in entries)
+    num_sides = len(summary["roles"])
     rows = []
     for entry in entries:
         blinds = [signed(as_interval(entry["bb_per_100"]), 1)] if has_blinds else []
@@ -91,16 +102,25 @@ def standings_table(summary: dict[str, Any]) -> str:
                 f"{wins:.1f}",
                 rating,
                 share(entry["nash"]),
+                *([_distance(entry, num_sides)] if has_distances else []),
                 f"{entry['seats']:,}",
                 f"{entry['faults']:,}",
             ]
         )
     head = ["agent", "mean return", *(["bb/100"] if has_blinds else []), "wins, %", "Elo"]
-    head += ["Nash weight", "seats", "faults"]
+    head += ["Nash weight", *([distance_title(num_sides)] if has_distances else [])]
+    head += ["seats", "faults"]
     text = markdown_table(head, rows)
     if not all(entry["is_firm"] for entry in entries):
         text += "\n\n\\* won or lost everything: an indication only."
-    return text
+    known = [(entry["name"], entry.get("nash_conv"), entry.get("policy", "")) for entry in entries]
+    return "\n\n".join([text, *(plain(note) for note in distance_notes(known, num_sides))])
+
+
+def _distance(entry: dict[str, Any], num_sides: int) -> str:
+    """How far an agent is from an equilibrium."""
+    value = entry["nash_conv" if num_sides > 2 else "exploitability"]
+    return in_figures(value, value is not None and entry["policy"] != "exact")
 
 
 def cross_markdown(summary: dict[str, Any], names: Sequence[str]) -> str:
@@ -139,7 +159,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
                 if entry[quantity] is not None:
                     yield (*who, quantity, *entry[quantity])
             for quantity in NUMBERS[table]:
-                yield (*who, quantity, entry[quantity], None, None)
+                yield (*who, quantity, entry.get(quantity), None, None)
 
 
 def to_json(report: Report) -> str:

@@ -1,0 +1,332 @@
+"""How exploitable is an agent at least: a best response to it, learnt and then measured.
+
+In a game that is too large to write down nobody knows the best response, but whatever wins from an
+agent proves how much can be won from it. So a learner practises against the frozen agent, and
+what it has become is measured in fresh games:
+
+1. every learner trains with every seed, in an ordinary run (curves, checkpoints, ``--resume``);
+2. for each seat the best of their players is chosen, by games of its own;
+3. the chosen ones are measured in other games, every deal once in every seat.
+
+Because choosing and measuring share no deal, the interval is not flattered by the choice. What
+comes out is a *lower* bound: a better response may exist, and a weak learner finds little.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import LEARNERS, make_agent
+from agents.base import Agent
+from agents.files import COMPLETE, CheckpointError, checkpoint_folder, players
+from agents.policy import FILE_NAME
+from arena.agent_spec import AgentSpec
+from arena.intervals import Interval, mean_interval
+from arena.match import play_match
+from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.game import Game
+from envs.core.rng import stream
+from training.config import RunConfig, read_yaml
+from training.missing import is_finished
+from training.runner import begin_run, resume_run
+
+__all__ = ["Bound", "Chosen", "Search", "bound", "default_learner", "find_learner"]
+
+CONFIGS = Path("configs")
+RUNS = Path("runs") / "best_response"
+DEFAULTS = ("response", "q_learning", "dqn")
+"""Files of a game's settings that are tried as its learner, the first that there is."""
+_ALONE = ("cfr", "mccfr")
+"""Learners that play nobody."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a best response is looked for."""
+
+    learners: tuple[str, ...] = ()
+    """Names of files in ``configs/<game>/``, paths of files, or ids; empty: the game's own."""
+    amount: int | None = None
+    """How much each learns, in its unit; ``None``: as its file says."""
+    num_seeds: int = 1
+    games: int = 20_000
+    """Games in which the responders are measured, all seats together."""
+    choosing_games: int = 4000
+    """Games of every candidate in the choice, and in the evaluations of its run."""
+    seed: int = 0
+    """Root of all chance; the runs have this seed and the next ones."""
+    confidence: float = 0.95
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be done."""
+        for name, least in (("num_seeds", 1), ("games", 4), ("choosing_games", 4)):
+            if getattr(self, name) < least:
+                raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if self.amount is not None and self.amount < 1:
+            raise OptionError(f"--steps must be at least 1, not {self.amount}")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Who answers in one seat."""
+
+    player: str
+    """The folder of the player."""
+    learner: str
+    score: float
+    """What it won per game in the choice."""
+    value: Interval
+    """What it wins per game in the measurement."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What responses to one agent have won."""
+
+    name: str
+    gain: Interval
+    """More than the agent itself would get, on average over the seats: exploitability at least."""
+    seats: tuple[Chosen, ...]
+    games: int
+
+    @property
+    def at_least(self) -> float:
+        """The lower end; nobody loses by not responding, so it is never below 0."""
+        return max(0.0, self.gain.low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {
+            "agent": self.name,
+            "exploitability_at_least": self.at_least,
+            "gain": _ends(self.gain),
+            "games": self.games,
+            "seats": [{**vars(seat), "value": _ends(seat.value)} for seat in self.seats],
+        }
+
+
+def bound(
+    game: Game, spec: AgentSpec, search: Search, runs: Path = RUNS, is_shown: bool = True
+) -> Bound:
+    """Learn responses to an agent and measure the best of them.
+
+    Args:
+        game: the game.
+        spec: the agent; it must not learn.
+        search: how to look for a response.
+        runs: where the runs are kept; those of the same agent and settings go on, or are used.
+        is_shown: whether to show progress.
+    """
+    if spec.learning:
+        raise MasqueradeError(
+            f"'{spec.name}' learns while it plays: only a frozen agent has a bound"
+        )
+    agent = spec.build(game)
+    folder = runs / game.id / _in_letters(spec.name)
+    candidates = []
+    for learner in search.learners or (default_learner(game),):
+        for seed in range(search.seed, search.seed + search.num_seeds):
+            config = _configure(game, spec, find_learner(game, learner), search, seed)
+            run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
+            _train(config, run, search.device, is_shown)
+            candidates += _players_of(run, config.agent_id, learner, game)
+    found = _measure(game, agent, candidates, search)
+    _write(folder / "bound.json", {"search": vars(search), **found.to_dict()})
+    return found
+
+
+# ---- learners ------------------------------------------------------------------------------------
+
+
+def default_learner(game: Game) -> str:
+    """The learner of a game that is made for it: ``configs/<game>/response.yaml``, if it has one.
+
+    >>> from envs import make_game
+    >>> default_learner(make_game("liars_dice_v0")), default_learner(make_game("leduc_v0"))
+    ('response', 'response')
+    """
+    folder = _configs_of(game)
+    return next((name for name in DEFAULTS if (folder / f"{name}.yaml").exists()), "q_learning")
+
+
+def find_learner(game: Game, name: str) -> dict[str, Any]:
+    """The settings of a learner: a file, the file of that name for the game, or an id's defaults.
+
+    >>> from envs import make_game
+    >>> find_learner(make_game("leduc_v0"), "dqn")["agent"]["id"]
+    'dqn'
+    """
+    known = {path.stem: path for path in sorted(_configs_of(game).glob("*.yaml"))}
+    if name.endswith((".yaml", ".yml")):
+        content = read_yaml(Path(name))
+    elif name in known:
+        content = read_yaml(known[name])
+    elif name in LEARNERS:
+        content = {"agent": {"id": name}}
+    else:
+        raise OptionError(f"unknown learner '{name}': {nearest(name, [*known, *LEARNERS])}")
+    agent = content.get("agent")
+    if isinstance(agent, dict) and agent.get("id") in _ALONE:
+        raise OptionError(f"'{name}' learns from no opponent: choose q_learning or dqn")
+    return content
+
+
+def _configs_of(game: Game) -> Path:
+    return CONFIGS / re.sub(r"_v\d+$", "", game.id)
+
+
+def _configure(
+    game: Game, spec: AgentSpec, content: dict[str, Any], search: Search, seed: int
+) -> RunConfig:
+    """The run of one learner with one seed against the frozen agent."""
+    train = {"seed": seed, "opponents": [spec.to_dict()]}
+    amount = search.amount or (content.get("train") or {}).get("amount")
+    train |= {"amount": amount} if amount else {}
+    return RunConfig.parse(
+        {
+            "game": {"id": game.id, "params": game.options.to_dict()},
+            "agent": content.get("agent"),
+            "train": train,
+            "eval": {
+                "games": search.choosing_games,
+                "opponents": [spec.to_dict()],
+                "exploitability": False,
+            },
+        }
+    )
+
+
+def _train(config: RunConfig, run: Path, device: str, is_shown: bool) -> None:
+    """Have the run finished: begun, taken up again, or done before."""
+    if is_finished(run):
+        return
+    if is_shown:
+        print(f"learning a response in {run}", file=sys.stderr, flush=True)
+    if (run / "config.yaml").exists():
+        outcome = resume_run(run, device, "evaluate.py best-response", is_shown)
+    else:
+        outcome = begin_run(config, run, device, "evaluate.py best-response", is_shown)
+    if not outcome.is_finished:
+        raise KeyboardInterrupt
+
+
+def _mark(config: RunConfig, spec: AgentSpec) -> str:
+    """Changes with the settings of a run and with what the agent has learnt."""
+    values = config.to_dict()
+    values["train"].pop("seed")
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
+    for value in spec.params.values():
+        if isinstance(value, str) and Path(value).exists():
+            digest.update(_contents(Path(value)))
+    return digest.hexdigest()[:8]
+
+
+def _contents(path: Path) -> bytes:
+    """A checksum of what an agent is read from."""
+    if path.is_dir() and (path / FILE_NAME).exists():
+        path = path / FILE_NAME
+    if path.is_dir():
+        try:
+            return (checkpoint_folder(path) / COMPLETE).read_bytes()
+        except (CheckpointError, OSError):
+            return b""
+    return str(zlib.crc32(path.read_bytes())).encode()
+
+
+# ---- choosing and measuring ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    folder: Path
+    learner: str
+    agent: Agent
+
+
+def _players_of(run: Path, agent_id: str, learner: str, game: Game) -> list[_Candidate]:
+    """The best of a run, by its own evaluations, and the last."""
+    folders = dict.fromkeys([checkpoint_folder(run), players(run)[-1]])
+    return [
+        _Candidate(path, learner, make_agent(agent_id, game, path=str(path))) for path in folders
+    ]
+
+
+def _measure(game: Game, agent: Agent, candidates: Sequence[_Candidate], search: Search) -> Bound:
+    num_players = game.facts.num_players
+    chosen, scores = [], []
+    play = partial(_returns, game, agent, seed=_root(search.seed, "choose"))
+    deals = -(-search.choosing_games // num_players)
+    for seat in range(num_players):
+        values = [float(play(each.agent, seat, deals).mean()) for each in candidates]
+        chosen.append(candidates[int(np.argmax(values))])
+        scores.append(max(values))
+    play = partial(_returns, game, agent, seed=_root(search.seed, "measure"))
+    deals = max(2, -(-search.games // num_players))
+    won = np.stack([play(chosen[seat].agent, seat, deals) for seat in range(num_players)], axis=1)
+    total = game.facts.return_sum
+    own: Floats | float = 0.0 if total is None else total / num_players
+    if total is None:  # what the agent gets against itself, in the same deals
+        own = play(agent, 0, deals, is_whole=True).mean(axis=1)
+    return Bound(
+        agent.name,
+        mean_interval(won.mean(axis=1) - own, search.confidence),
+        tuple(
+            Chosen(
+                str(one.folder), one.learner, score, mean_interval(won[:, seat], search.confidence)
+            )
+            for seat, (one, score) in enumerate(zip(chosen, scores, strict=True))
+        ),
+        deals * num_players,
+    )
+
+
+def _returns(
+    game: Game,
+    agent: Agent,
+    responder: Agent,
+    seat: int,
+    deals: int,
+    seed: int,
+    is_whole: bool = False,
+) -> Floats:
+    """What the responder gets in a seat, deal by deal; the agent has all other seats."""
+    seats = [responder if place == seat else agent for place in range(game.facts.num_players)]
+    returns = play_match(game, seats, deals, seed=seed).returns
+    return returns if is_whole else returns[:, seat]
+
+
+def _root(seed: int, purpose: str) -> int:
+    """A seed that no run and no other purpose has."""
+    return int(stream(seed, "best response", purpose)[0] >> np.uint64(1))
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.mean, interval.low, interval.high]
+
+
+def _in_letters(name: str) -> str:
+    """A name as a folder can have it."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("_.") or "agent"
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,80 @@
+"""The command ``evaluate.py best-response``: bounds of several agents as a table and as files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from agents.device import resolve_device
+from arena.commands import check_out, make_spec, write_findings
+from arena.tables import columns, markdown
+from envs.core.game import Game
+from training.best_response import Bound, Search, bound, default_learner, find_learner
+
+__all__ = ["best_response", "notes", "to_rows"]
+
+
+def best_response(arguments: argparse.Namespace) -> None:
+    """Learn responses to agents, print what they win, and write it down if that is wanted."""
+    check_out(arguments.out)
+    spec = make_spec(arguments, min_agents=1)
+    game = spec.build_game()
+    learners = tuple(arguments.learner) or (default_learner(game),)
+    search = Search(
+        learners,
+        arguments.steps,
+        arguments.seeds,
+        arguments.games,
+        arguments.choosing_games,
+        spec.seed,
+        spec.confidence,
+        resolve_device(arguments.device or "auto"),
+    )
+    for learner in learners:
+        find_learner(game, learner)  # what cannot be is refused before anything is learnt
+    for agent in spec.agents:
+        agent.build(game)
+    found = sorted(
+        (bound(game, agent, search) for agent in spec.agents), key=lambda each: each.gain.mean
+    )
+    rows, lines = to_rows(found), notes(game, search)
+    title = f"{game!r}: exploitability, at least"
+    print("\n".join([title, "", *columns(rows), "", *lines]))
+    content = {
+        "game": game.id,
+        "options": game.options.to_dict(),
+        "search": vars(search),
+        "agents": [each.to_dict() for each in found],
+    }
+    page = "\n\n".join([f"# {title}", markdown(rows), " ".join(lines)])
+    write_findings(arguments.out, content, page)
+
+
+def to_rows(found: Sequence[Bound]) -> list[list[str]]:
+    """A table with a head; an interval for the mean over seats and for every seat."""
+    seats = range(len(found[0].seats))
+    head = ["agent", "at least", "response gains", *(f"seat {seat}" for seat in seats), "by"]
+    rows = [head]
+    for each in found:
+        learners = dict.fromkeys(seat.learner for seat in each.seats)
+        figures = [f"{seat.value:.3f}" for seat in each.seats]
+        rows.append(
+            [each.name, f"{each.at_least:.3f}", f"{each.gain:.3f}", *figures, "+".join(learners)]
+        )
+    return rows
+
+
+def notes(game: Game, search: Search) -> list[str]:
+    """What the table cannot say."""
+    percent = f"{100 * search.confidence:g} %"
+    learners = " and ".join(search.learners)
+    seeds = "one seed" if search.num_seeds == 1 else f"{search.num_seeds} seeds"
+    how_much = "" if search.amount is None else f" for {search.amount:,}"
+    return [
+        f"A lower bound: responses learnt by {learners}{how_much}, {seeds}, from the frozen agent;",
+        "a better response may exist, so a small bound is no proof of strength.",
+        f"Seats: what the response wins there. Gains: over the agent itself, mean of the "
+        f"{game.facts.num_players} seats.",
+        f"{search.games:,} fresh games, every deal in every seat, intervals of {percent}; "
+        f"players were chosen in other games.",
+    ]
