@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,13 +39,13 @@ __all__ = [
 ]
 
 RUNS = Path("runs") / "tournaments"
+MOST_NAMES = 60
 
 
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = make_spec(arguments)
-    luck = "" if spec.luck == "none" else f"-luck-{spec.luck}"
-    folder = arguments.out or RUNS / f"{spec.game_id}-{arguments.command}-seed{spec.seed}{luck}"
+    folder = arguments.out or RUNS / _folder_name(arguments.command, spec)
     summary = run_tournament(
         spec,
         folder,
@@ -66,6 +68,18 @@ def report(arguments: argparse.Namespace) -> None:
 def replay(arguments: argparse.Namespace) -> None:
     """Print one game."""
     print(show(_recording(arguments), arguments.viewer))
+
+
+def _folder_name(command: str, spec: TournamentSpec) -> str:
+    """Where results go when nobody says: another match of other players gets another folder."""
+    parts = [spec.game_id, command]
+    if command == "match":
+        names = re.sub(r"[^\w.]+", "_", "-vs-".join(agent.name for agent in spec.agents))
+        # Paths make long names; what is cut off must still tell two matches apart.
+        rest = "" if len(names) <= MOST_NAMES else f"-{zlib.crc32(names.encode()):08x}"
+        parts.append(names[:MOST_NAMES] + rest)
+    parts.append(f"seed{spec.seed}")
+    return "-".join(parts) + ("" if spec.luck == "none" else f"-luck-{spec.luck}")
 
 
 def leaderboard(arguments: argparse.Namespace) -> None:

@@ -256,3 +256,13 @@ def test_a_damaged_position_is_refused(tmp_path: Path) -> None:
         with pytest.raises(MasqueradeError) as error:
             read_position(path)
         assert "\n" not in str(error.value)
+
+
+def test_another_match_gets_another_folder(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    for agents in (["random", "kuhn_rule"], ["a=kuhn_rule", "b=kuhn_rule"]):
+        assert evaluate.main(["match", "kuhn_v0", *agents, "--games", "20"]) == 0
+    assert evaluate.main(["match", "kuhn_v0", "random", "kuhn_rule", "--games", "20"]) == 2
+    assert "--resume" in capsys.readouterr().err
+    names = sorted(path.name for path in (tmp_path / "runs" / "tournaments").iterdir())
+    assert names == ["kuhn_v0-match-a_vs_b-seed0", "kuhn_v0-match-random_vs_kuhn_rule-seed0"]
