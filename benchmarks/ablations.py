@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.intervals import mean_interval
-from benchmarks.growth import FAINT, INK
+from benchmarks.growth import INK, TITLE, dress
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml
 from training.run_folder import RunFolder
@@ -90,16 +90,11 @@ def draw(curves: Curves, metric: str, path: Path) -> None:
         panel.fill_between(steps, low, high, color=color, alpha=0.15, linewidth=0)
     num_seeds = len(next(iter(curves.values()))[1])
     title = f"{metric}: mean of {num_seeds} seeds, band from the lowest to the highest"
-    panel.set_title(title, loc="left", fontsize=10, color=INK)
+    panel.set_title(title, **TITLE)
     panel.set_xlabel("decisions of the learner", color=INK)
     panel.set_ylabel(metric, color=INK)
     panel.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
-    panel.grid(axis="y", color=FAINT, linewidth=0.8)
-    panel.set_axisbelow(True)
-    panel.tick_params(colors=INK, labelsize=8)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
-    panel.legend(frameon=False, fontsize=8)
+    dress(panel)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

@@ -10,13 +10,14 @@ from typing import Any
 
 from benchmarks.timing import Chunk, Clock, Progress, amount, timed_rate
 
-__all__ = ["Curve", "Series", "curve_table", "draw_curves", "measure_curves"]
+__all__ = ["Curve", "Series", "curve_table", "draw_curves", "dress", "measure_curves"]
 
 Series = dict[str, dict[int, float]]
 """Name of a line -> x -> median rate."""
 
 COLORS = ("#2a78d6", "#eb6834", "#1baa7a")
 INK, FAINT = "#30302e", "#d8d7d2"
+TITLE: dict[str, Any] = {"loc": "left", "fontsize": 10, "color": INK}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,17 @@ def draw_curves(grown: Mapping[Curve, Series], path: Path) -> None:
     pyplot.close(figure)
 
 
+def dress(panel: Any, has_legend: bool = True) -> None:
+    """What all our plots look like: faint lines across, no box."""
+    panel.grid(axis="y", color=FAINT, linewidth=0.8)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=INK, labelsize=8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    if has_legend:
+        panel.legend(frameon=False, fontsize=8)
+
+
 def _draw_panel(panel: Any, curve: Curve, series: Series) -> None:
     from matplotlib import ticker
 
@@ -109,7 +121,7 @@ def _draw_panel(panel: Any, curve: Curve, series: Series) -> None:
             label=name,
         )
     xs = sorted({x for rates in series.values() for x in rates})
-    panel.set_title(curve.what, loc="left", fontsize=10, color=INK)
+    panel.set_title(curve.what, **TITLE)
     panel.set_xlabel(curve.x_label, color=INK)
     panel.set_ylabel(curve.unit, color=INK)
     if curve.is_logarithmic:
@@ -121,10 +133,4 @@ def _draw_panel(panel: Any, curve: Curve, series: Series) -> None:
     panel.set_xticks(xs, [f"{x:,}" for x in xs])
     panel.minorticks_off()
     panel.yaxis.set_major_formatter(ticker.EngFormatter(sep=""))
-    panel.grid(axis="y", color=FAINT, linewidth=0.8)
-    panel.set_axisbelow(True)
-    panel.tick_params(colors=INK, labelsize=8)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
-    if len(series) > 1:
-        panel.legend(frameon=False, fontsize=8)
+    dress(panel, has_legend=len(series) > 1)

@@ -22,7 +22,7 @@ from arena.agent_spec import AgentSpec
 from arena.intervals import mean_interval
 from arena.match import play_match
 from benchmarks.ablations import COLORS
-from benchmarks.growth import FAINT, INK
+from benchmarks.growth import INK, TITLE, dress
 from benchmarks.timing import Progress
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
@@ -93,15 +93,10 @@ def draw(curves: Mapping[str, Shares], match: LearningMatch, path: Path) -> None
         low, high = (100 * np.array([getattr(b, side) for b in bands]) for side in ("low", "high"))
         panel.fill_between(games, low.clip(0), high.clip(0, 100), color=color, alpha=0.15, lw=0)
     title = f"games won against {match.against.name} so far, %: {match.seeds} seeds"
-    panel.set_title(title, loc="left", fontsize=10, color=INK)
+    panel.set_title(title, **TITLE)
     panel.set_xlabel("games", color=INK)
     panel.set_ylim(bottom=0)
-    panel.grid(axis="y", color=FAINT, linewidth=0.8)
-    panel.set_axisbelow(True)
-    panel.tick_params(colors=INK, labelsize=8)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
-    panel.legend(frameon=False, fontsize=8)
+    dress(panel)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

@@ -11,14 +11,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.cfr.policy_learner import PolicyLearner
 from agents.cfr.sampling import SamplingSolver
 from agents.cfr.sampling_settings import SamplingSettings, bytes_text
 from agents.cfr.tables import to_policy
 from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
-from agents.learner import Learner, State, Task
-from agents.policy import Policy, PolicyAgent
+from agents.learner import State, Task
+from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options, option
@@ -39,7 +40,7 @@ class CFRSettings(Options):
     )
 
 
-class CFRLearner(Learner):
+class CFRLearner(PolicyLearner):
     """A solver at school.
 
     >>> from envs import make_game
@@ -49,8 +50,6 @@ class CFRLearner(Learner):
     """
 
     settings_class = CFRSettings
-    unit = "iterations"
-    converges = True
     settings: CFRSettings
 
     def __init__(self, task: Task, settings: CFRSettings) -> None:
@@ -71,11 +70,8 @@ class CFRLearner(Learner):
         self.num_done = self.solver.iteration
         return {"charts/exploitability": self.solver.exploitability()}
 
-    def player(self) -> PolicyAgent:
-        """Plays the average policy so far."""
-        return PolicyAgent(self.game, policy=self._policy())
-
-    def _policy(self) -> Policy:
+    def policy(self) -> Policy:
+        """The average so far."""
         solver = self.solver
         return to_policy(
             solver.tree,
@@ -88,10 +84,6 @@ class CFRLearner(Learner):
     def state_dict(self) -> State:
         """The tables of the solver."""
         return self.solver.state_dict()
-
-    def player_state(self) -> State:
-        """The average policy by keys, as ``PolicyAgent`` reads it."""
-        return self._policy().state_dict()
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the solver was."""
@@ -111,7 +103,7 @@ class MCCFRSettings(SamplingSettings):
     )
 
 
-class MCCFRLearner(Learner):
+class MCCFRLearner(PolicyLearner):
     """A sampling solver at school.
 
     >>> from envs import make_game
@@ -122,8 +114,6 @@ class MCCFRLearner(Learner):
     """
 
     settings_class = MCCFRSettings
-    unit = "iterations"
-    converges = True
     settings: MCCFRSettings
 
     def __init__(self, task: Task, settings: MCCFRSettings) -> None:
@@ -150,11 +140,8 @@ class MCCFRLearner(Learner):
             values["charts/exploitability"] = solver.exploitability(self._tree)
         return values
 
-    def player(self) -> PolicyAgent:
-        """Plays the average policy so far."""
-        return PolicyAgent(self.game, policy=self._policy())
-
-    def _policy(self) -> Policy:
+    def policy(self) -> Policy:
+        """The average so far."""
         settings = self.settings
         return self.solver.to_policy(
             self._tree,
@@ -168,10 +155,6 @@ class MCCFRLearner(Learner):
     def state_dict(self) -> State:
         """The tables of the solver and its generators."""
         return self.solver.state_dict()
-
-    def player_state(self) -> State:
-        """The average policy by keys, as ``PolicyAgent`` reads it."""
-        return self._policy().state_dict()
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the solver was."""

@@ -23,8 +23,9 @@ from agents.cfr.liars_dice.match import (
 )
 from agents.cfr.liars_dice.rounds import RoundSolver
 from agents.cfr.liars_dice.shape import RoundShape
-from agents.learner import Learner, State, Task, part
-from agents.policy import Policy, PolicyAgent
+from agents.cfr.policy_learner import PolicyLearner
+from agents.learner import State, Task, part
+from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.options import Options, option
 from envs.liars_dice import LiarsDice
@@ -51,7 +52,7 @@ class RoundsSettings(Options):
     threads: int = option(2, low=1, high=64, help="threads; the result does not depend on them")
 
 
-class RoundsLearner(Learner):
+class RoundsLearner(PolicyLearner):
     """Solves the rounds of a match for two players.
 
     >>> task = Task(LiarsDice(dice=1), total=300)
@@ -61,8 +62,6 @@ class RoundsLearner(Learner):
     """
 
     settings_class = RoundsSettings
-    unit = "iterations"
-    converges = True
     game_ids = ("liars_dice_v0",)
     settings: RoundsSettings
 
@@ -127,18 +126,11 @@ class RoundsLearner(Learner):
             values["charts/value"] = figures.value
         return values
 
-    def player(self) -> PolicyAgent:
-        """Plays the rounds that are solved, and at random in the others."""
-        return PolicyAgent(self.game, policy=self._policy())
-
-    def _policy(self) -> Policy:
+    def policy(self) -> Policy:
+        """Of the rounds that are solved; in the others its player plays at random."""
         return to_policy(
             self.game, self.solved, variant=self.settings.variant, iterations=self.per_round
         )
-
-    def player_state(self) -> State:
-        """The policy by keys, as ``PolicyAgent`` reads it."""
-        return self._policy().state_dict()
 
     def state_dict(self) -> State:
         """Policies of solved rounds, and the tables of the one at work."""
