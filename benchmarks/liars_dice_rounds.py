@@ -47,15 +47,21 @@ class Size(NamedTuple):
 
 def sizes(arguments: argparse.Namespace) -> Iterator[Size]:
     """All rounds that are asked for and whose tables fit, the small ones first."""
-    pairs = [(a, b) for a in range(1, MAX_DICE + 1) for b in range(1, MAX_DICE + 1)]
+    most = range(1, min(arguments.max_dice, MAX_DICE) + 1)
+    pairs = arguments.pairs or [(a, b) for a in most for b in most]
     for raising in arguments.raising:
         for wild in arguments.wild:
             for faces in arguments.faces:
                 for dice in sorted(pairs, key=lambda pair: (sum(pair), pair)):
-                    # Bids of more dice than this make trees that no memory holds; sizes of trees
-                    # are cheap to know, but not that cheap.
-                    if max(dice) <= arguments.max_dice:
-                        yield Size(raising, wild, faces, dice)
+                    yield Size(raising, wild, faces, dice)
+
+
+def _pair(text: str) -> tuple[int, int]:
+    """Read ``3:2``, three dice of the opener against two."""
+    first, _, second = text.partition(":")
+    if not (first.isdigit() and second.isdigit() and min(int(first), int(second)) >= 1):
+        raise argparse.ArgumentTypeError(f"'{text}' is no pair: write it as 3:2")
+    return int(first), int(second)
 
 
 def solve(size: Size, target: float, max_iterations: int, num_threads: int) -> list[str]:
@@ -105,6 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--wild", nargs="+", choices=WILD, default=["none", "ones_unbiddable"], help="wild faces")
     add("--faces", nargs="+", type=int, default=[6], help="faces of a die")
     add("--max-dice", type=int, default=2, help="dice of a player (default %(default)s)")
+    add("--pairs", nargs="+", type=_pair, help="only these, such as 3:2 for three against two")
     add("--max-gb", type=float, default=1.0, help="largest tables that are made (default 1)")
     add("--target", type=float, default=1e-3, help="exploitability (default %(default)s)")
     add("--max-iterations", type=int, default=5000, help="when to give up (default 5000)")

@@ -38,7 +38,7 @@ from arena.match import play_match
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream
-from training.config import RunConfig, read_yaml
+from training.config import RunConfig, learner_class, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run
 
@@ -48,8 +48,6 @@ CONFIGS = Path("configs")
 RUNS = Path("runs") / "best_response"
 DEFAULTS = ("response", "q_learning", "dqn")
 """Files of a game's settings that are tried as its learner, the first that there is."""
-_ALONE = ("cfr", "mccfr")
-"""Learners that play nobody."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -181,7 +179,8 @@ def find_learner(game: Game, name: str) -> dict[str, Any]:
     else:
         raise OptionError(f"unknown learner '{name}': {nearest(name, [*known, *LEARNERS])}")
     agent = content.get("agent")
-    if isinstance(agent, dict) and agent.get("id") in _ALONE:
+    agent_id = agent.get("id") if isinstance(agent, dict) else None
+    if agent_id in LEARNERS and learner_class(agent_id).converges:  # a solver, which plays nobody
         raise OptionError(f"'{name}' learns from no opponent: choose q_learning or dqn")
     return content
 
