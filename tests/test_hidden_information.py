@@ -23,6 +23,7 @@ ROWS = 64
 # What an agent needs that is nothing by itself.
 PARAMS = {
     "external": {"path": "examples/external_player.py"},
+    "leaning": {"base": "sarsa", "expected": [0.3, 0.3, 0.3]},
     "profiled": {"base": "sarsa"},
 }
 # Players that come from learners: how they are trained here, for a moment.
@@ -45,6 +46,10 @@ def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
     if agent_id == "openspiel":
         has_twin = row[0] != "liars_dice_v0" or row[1] == {"preset": "openspiel"}
         return has_twin and agent_class(agent_id).plays(row[0])
+    if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
+        return False
+    if agent_id in LEARNERS and learner_class(agent_id).game_ids:
+        return row[0] in learner_class(agent_id).game_ids
     return agent_class(agent_id).plays(row[0])
 
 

@@ -9,6 +9,8 @@ one: of the *crowd* of the others, only how many they are and how many dice they
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numba import types
 
@@ -149,15 +151,15 @@ def round_keys(worlds, rules, seats, memory, is_crowd, scratch, keys):
         keys[i] = round_key(worlds[i], rules, seats[i], memory, is_crowd, scratch)
 
 
-class RoundCoding:
+class _Coding:
     """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
 
-    is_crowd = False
+    is_crowd: ClassVar[bool]
 
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Only Liar's Dice has rounds of this kind."""
         if game.id != "liars_dice_v0":
-            raise MasqueradeError(f"the coding 'round' is for liars_dice_v0, not for {game.id}")
+            raise MasqueradeError(f"rounds are coded for liars_dice_v0, not for {game.id}")
         self.memory = memory
 
     def __repr__(self) -> str:
@@ -173,7 +175,13 @@ class RoundCoding:
         return keys
 
 
-class CrowdCoding(RoundCoding):
-    """The same with the dice of all others taken together."""
+class RoundCoding(_Coding):
+    """Knows how many dice each of the others has."""
+
+    is_crowd = False
+
+
+class CrowdCoding(_Coding):
+    """Knows how many dice all others have together, and how many they are."""
 
     is_crowd = True

@@ -1,0 +1,298 @@
+"""Matches of Liar's Dice for two to six players, by samples of their rounds.
+
+Whole matches are too large to be sampled as one game: what players have seen in earlier rounds
+would make every decision a new one. Here a walk covers a single round and ends with what the
+position after it is worth, own dice, the others' and who opens. Matches are followed from round to
+round by the present policies, so that those that come up often are learnt well; now and then one
+begins with any dice, so that all are met.
+
+Between two players a round has only two ends, and worth hardly matters. Between more it says whom
+to hurt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.cfr.hash_tables import (
+    LEFT_OUT,
+    NUM_ENTRIES,
+    NUM_ROWS,
+    enter_rows,
+    make_table,
+    read_rows,
+    table_bytes,
+)
+from agents.cfr.liars_dice.keys import ALL_BIDS
+from agents.cfr.liars_dice.sampled_rounds import run_rounds
+from agents.cfr.liars_dice.sampled_seats import ROUND_PLAN, Seats, find_position, start_match
+from agents.cfr.sampling_settings import SamplingSettings, bytes_text
+from agents.policy import Policy
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.options import Options, option
+from envs.core.rng import stream
+from envs.liars_dice import HAND_BASE, NOBODY, LiarsDice
+
+__all__ = ["SampledMatch", "SampledMatchSettings"]
+
+STATE_VERSION = 1
+_ENTRIES = ("actions", "regrets", "sums")
+_ROWS = ("keys", "sizes", *_ENTRIES)
+_SEATS = ("worth", "visits", "dice", "starter", "rng")
+# A solver with other values of these cannot go on.
+_LEARNING = ("memory", "table", "variant", "exploration", "pruning")
+
+DEFAULT_ACTIONS = 30
+"""Entries for every information set where nobody says how many there may be."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SampledMatchSettings(Options):
+    """What players remember, how regrets are kept, and how much memory there is."""
+
+    memory: int = option(
+        0, low=0, high=ALL_BIDS, help="last bids of the round that are remembered; 0: all"
+    )
+    table: str = option(
+        "seats", choices=("seats", "crowd"), help="the others' dice one by one, or all together"
+    )
+    variant: str = option("linear", choices=("cfr", "cfr+", "linear"), help="how regrets are kept")
+    exploration: float = option(
+        0.1, low=0.0, high=1.0, help="how often a match begins with any dice"
+    )
+    pruning: float = option(
+        0.0, low=0.0, high=1.0, help="how often a walk passes hopeless bids over"
+    )
+    max_infosets: int = option(
+        1_000_000, low=1, high=10**10, help="information sets that the table has room for"
+    )
+    max_entries: int | None = option(
+        None,
+        low=1,
+        high=10**11,
+        help="legal actions of all of them together (default: at most 30 each)",
+    )
+    when_full: str = option(
+        "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
+    )
+    least: float = option(
+        1e-3, low=0.0, high=0.5, help="actions of the average policy below this are dropped"
+    )
+
+    @property
+    def coding(self) -> str:
+        """What the keys of its policy stand for.
+
+        >>> SampledMatchSettings(memory=2).coding, SampledMatchSettings(table="crowd").coding
+        ('round:2', 'crowd')
+        """
+        name = "round" if self.table == "seats" else self.table
+        return f"{name}:{self.memory}" if self.memory else name
+
+    def table_size(self, game: Game) -> tuple[int, int]:
+        """Information sets and entries that there is room for."""
+        per_infoset = min(game.facts.num_actions, DEFAULT_ACTIONS)
+        return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
+
+    def table_bytes(self, game: Game) -> int:
+        """How much memory the tables take, all of it from the start."""
+        players = game.facts.num_players
+        num_positions: int = players * HAND_BASE**players
+        return table_bytes(*self.table_size(game)) + 16 * num_positions
+
+
+def first_worth(game: LiarsDice) -> Floats:
+    """What positions are worth at first: everybody wins as often as there are dice to show for it.
+
+    Positions with a single player left are worth exactly that, and are never learnt.
+    """
+    n = game.facts.num_players
+    dice = np.indices((HAND_BASE,) * n, np.float64).reshape(n, -1)[::-1]  # the first digit is last
+    shares = dice / np.maximum(dice.sum(axis=0), 1.0)
+    if game.options.rewards == "dice":
+        lost = dice * (1.0 - shares)
+        worth = (lost[1:].sum(axis=0) / (n - 1)) - lost[0]
+    else:
+        worth = shares[0] - (1.0 - shares[0]) / (n - 1)
+    return np.repeat(worth, n)
+
+
+class SampledMatch:
+    """External-sampling CFR over the rounds of a match.
+
+    Args:
+        game: Liar's Dice with any options.
+        seed: of all draws; the same seed gives the same tables to the last bit.
+        settings: see :class:`SampledMatchSettings`.
+
+    >>> solver = SampledMatch(LiarsDice(num_players=3, dice=1, faces=2))
+    >>> solver.run(2000)
+    >>> solver.to_policy().coding, bool(solver.opening_worth().sum() < 0.2)
+    ('round', True)
+    """
+
+    def __init__(
+        self, game: Game, seed: int = 0, settings: SampledMatchSettings | None = None
+    ) -> None:
+        """Make the tables; nothing is drawn yet but who opens."""
+        if not isinstance(game, LiarsDice):
+            raise MasqueradeError(f"rounds are those of liars_dice_v0, not of {game.id}")
+        self.game = game
+        self.settings = SampledMatchSettings() if settings is None else settings
+        self.iteration = 0
+        kept = SamplingSettings(variant=self.settings.variant, when_full=self.settings.when_full)
+        self._plan = kept.record()
+        self._round_plan = self._make_round_plan()
+        self._table = make_table(*self.settings.table_size(game))
+        self._seats = Seats.of(game, first_worth(game), stream(seed, "mccfr_rounds"))
+        start_match(game.rules, self._seats, self._round_plan)
+
+    def _make_round_plan(self) -> npt.NDArray[Any]:
+        first = self.game.options.first_player
+        plan = np.zeros(1, ROUND_PLAN)
+        plan["memory"] = self.settings.memory or ALL_BIDS
+        plan["is_crowd"] = self.settings.table == "crowd"
+        plan["first_player"] = first if isinstance(first, int) else NOBODY
+        plan["exploration"] = self.settings.exploration
+        plan["pruning"] = self.settings.pruning
+        return plan
+
+    # ---- iterations ------------------------------------------------------------------------------
+
+    def run(self, num_iterations: int) -> None:
+        """Run so many iterations: in each, one walk for every player of one round.
+
+        Raises:
+            MasqueradeError: when the table is full, unless the settings say to go on. What was
+                learnt until then stays, and so does the policy.
+        """
+        if num_iterations < 0:
+            raise MasqueradeError(f"iterations must be 0 or more, not {num_iterations}")
+        left_out, first = self.num_left_out, self.iteration + 1
+        args = self.game.rules, self._seats, self._table, self._plan, self._round_plan
+        self.iteration = int(run_rounds(*args, first, first + num_iterations)) - 1
+        if self.settings.when_full == "error" and self.num_left_out > left_out:
+            raise MasqueradeError(
+                f"the table is full after {self.iteration:,} iterations ({self.num_infosets:,} "
+                f"information sets, {self._table.counts[NUM_ENTRIES]:,} entries): raise "
+                f"max_infosets or max_entries, shorten memory, or set when_full to freeze"
+            )
+
+    # ---- what it knows ---------------------------------------------------------------------------
+
+    @property
+    def num_infosets(self) -> int:
+        """Information sets that have come up and have a row."""
+        return int(self._table.counts[NUM_ROWS])
+
+    @property
+    def num_left_out(self) -> int:
+        """Visits of information sets for which there was no room."""
+        return int(self._table.counts[LEFT_OUT])
+
+    def worth(self, dice: tuple[int, ...], starter: int) -> Floats:
+        """What each player may expect of a match that goes on from here."""
+        counts = np.array(dice, np.int64)
+        seats = range(len(dice))
+        found = [int(find_position(counts, starter, player)) for player in seats]
+        return self._seats.worth[found]
+
+    def opening_worth(self) -> Floats:
+        """What each player may expect of a match, or of a single round."""
+        options = self.game.options
+        first = options.first_player
+        starters = [first] if isinstance(first, int) else range(options.num_players)
+        worth = [self.worth(options.dice_by_seat, starter) for starter in starters]
+        return np.asarray(np.mean(worth, axis=0))
+
+    def to_policy(self, **notes: Any) -> Policy:
+        """The average policy; information sets that nobody has come to are left out."""
+        rows = read_rows(self._table)
+        order = np.argsort(rows.keys)
+        ends = np.cumsum(rows.sizes)
+        sizes = rows.sizes[order]
+        owners = np.repeat(np.arange(len(order)), sizes)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        entries = rows.entries[np.repeat((ends - rows.sizes)[order], sizes) + within]
+        sums = self._table.sums[entries]
+        totals = np.bincount(owners, sums, len(order))
+        # The most frequent action stays in any case.
+        largest = np.maximum.reduceat(sums, np.cumsum(sizes) - sizes)
+        is_kept = (sums >= self.settings.least * totals[owners]) | (sums == largest[owners])
+        is_kept &= sums > 0.0
+        sums, owners = sums[is_kept], owners[is_kept]
+        kept_totals = np.bincount(owners, sums, len(order))
+        is_known = totals > 0.0
+        num_kept = np.bincount(owners, minlength=len(order))[is_known]
+        return Policy(
+            self.game,
+            rows.keys[order][is_known],
+            np.concatenate([[0], np.cumsum(num_kept)]),
+            self._table.actions[entries[is_kept]],
+            sums / kept_totals[owners],
+            np.ones(int(is_known.sum()), np.bool_),
+            notes=notes,
+            coding=self.settings.coding,
+        )
+
+    def __repr__(self) -> str:
+        """The game, what keys stand for, and the memory."""
+        return (
+            f"SampledMatch({self.game!r}: {self.settings.coding}, room for "
+            f"{self.settings.max_infosets:,} information sets in "
+            f"{bytes_text(self.settings.table_bytes(self.game))})"
+        )
+
+    # ---- checkpoints -----------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next iterations depend on, without the empty part of the tables."""
+        rows = read_rows(self._table)
+        seats = self._seats
+        return {
+            **self._header(),
+            "iteration": self.iteration,
+            "num_left_out": self.num_left_out,
+            "keys": rows.keys,
+            "sizes": rows.sizes,
+            **{name: getattr(self._table, name)[rows.entries] for name in _ENTRIES},
+            **{name: getattr(seats, name).copy() for name in _SEATS},
+        }
+
+    def _header(self) -> dict[str, Any]:
+        settings = self.settings.to_dict()
+        return {
+            "version": STATE_VERSION,
+            "game": self.game.id,
+            "options": self.game.options.to_dict(),
+            "settings": {name: settings[name] for name in _LEARNING},
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on where another solver of the same game and settings was; room may differ."""
+        for name, own in self._header().items():
+            if state.get(name) != own:
+                raise MasqueradeError(
+                    f"this state has {name} {state.get(name)!r}, the solver {own!r}: make the "
+                    f"solver that saved it"
+                )
+        missing = {*_ROWS, *_SEATS, "iteration", "num_left_out"} - state.keys()
+        if missing:
+            told = ", ".join(sorted(missing))
+            raise MasqueradeError(f"this state is damaged ({told}): use an intact copy")
+        # A new table takes no memory where it stays empty; one that is cleared would.
+        self._table = make_table(*self.settings.table_size(self.game))
+        enter_rows(self._table, *(state[name] for name in ("keys", "sizes", "actions")))
+        for name in _ENTRIES:
+            getattr(self._table, name)[: len(state["actions"])] = state[name]
+        self._table.counts[LEFT_OUT] = state["num_left_out"]
+        for name in _SEATS:
+            getattr(self._seats, name)[:] = state[name]
+        self.iteration = int(state["iteration"])
