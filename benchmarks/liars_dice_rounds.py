@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from agents.cfr.liars_dice.rounds import RoundSolver
 from agents.cfr.liars_dice.shape import RoundShape
+from agents.cfr.tree import TooLargeError
 from arena.tables import markdown
 from benchmarks.timing import Progress
 from envs.core.errors import MasqueradeError
@@ -134,8 +135,12 @@ def _rows(arguments: argparse.Namespace) -> Iterator[list[str]]:
     wanted = list(sizes(arguments))
     progress = Progress(len(wanted))
     for size in wanted:
-        shape = size.shape()
         progress.advance(f"{size.raising}, {size.wild}, {size.dice[0]} against {size.dice[1]}")
+        try:
+            shape = size.shape()
+        except TooLargeError as error:
+            print(error, file=sys.stderr)
+            continue
         if shape.nbytes > arguments.max_gb * 1e9:
             yield [*_names(size, shape), "-", "-", "too large", "-"]
             continue

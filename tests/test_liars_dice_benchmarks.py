@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from agents.cfr.liars_dice.learner import RoundsLearner, RoundsSettings
+from agents.cfr.liars_dice.shape import RoundShape
 from agents.learner import Task
 from benchmarks import leaning, learning_match, liars_dice_rounds
 from envs.core.errors import OptionError
 from envs.liars_dice import LiarsDice
+from training.config import RunConfig, read_yaml
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +85,21 @@ def test_leaning_gains_from_who_never_lies_as_expected(policy) -> None:
     assert [row[2] for row in rows] == ["0", "0.2"]
     assert float(rows[0][-1]) == pytest.approx(other.table.exploitability, abs=1e-4)
     assert float(rows[1][-1]) >= float(rows[0][-1])
+
+
+def test_rounds_beyond_any_memory_leave_the_others_alone(capsys) -> None:
+    told = ["--pairs", "5:5", "1:1", "--wild", "none", "--threads", "1"]
+    assert liars_dice_rounds.main(told) == 0
+    printed = capsys.readouterr()
+    assert "1 against 1" in printed.out
+    assert "more than any memory holds" in printed.err
+
+
+def test_the_experiments_of_the_project_can_be_read() -> None:
+    folder = Path(__file__).parents[1] / "configs" / "reproduce"
+    match = learning_match.LearningMatch.parse(read_yaml(folder / "liars_dice_cfr.yaml"))
+    assert {learner.id for learner in match.learners} == {"sarsa", "q_learning"}
+    for name, num_nodes in (("two_dice", 2**24), ("two_dice_wild", 2**20)):
+        config = RunConfig.parse(read_yaml(folder / f"liars_dice_{name}.yaml"))
+        game = config.build_game()
+        assert RoundShape(game.options, game.options.dice_by_seat).num_nodes == num_nodes

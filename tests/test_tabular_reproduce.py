@@ -28,6 +28,7 @@ from training.reproduce_liars_dice import (
 )
 
 CONFIGS = Path(__file__).parents[1] / "configs" / "reproduce"
+EXPERIMENTS = [path for path in sorted(CONFIGS.glob("*.yaml")) if "\ntitle:" in path.read_text()]
 SARSA = {"id": "sarsa", "params": {**THESIS, "lies": "code"}}
 Q = {"id": "q_learning", "params": THESIS}
 
@@ -88,7 +89,7 @@ def test_a_miss_is_called_a_miss(low: float | None, high: float | None, verdict:
     assert Finding(check, Interval(55.0, 40.0, 70.0), 40.0, 70.0).verdict == verdict
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("liars_dice_*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
 def test_every_configuration_can_be_played(path: Path) -> None:
     experiment = read_experiment(path)
     assert experiment.seeds >= 10

@@ -177,7 +177,10 @@ class RoundJudge:
     def __call__(self, agent: Agent) -> Verdict:
         """Judge an agent that plays a policy by rounds."""
         if not isinstance(agent, PolicyAgent) or not agent.table.coding.startswith("round"):
-            raise MasqueradeError("it plays no policy by rounds: use 'evaluate.py best-response'")
+            raise MasqueradeError(
+                "the game is too large to write down, and it plays no policy by rounds: use "
+                "'evaluate.py best-response'"
+            )
         figures = judge_match(agent.table)
         return Verdict((figures.value, -figures.value), figures.best_values)
 

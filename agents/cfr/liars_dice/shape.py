@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.cfr.tree import TooLargeError
 from envs.core.errors import MasqueradeError
 from envs.liars_dice import RULES, LiarsDice, LiarsDiceOptions
 
@@ -235,7 +236,7 @@ class RoundShape:
                 sizes[standing][mover] = at
             nodes[standing] += sum(nodes[bid + 1] for bid in self.raises[standing])
         if sizes[NO_BID_YET][0] > MOST_ENTRIES:
-            raise MasqueradeError(
+            raise TooLargeError(
                 f"{self.dice[0]} dice against {self.dice[1]} have {nodes[NO_BID_YET]:.1e} public "
                 "nodes, more than any memory holds: take fewer dice, or raising=never_lower"
             )
