@@ -22,6 +22,9 @@ Everything runs on one core. Exploitability is NashConv per player, on both side
     CFR with simple averaging, and OpenSpiel's ``ExternalSamplingMCCFRSolver`` or
     ``OutcomeSamplingMCCFRSolver``. An iteration is one walk for either player, on both sides. Both
     have run for a while before they are measured, so that their tables are filled.
+``liars_dice_rounds``
+    As ``liars_dice_solve``, but over the public tree that is made for rounds of Liar's Dice and
+    never written down (``agents/cfr/liars_dice``).
 ``leduc_sampling``
     Seconds to exploitability 0.1 of Leduc poker, and OpenSpiel's external-sampling MCCFR, which is
     checked every 5,000 iterations, and only the iterations count. From there on sampling needs four
@@ -37,11 +40,14 @@ from functools import cache, partial
 from typing import Any
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
+from agents.cfr.liars_dice.rounds import RoundSolver
+from agents.cfr.liars_dice.shape import RoundShape
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
 from benchmarks.timing import Chunk
 from envs import make_game
 from envs.core import Game
+from envs.liars_dice import LiarsDice
 
 __all__ = ["CURVES", "JOBS"]
 
@@ -68,7 +74,7 @@ GAMES: dict[str, tuple[Callable[[], Game], str, float]] = {
 # ---- our side ------------------------------------------------------------------------------------
 
 
-def solve(solver: Solver, goal: float) -> None:
+def solve(solver: Solver | RoundSolver, goal: float) -> None:
     """Iterate until the average is good enough."""
     while solver.iteration < MAX_ITERATIONS:
         solver.run(CHECK_EVERY)
@@ -86,6 +92,21 @@ def our_solve(make: Callable[[], Game], goal: float = GOAL, has_building: bool =
         if not has_building:
             started = time.perf_counter()
         solve(solver, goal)
+        return time.perf_counter() - started
+
+    return chunk
+
+
+def our_rounds(make: Callable[[], Game]) -> Chunk:
+    """Seconds to solve a round of Liar's Dice from nothing, over its own tree."""
+
+    def chunk() -> float:
+        started = time.perf_counter()
+        game = make()
+        assert isinstance(game, LiarsDice)
+        shape = RoundShape(game.options, game.options.dice_by_seat)
+        solver = RoundSolver(shape, "cfr+", averaging=4.0)
+        solve(solver, GOAL)
         return time.perf_counter() - started
 
     return chunk
@@ -249,7 +270,7 @@ def _jobs(name: str) -> list[Job]:
     peer: dict[str, Any] = {"peer_name": "OpenSpiel CFRPlusSolver", "package": "open_spiel"}
     duration: dict[str, Any] = {**peer, "unit": "s", "is_duration": True}
     rate: dict[str, Any] = {**peer, "unit": "iter/s"}
-    return [
+    jobs = [
         Job(
             f"{name}_solve",
             f"from nothing to exploitability {GOAL:g}: {spec}",
@@ -287,6 +308,10 @@ def _jobs(name: str) -> list[Job]:
             **rate,
         ),
     ]
+    if name == "liars_dice":
+        what = f"as {name}_solve, over the tree that is made for rounds of Liar's Dice"
+        jobs.append(Job(f"{name}_rounds", what, partial(our_rounds, make), runs.whole, **duration))
+    return jobs
 
 
 def _sampling_job(name: str, sampling: str, target: float | None) -> Job:
