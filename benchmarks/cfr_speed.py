@@ -104,7 +104,8 @@ def our_rounds(make: Callable[[], Game]) -> Chunk:
         started = time.perf_counter()
         game = make()
         assert isinstance(game, LiarsDice)
-        shape = RoundShape(game.options, game.options.dice_by_seat)
+        first, second = game.options.dice_by_seat
+        shape = RoundShape(game.options, (first, second))
         solver = RoundSolver(shape, "cfr+", averaging=4.0)
         solve(solver, GOAL)
         return time.perf_counter() - started
