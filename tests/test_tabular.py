@@ -23,6 +23,7 @@ from agents.tabular.choosing import (
     write_probs,
 )
 from agents.tabular.codings import find_coding
+from agents.tabular.hooks import Hooks, no_watch
 from agents.tabular.in_step import play_in_step
 from agents.tabular.learner import QLearning, TabularLearner
 from agents.tabular.mind import Mind
@@ -410,6 +411,12 @@ def test_a_hook_of_ones_own_is_found_and_used() -> None:
     rewarded = learner(KUHN, "q_learning", reward="tests.planted_tables:reward_seven")
     rewarded.update(2000)
     assert rewarded.mind.table.entries()[1].max() > 6.9
+
+
+def test_a_hook_with_the_wrong_signature_is_refused() -> None:
+    told = r"'encode' must be compiled as .*: decorate it with @compiled\(ENCODE\) from agents.tab"
+    with pytest.raises(TypeError, match=told):
+        Hooks(no_watch)
 
 
 def test_curves_say_what_happened() -> None:

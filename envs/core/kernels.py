@@ -26,7 +26,8 @@ always the same loop over a game's own ``turn``, ``sample`` and ``step``::
 A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
 never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
 rules, action)``,
-yet is compiled once for all games: Numba passes the table as a row of addresses.
+yet is compiled once for all games: Numba passes the table as a row of addresses
+(``addresses.py``).
 
 Laws that the signatures cannot say (``check_game`` tests them):
 
@@ -44,24 +45,11 @@ Laws that the signatures cannot say (``check_game`` tests them):
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    NativeValue,
-    infer_getattr,
-    lower_getattr_generic,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
 
-from envs.core.compiling import JIT_DISABLED
+from envs.core.addresses import Addresses, AddressesType
 
 __all__ = [
     "CHANCE",
@@ -133,19 +121,19 @@ SIGNATURES: dict[str, Any] = {
 """The ten functions of every game."""
 
 SETTLE = INT(STATE, RULES, RNG)
-_TABLE: dict[str, Any] = {**SIGNATURES, "settle": SETTLE}
+KERNELS = AddressesType("masquerade.Kernels", {**SIGNATURES, "settle": SETTLE})
 
 
-class Kernels(int):
+class Kernels(Addresses):
     """The functions of one game, as one cheap argument for compiled code.
-
-    The number itself is the address of a table of their addresses: nothing unboxes faster.
 
     Args:
         functions: every function of the contract by name, each decorated with ``kernel`` and its
             signature; ``settle`` may be missing.
     """
 
+    numba_type = KERNELS
+    decorator = "@kernel({})"
     new: Callable[..., None]
     turn: Callable[..., int]
     legal: Callable[..., int]
@@ -159,93 +147,13 @@ class Kernels(int):
     settle: Callable[..., int]
     has_settle: bool
 
-    def __new__(cls, **functions: Callable[..., Any]) -> Kernels:
+    def __new__(cls, **functions: Callable[..., Any]) -> Self:
         """Check that all ten are there with the right signatures, and note their addresses."""
         missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
-        extra = ", ".join(sorted(functions.keys() - _TABLE.keys())) or "none"
+        extra = ", ".join(sorted(functions.keys() - KERNELS.signatures.keys())) or "none"
         if (missing, extra) != ("none", "none"):
             expected = f"a game needs {', '.join(SIGNATURES)} and may have settle"
             raise TypeError(f"{expected}: missing {missing}, unknown {extra}")
-        addresses = np.zeros(len(_TABLE), np.int64)
-        if not JIT_DISABLED:
-            for i, (name, signature) in enumerate(_TABLE.items()):
-                if name in functions:
-                    addresses[i] = _address(name, functions[name], signature)
-        table = super().__new__(cls, addresses.ctypes.data)
-        table.__dict__.update(functions, has_settle="settle" in functions)
-        table.__dict__["_addresses"] = addresses  # which also keeps the memory alive
+        table = super().__new__(cls, functions)
+        table.has_settle = "settle" in functions
         return table
-
-
-def _address(name: str, function: Any, signature: Any) -> int:
-    overload = getattr(function, "overloads", {}).get(signature.args)
-    if overload is None or overload.signature != signature:
-        raise TypeError(
-            f"'{name}' must be compiled as {signature}: decorate it with @kernel({name.upper()})"
-        )
-    return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
-
-
-class KernelsType(types.Type):
-    """The type of a :class:`Kernels` argument in compiled code.
-
-    A NamedTuple of Numba's first-class functions would do the same, but costs about 19 microseconds
-    per function and call to unbox; this costs one attribute look-up for all of them.
-    """
-
-    def __init__(self) -> None:
-        """Name the type; there is only one."""
-        super().__init__(name="masquerade.Kernels")
-
-
-KERNELS = KernelsType()
-
-
-@typeof_impl.register(Kernels)
-def _typeof_kernels(_value: Kernels, _context: Any) -> KernelsType:
-    return KERNELS
-
-
-@register_model(KernelsType)
-class _KernelsModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, [(name, types.voidptr) for name in _TABLE])
-
-
-@unbox(KernelsType)  # type: ignore[untyped-decorator]
-def _unbox_kernels(typ: Any, obj: Any, c: Any) -> NativeValue:
-    address = c.pyapi.long_as_voidptr(obj)
-    void_pointer = c.context.get_value_type(types.voidptr)
-    table = c.builder.bitcast(address, void_pointer.as_pointer())
-    struct = cgutils.create_struct_proxy(typ)(c.context, c.builder)
-    for i, name in enumerate(_TABLE):
-        slot = c.builder.gep(table, [ir.Constant(ir.IntType(64), i)])
-        setattr(struct, name, c.builder.load(slot))
-    return NativeValue(
-        struct._getvalue(), is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred())
-    )
-
-
-@infer_getattr
-class _KernelsAttributes(AttributeTemplate):
-    key = KernelsType
-
-    def generic_resolve(self, _typ: Any, name: str) -> Any:  # type: ignore[override]
-        if name == "has_settle":
-            return types.boolean
-        return types.FunctionType(_TABLE[name]) if name in _TABLE else None
-
-
-@lower_getattr_generic(KernelsType)  # type: ignore[untyped-decorator]
-def _lower_kernel(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
-    struct = cgutils.create_struct_proxy(typ)(context, builder, value=value)
-    if name == "has_settle":
-        return cgutils.is_not_null(builder, struct.settle)
-    function = cgutils.create_struct_proxy(types.FunctionType(_TABLE[name]))(context, builder)
-    # A first-class function with a "jit address" is called with Numba's own convention: no C
-    # wrapper in between.
-    null = ir.Constant(context.get_value_type(types.voidptr), None)
-    function.c_addr = null
-    function.py_addr = null
-    function.jit_addr = getattr(struct, name)
-    return function._getvalue()
