@@ -142,13 +142,13 @@ class TestTargets:
         learner = make_learner(game, updates_per_step=0.0)
         learner.update(500)
         replay = learner.replay
-        goes_on = replay.discounts[: len(replay)] > 0.0
-        masks = replay.next_masks[: len(replay)]
+        goes_on = replay.kept.discounts[: len(replay)] > 0.0
+        masks = replay.kept.next_masks[: len(replay)]
         assert goes_on.any()
         assert (~goes_on).any()
         assert (masks[~goes_on] == 1).all()
         # Whoever is asked again faces a bid: calling is legal, and what he bid himself is not.
-        own = np.arange(len(replay))[goes_on], replay.actions[: len(replay)][goes_on]
+        own = np.arange(len(replay))[goes_on], replay.kept.actions[: len(replay)][goes_on]
         assert (masks[goes_on][:, -1] == 1).all()
         assert (masks[own] == 0).all()
 
@@ -292,7 +292,7 @@ class TestTables:
     def test_update_makes_exactly_so_many_decisions(self, amount: int) -> None:
         learner = make_learner(updates_per_step=0.0)
         learner.update(amount)
-        waiting = learner.tables._experience._num_waiting.sum()
+        waiting = learner.tables._experience.waiting.num_waiting.sum()
         assert learner.num_done == learner.replay.num_added + waiting == amount
 
     def test_the_learner_sits_in_all_seats_and_opens_no_more_than_others(self) -> None:
@@ -347,7 +347,7 @@ class Audit:
     def __init__(self, experience: Experience) -> None:
         self._inner = experience._close
         self._experience = experience
-        num_slots = len(experience._paid)
+        num_slots = len(experience.waiting.paid)
         self._sums, self._firsts = np.zeros(num_slots), np.zeros(num_slots)
         self.num_games = self.num_paid = 0
         self.largest_error = 0.0
@@ -362,14 +362,14 @@ class Audit:
         is_over: bool,
     ) -> None:
         experience, replay = self._experience, self._experience.replay
-        is_first = experience._num_decisions[slots] == 0
+        is_first = experience.waiting.num_decisions[slots] == 0
         self._firsts[slots[is_first]] = totals[is_first]
         self._sums[slots[is_first]] = 0.0
-        paid = slots[experience._num_waiting[slots] > 0]
+        paid = slots[experience.waiting.num_waiting[slots] > 0]
         before = replay.num_added
         self._inner(slots, inputs, masks, totals, is_over)
         rows = np.arange(before, replay.num_added) % replay.capacity
-        self._sums[paid] += replay.rewards[rows]
+        self._sums[paid] += replay.kept.rewards[rows]
         if is_over:
             errors = np.abs(self._sums[slots] - (totals - self._firsts[slots]))
             self.largest_error = max(self.largest_error, float(errors[~is_first].max(initial=0.0)))

@@ -19,7 +19,7 @@ from envs.core.rng import new_rng
 
 def fill(replay: Replay, rewards: Sequence[float]) -> None:
     """Add one finished one-move game for each reward."""
-    size = replay.inputs.shape[1]
+    size = replay.kept.inputs.shape[1]
     experience = Experience(replay, 1, size)
     slot = np.zeros(1, np.int64)
     for reward in rewards:
@@ -95,7 +95,7 @@ class TestReplay:
         assert len(replay) == 3
         fill(replay, [4, 5, 6])
         assert len(replay) == 4
-        assert sorted(replay.rewards.tolist()) == [3, 4, 5, 6]
+        assert sorted(replay.kept.rewards.tolist()) == [3, 4, 5, 6]
         assert replay.latest(3).rewards.tolist() == [4, 5, 6]
 
     def test_draws_are_uniform_over_what_is_there(self) -> None:
@@ -111,11 +111,11 @@ class TestReplay:
     def test_illegal_next_actions_are_drawn_with_minus_infinity(self, is_latest: bool) -> None:
         replay = Replay(8, 2, 2)
         fill(replay, range(8))
-        replay.next_masks[:] = [[1, 0], [0, 1]] * 4
+        replay.kept.next_masks[:] = [[1, 0], [0, 1]] * 4
         batch = replay.latest(8) if is_latest else replay.draw(32, new_rng(0))
-        expected = np.where(replay.next_masks[batch.rows] == 1, 0.0, -np.inf)
+        expected = np.where(replay.kept.next_masks[batch.rows] == 1, 0.0, -np.inf)
         np.testing.assert_array_equal(batch.penalties, expected)
-        np.testing.assert_array_equal(batch.rewards, replay.rewards[batch.rows])
+        np.testing.assert_array_equal(batch.rewards, replay.kept.rewards[batch.rows])
 
     def test_weights_of_uniform_draws_are_one(self) -> None:
         replay = Replay(8, 2, 2)
@@ -212,7 +212,7 @@ class TestExperience:
             kept = np.arange(num_before, replay.num_added)
             assert len(kept) == len(expected)
             for row, wanted in zip(kept, expected, strict=True):
-                found = [column[row] for column in replay.columns[:-1]]
+                found = [column[row] for column in replay.kept[:-1]]
                 for value, want in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(value, want, rtol=1e-5, atol=1e-6)
 
@@ -224,7 +224,7 @@ class TestExperience:
         experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([-2.0]))
         experience.open(slot, inputs, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([8.0]))
-        assert replay.rewards[0] == pytest.approx(1.0)
+        assert replay.kept.rewards[0] == pytest.approx(1.0)
 
 
 class TestSettings:

@@ -10,14 +10,14 @@ Every row of the batch and every seat has a slot of its own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.dqn.replay import Replay
-from envs.core.compiling import compiled, direct, helper
+from agents.dqn.replay import TRANSITIONS, Replay
+from envs.core.compiling import compiled, direct, inlined
 
 __all__ = ["Experience"]
 
@@ -27,6 +27,38 @@ Indices = npt.NDArray[np.int64]
 _ROWS = types.int64[::1]
 _INPUTS = types.float32[:, ::1]
 _QUEUES = types.float64[:, ::1]
+
+
+class Waiting(NamedTuple):
+    """Decisions whose outcome is not known yet: for each slot a ring of ``n_steps`` places."""
+
+    num_decisions: Indices
+    """[slots] of the game so far; the next one goes to that place, round the ring."""
+    num_waiting: Indices
+    """[slots] so many of the last ones wait."""
+    paid: npt.NDArray[np.float64]
+    """[slots] the total when a slot was last asked."""
+    inputs: Floats
+    """[slots, n_steps, input_size]"""
+    actions: Indices
+    rewards: npt.NDArray[np.float64]
+    """[slots, n_steps] so far."""
+    weights: npt.NDArray[np.float64]
+    """[slots, n_steps] of the next reward."""
+
+
+_WAITING = types.NamedTuple(
+    (
+        _ROWS,
+        _ROWS,
+        types.float64[::1],
+        types.float32[:, :, ::1],
+        types.int64[:, ::1],
+        _QUEUES,
+        _QUEUES,
+    ),
+    Waiting,
+)
 
 
 @compiled(types.void(_ROWS, _INPUTS, _INPUTS, _INPUTS))
@@ -43,30 +75,19 @@ def _see_all(slots, observations, windows, inputs):
             inputs[i, j] = window[j]
 
 
-@helper
-def _emit(
-    place,
-    source,
-    action,
-    reward,
-    discount,
-    next_input,
-    next_mask,
-    inputs,
-    actions,
-    rewards,
-    discounts,
-    next_inputs,
-    next_masks,
-):
-    for j in range(source.size):
-        inputs[place, j] = source[j]
-        next_inputs[place, j] = next_input[j]
+@inlined
+def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
+    """Write a decision and what came of it into the replay, over the oldest there."""
+    row = kept.num_added[0] % kept.actions.size
+    for j in range(next_input.size):
+        kept.inputs[row, j] = waiting.inputs[slot, place, j]
+        kept.next_inputs[row, j] = next_input[j]
     for j in range(next_mask.size):
-        next_masks[place, j] = next_mask[j]
-    actions[place] = action
-    rewards[place] = reward
-    discounts[place] = discount
+        kept.next_masks[row, j] = next_mask[j]
+    kept.actions[row] = waiting.actions[slot, place]
+    kept.rewards[row] = waiting.rewards[slot, place]
+    kept.discounts[row] = 0.0 if is_over else waiting.weights[slot, place]
+    kept.num_added[0] += 1
 
 
 @compiled(
@@ -78,107 +99,42 @@ def _emit(
         types.boolean,
         types.float64,
         types.float64,
-        # the decisions that wait
-        _ROWS,
-        _ROWS,
-        types.float64[::1],
-        types.float32[:, :, ::1],
-        types.int64[:, ::1],
-        _QUEUES,
-        _QUEUES,
-        # the replay
-        _INPUTS,
-        _ROWS,
-        types.float32[::1],
-        types.float32[::1],
-        _INPUTS,
-        types.int8[:, ::1],
-        _ROWS,
+        _WAITING,
+        TRANSITIONS,
     )
 )
-def _close_all(
-    slots,
-    next_inputs,
-    next_masks,
-    totals,
-    is_over,
-    discount,
-    scale,
-    num_decisions,
-    num_waiting,
-    paid,
-    waiting_inputs,
-    waiting_actions,
-    waiting_rewards,
-    waiting_weights,
-    kept_inputs,
-    kept_actions,
-    kept_rewards,
-    kept_discounts,
-    kept_next_inputs,
-    kept_next_masks,
-    num_added,
-):
+def _close_all(slots, next_inputs, next_masks, totals, is_over, discount, scale, waiting, kept):
     """Pay every waiting decision of the slots, and keep those that have waited long enough."""
-    n_steps, capacity = waiting_actions.shape[1], kept_actions.size
+    n_steps = waiting.actions.shape[1]
     for i in range(slots.size):
         slot = slots[i]
-        reward = scale * (totals[i] - paid[slot])
-        paid[slot] = totals[i]
-        oldest = num_decisions[slot] - num_waiting[slot]
-        for number in range(oldest, num_decisions[slot]):
+        reward = scale * (totals[i] - waiting.paid[slot])
+        waiting.paid[slot] = totals[i]
+        num_waiting = waiting.num_waiting[slot]
+        oldest = waiting.num_decisions[slot] - num_waiting
+        for number in range(oldest, oldest + num_waiting):
             place = number % n_steps
-            waiting_rewards[slot, place] += waiting_weights[slot, place] * reward
-            waiting_weights[slot, place] *= discount
-        num_leaving = num_waiting[slot] if is_over else np.int64(num_waiting[slot] == n_steps)
+            waiting.rewards[slot, place] += waiting.weights[slot, place] * reward
+            waiting.weights[slot, place] *= discount
+        num_leaving = num_waiting if is_over else np.int64(num_waiting == n_steps)
         for number in range(oldest, oldest + num_leaving):
-            place = number % n_steps
-            _emit(
-                num_added[0] % capacity,
-                waiting_inputs[slot, place],
-                waiting_actions[slot, place],
-                waiting_rewards[slot, place],
-                0.0 if is_over else waiting_weights[slot, place],
-                next_inputs[i],
-                next_masks[i],
-                kept_inputs,
-                kept_actions,
-                kept_rewards,
-                kept_discounts,
-                kept_next_inputs,
-                kept_next_masks,
-            )
-            num_added[0] += 1
-        num_waiting[slot] -= num_leaving
+            _keep(waiting, slot, number % n_steps, is_over, next_inputs[i], next_masks[i], kept)
+        waiting.num_waiting[slot] -= num_leaving
 
 
-@compiled(
-    types.void(
-        _ROWS,
-        _INPUTS,
-        _ROWS,
-        _ROWS,
-        _ROWS,
-        types.float32[:, :, ::1],
-        types.int64[:, ::1],
-        _QUEUES,
-        _QUEUES,
-    )
-)
-def _open_all(
-    slots, inputs, chosen, num_decisions, num_waiting, waiting_inputs, actions, rewards, weights
-):
-    n_steps = actions.shape[1]
+@compiled(types.void(_ROWS, _INPUTS, _ROWS, _WAITING))
+def _open_all(slots, inputs, chosen, waiting):
+    n_steps = waiting.actions.shape[1]
     for i in range(slots.size):
         slot = slots[i]
-        place = num_decisions[slot] % n_steps
+        place = waiting.num_decisions[slot] % n_steps
         for j in range(inputs.shape[1]):
-            waiting_inputs[slot, place, j] = inputs[i, j]
-        actions[slot, place] = chosen[i]
-        rewards[slot, place] = 0.0
-        weights[slot, place] = 1.0
-        num_decisions[slot] += 1
-        num_waiting[slot] += 1
+            waiting.inputs[slot, place, j] = inputs[i, j]
+        waiting.actions[slot, place] = chosen[i]
+        waiting.rewards[slot, place] = 0.0
+        waiting.weights[slot, place] = 1.0
+        waiting.num_decisions[slot] += 1
+        waiting.num_waiting[slot] += 1
 
 
 _see_rows, _close_rows, _open_rows = direct(_see_all), direct(_close_all), direct(_open_all)
@@ -216,17 +172,19 @@ class Experience:
         self._discount = discount
         self._scale = reward_scale
         self._windows = np.zeros((num_slots, input_size), np.float32)
-        self._num_decisions: Indices = np.zeros(num_slots, np.int64)
-        self._num_waiting: Indices = np.zeros(num_slots, np.int64)
-        self._paid = np.zeros(num_slots)
-        self._inputs = np.zeros((num_slots, n_steps, input_size), np.float32)
-        self._actions = np.zeros((num_slots, n_steps), np.int64)
-        self._rewards = np.zeros((num_slots, n_steps))
-        self._weights = np.zeros((num_slots, n_steps))
+        self.waiting = Waiting(
+            num_decisions=np.zeros(num_slots, np.int64),
+            num_waiting=np.zeros(num_slots, np.int64),
+            paid=np.zeros(num_slots),
+            inputs=np.zeros((num_slots, n_steps, input_size), np.float32),
+            actions=np.zeros((num_slots, n_steps), np.int64),
+            rewards=np.zeros((num_slots, n_steps)),
+            weights=np.zeros((num_slots, n_steps)),
+        )
         # After the end there is no next position. Everything is legal there, so that the best value
         # is a number, and its weight is zero.
         self._no_inputs = np.zeros((num_slots, input_size), np.float32)
-        self._no_masks = np.ones((num_slots, replay.next_masks.shape[1]), np.int8)
+        self._no_masks = np.ones((num_slots, replay.kept.next_masks.shape[1]), np.int8)
 
     def see(self, slots: Indices, observations: Floats) -> Floats:
         """Add observations to what the slots have seen; returns the inputs of the network."""
@@ -267,36 +225,20 @@ class Experience:
             is_over,
             self._discount,
             self._scale,
-            self._num_decisions,
-            self._num_waiting,
-            self._paid,
-            self._inputs,
-            self._actions,
-            self._rewards,
-            self._weights,
-            *replay.columns,
+            self.waiting,
+            replay.kept,
         )
         replay.rate_new(num_before)
 
     def open(self, slots: Indices, inputs: Floats, actions: Indices) -> None:
         """The slots have decided."""
-        _open_rows(
-            slots,
-            inputs,
-            actions,
-            self._num_decisions,
-            self._num_waiting,
-            self._inputs,
-            self._actions,
-            self._rewards,
-            self._weights,
-        )
+        _open_rows(slots, inputs, actions, self.waiting)
 
     def forget(self, slots: Indices) -> None:
         """New games begin in the slots."""
         self._windows[slots] = 0.0
-        self._num_decisions[slots] = 0
-        self._num_waiting[slots] = 0
+        self.waiting.num_decisions[slots] = 0
+        self.waiting.num_waiting[slots] = 0
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All that waits."""
@@ -308,13 +250,4 @@ class Experience:
             array[:] = state[name]
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {
-            "windows": self._windows,
-            "num_decisions": self._num_decisions,
-            "num_waiting": self._num_waiting,
-            "paid": self._paid,
-            "inputs": self._inputs,
-            "actions": self._actions,
-            "rewards": self._rewards,
-            "weights": self._weights,
-        }
+        return {"windows": self._windows, **self.waiting._asdict()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
 
-__all__ = ["Minibatch", "Replay"]
+__all__ = ["TRANSITIONS", "Minibatch", "Replay", "Transitions"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
@@ -27,9 +27,41 @@ Indices = npt.NDArray[np.int64]
 # Added to every error, so that nothing is never drawn again.
 LEAST_ERROR = 1e-3
 
+# How checkpoints hold the columns.
+_PACKED = ("inputs", "next_inputs")
+_PLAIN = ("actions", "rewards", "discounts", "next_masks")
+
 _ROWS = types.int64[::1]
 _TABLE = types.float32[:, ::1]
 _TREE = types.float64[::1]
+
+
+class Transitions(NamedTuple):
+    """What compiled code writes to and draws from: a row for each transition."""
+
+    inputs: Floats
+    actions: Indices
+    rewards: Floats
+    discounts: Floats
+    """[n] weight of the next position's value: 0 when the game was over."""
+    next_inputs: Floats
+    next_masks: npt.NDArray[np.int8]
+    num_added: Indices
+    """[1] how many there have ever been."""
+
+
+TRANSITIONS = types.NamedTuple(
+    (
+        _TABLE,
+        _ROWS,
+        types.float32[::1],
+        types.float32[::1],
+        _TABLE,
+        types.int8[:, ::1],
+        _ROWS,
+    ),
+    Transitions,
+)
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -83,12 +115,7 @@ def _set_priorities(tree, rows, priorities):
 @compiled(
     types.void(
         _ROWS,
-        _TABLE,
-        _ROWS,
-        types.float32[::1],
-        types.float32[::1],
-        _TABLE,
-        types.int8[:, ::1],
+        TRANSITIONS,
         _TABLE,
         _ROWS,
         types.float32[::1],
@@ -97,33 +124,19 @@ def _set_priorities(tree, rows, priorities):
         _TABLE,
     )
 )
-def _gather(
-    rows,
-    inputs,
-    actions,
-    rewards,
-    discounts,
-    next_inputs,
-    next_masks,
-    out_inputs,
-    out_actions,
-    out_rewards,
-    out_discounts,
-    out_next_inputs,
-    out_penalties,
-):
+def _gather(rows, kept, inputs, actions, rewards, discounts, next_inputs, penalties):
     """Copy the rows; a mask becomes 0 for a legal action and minus infinity for another."""
     for i in range(rows.size):
         row = rows[i]
         for j in range(inputs.shape[1]):
-            out_inputs[i, j] = inputs[row, j]
+            inputs[i, j] = kept.inputs[row, j]
         for j in range(inputs.shape[1]):
-            out_next_inputs[i, j] = next_inputs[row, j]
-        for j in range(next_masks.shape[1]):
-            out_penalties[i, j] = 0.0 if next_masks[row, j] else -np.inf
-        out_actions[i] = actions[row]
-        out_rewards[i] = rewards[row]
-        out_discounts[i] = discounts[row]
+            next_inputs[i, j] = kept.next_inputs[row, j]
+        for j in range(penalties.shape[1]):
+            penalties[i, j] = 0.0 if kept.next_masks[row, j] else -np.inf
+        actions[i] = kept.actions[row]
+        rewards[i] = kept.rewards[row]
+        discounts[i] = kept.discounts[row]
 
 
 _uniform_rows, _rows_by_priority = direct(_draw_uniform), direct(_draw_by_priority)
@@ -174,13 +187,15 @@ class Replay:
     ) -> None:
         """Make room; nothing is kept yet."""
         self.capacity = capacity
-        self.inputs = np.zeros((capacity, input_size), np.float32)
-        self.actions: Indices = np.zeros(capacity, np.int64)
-        self.rewards = np.zeros(capacity, np.float32)
-        self.discounts = np.zeros(capacity, np.float32)
-        self.next_inputs = np.zeros((capacity, input_size), np.float32)
-        self.next_masks = np.zeros((capacity, num_actions), np.int8)
-        self._num_added: Indices = np.zeros(1, np.int64)
+        self.kept = Transitions(
+            inputs=np.zeros((capacity, input_size), np.float32),
+            actions=np.zeros(capacity, np.int64),
+            rewards=np.zeros(capacity, np.float32),
+            discounts=np.zeros(capacity, np.float32),
+            next_inputs=np.zeros((capacity, input_size), np.float32),
+            next_masks=np.zeros((capacity, num_actions), np.int8),
+            num_added=np.zeros(1, np.int64),
+        )
         self._exponent = priority_exponent
         # Node 1 is the sum of all, nodes 2i and 2i + 1 add up to node i, and leaves come last.
         num_leaves = 1 << (capacity - 1).bit_length() if priority_exponent is not None else 0
@@ -195,23 +210,7 @@ class Replay:
     @property
     def num_added(self) -> int:
         """How many there have ever been."""
-        return int(self._num_added[0])
-
-    @property
-    def columns(self) -> tuple[npt.NDArray[Any], ...]:
-        """What compiled code writes transitions to, and the count of all so far."""
-        return *self._columns, self._num_added
-
-    @property
-    def _columns(self) -> tuple[npt.NDArray[Any], ...]:
-        return (
-            self.inputs,
-            self.actions,
-            self.rewards,
-            self.discounts,
-            self.next_inputs,
-            self.next_masks,
-        )
+        return int(self.kept.num_added[0])
 
     @property
     def priorities(self) -> npt.NDArray[np.float64]:
@@ -252,13 +251,14 @@ class Replay:
 
     def _room(self, number: int) -> Minibatch:
         if len(self._batch.rows) != number:
-            self._batch = _new_batch(number, self.inputs.shape[1], self.next_masks.shape[1])
+            sizes = self.kept.inputs.shape[1], self.kept.next_masks.shape[1]
+            self._batch = _new_batch(number, *sizes)
         return self._batch
 
     def _gathered(self, batch: Minibatch) -> Minibatch:
         _gather_rows(
             batch.rows,
-            *self._columns,
+            self.kept,
             batch.inputs,
             batch.actions,
             batch.rewards,
@@ -271,23 +271,23 @@ class Replay:
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All transitions, packed: observations are mostly zeros."""
         state: dict[str, npt.NDArray[Any]] = {
-            name: _packed(getattr(self, name)[: len(self)]) for name in ("inputs", "next_inputs")
+            name: _packed(getattr(self.kept, name)[: len(self)]) for name in _PACKED
         }
-        for name in ("actions", "rewards", "discounts", "next_masks"):
-            state[name] = getattr(self, name)[: len(self)].copy()
-        state["num_added"] = self._num_added.copy()
+        for name in _PLAIN:
+            state[name] = getattr(self.kept, name)[: len(self)].copy()
+        state["num_added"] = self.kept.num_added.copy()
         state["priorities"] = self.priorities.copy()
         state["largest"] = np.array([self._largest])
         return state
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Keep the same transitions as the replay that ``state`` was taken from."""
-        self._num_added[:] = state["num_added"]
-        for name in ("inputs", "next_inputs"):
-            kept = getattr(self, name)[: len(self)]
-            kept[:] = _unpacked(state[name]).reshape(kept.shape)
-        for name in ("actions", "rewards", "discounts", "next_masks"):
-            getattr(self, name)[: len(self)] = state[name]
+        self.kept.num_added[:] = state["num_added"]
+        for name in _PACKED:
+            rows = getattr(self.kept, name)[: len(self)]
+            rows[:] = _unpacked(state[name]).reshape(rows.shape)
+        for name in _PLAIN:
+            getattr(self.kept, name)[: len(self)] = state[name]
         self._largest = float(state["largest"][0])
         if self._exponent is not None:
             self._tree[:] = 0.0
