@@ -69,6 +69,14 @@ def test_another_seed_learns_something_else(algorithm: str) -> None:
     assert not same(states[0], states[2])
 
 
+@pytest.mark.parametrize("algorithm", ["PPO", "MaskablePPO"])
+def test_a_new_policy_has_almost_the_largest_entropy(algorithm: str) -> None:
+    curves = make_learner(algorithm).update(100)
+    largest = np.log(2)  # two actions, both always legal
+    assert 0.9 * largest < curves["charts/entropy"] <= largest
+    assert "charts/exploration" not in curves
+
+
 def test_the_player_is_an_agent_like_any_other(tmp_path: Path) -> None:
     learner = make_learner("PPO")
     learner.update(100)

@@ -129,6 +129,9 @@ class SB3Learner(Learner):
         values |= self._env.take_log()
         if self._own.algorithm == "DQN":
             values["charts/exploration"] = float(model.exploration_rate)
+        elif "losses/entropy_loss" in values:
+            # The library adds the negative mean to what it minimizes.
+            values["charts/entropy"] = -values["losses/entropy_loss"]
         return values
 
     def player(self) -> SB3Agent:
