@@ -41,7 +41,7 @@ from agents.learner import Task
 from agents.opponents import Opponents
 from agents.policy import PolicyAgent
 from arena.intervals import Interval, mean_interval
-from benchmarks.harness import FOLDER, one_core
+from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine, write_json
 from envs import make_game
 from envs.adapters.seats import SeatGames
@@ -320,7 +320,7 @@ def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     )
     arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
-    with one_core() as place:
+    with on_cores() as place:
         import torch
 
         torch.set_num_threads(1)

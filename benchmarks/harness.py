@@ -3,7 +3,7 @@
 A benchmark is a list of :class:`Job` and a call of :func:`main`. A job names two sides that do the
 same work. The harness
 
-* puts the whole process, threads and children included, on one core;
+* puts the whole process, threads and children included, on one core, or on as many as it is about;
 * prepares both sides (imports, compilations) and lets each work once untimed;
 * measures in rounds: in each, every job measures both sides, one right after the other, in changing
   order, so that a machine that is busy or hot for a while is so for both;
@@ -27,7 +27,7 @@ from benchmarks.report import Job, Row, machine, missed_targets, table, verdict,
 from benchmarks.timing import CLOCKS, Chunk, Clock, Progress, timed_rate
 from envs.core.errors import UnknownNameError, nearest
 
-__all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "one_core"]
+__all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "runs" / "benchmarks"
 
@@ -73,17 +73,18 @@ def _prepared_peer(job: Job) -> tuple[Chunk | None, str | None]:
 
 
 @contextmanager
-def one_core() -> Iterator[str]:
-    """Keep this process, all its threads and children, on one core; yields where that is."""
+def on_cores(number: int = 1) -> Iterator[str]:
+    """Keep this process, all its threads and children, on so many cores; yields where that is."""
     if not hasattr(os, "sched_setaffinity"):
         yield "not pinned to a core: this system cannot"
         return
     before = os.sched_getaffinity(0)
-    core = max(before)
+    cores = sorted(before)[-number:]
     # Threads that libraries have already started must come along.
-    _pin({core})
+    _pin(set(cores))
     try:
-        yield f"core {core} of {os.cpu_count()}"
+        names = " and ".join(map(str, cores))
+        yield f"core{'s' * (len(cores) > 1)} {names} of {os.cpu_count()}"
     finally:
         _pin(before)
 
@@ -179,6 +180,7 @@ def main(
     curves: Sequence[Curve] = (),
     argv: Sequence[str] | None = None,
     folder: Path = FOLDER,
+    num_cores: int = 1,
 ) -> int:
     """Run a benchmark from the command line; returns the exit code.
 
@@ -189,6 +191,7 @@ def main(
         curves: how our cost grows.
         argv: arguments, those of the process by default.
         folder: where ``<name>.json``, ``<name>_scaling.json`` and ``<name>_scaling.png`` go.
+        num_cores: that the process may use.
     """
     parser = make_parser(name, description, example=jobs[0].name)
     arguments = parser.parse_args(argv)
@@ -207,7 +210,7 @@ def main(
     clock = CLOCKS[arguments.clock]
     num_points = sum(curve.num_points for curve in curves)
     progress = Progress((len(jobs) + num_points) * arguments.rounds)
-    with one_core() as place:
+    with on_cores(num_cores) as place:
         length = f"{arguments.rounds} rounds of {arguments.seconds:g} s, {arguments.clock} clock"
         print(f"{name}: {place}, {length}\n{machine()}", flush=True)
         rows = compare(jobs, arguments.rounds, arguments.seconds, clock, progress)

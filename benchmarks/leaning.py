@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.cfr.liars_dice.judge import Leaning, judge_match
-from agents.lies.leaning import DEFAULT_STRENGTH, LeaningAgent
+from agents.cfr.liars_dice.judge import judge_match
+from agents.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
 from agents.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
 from arena.agent_spec import AgentSpec

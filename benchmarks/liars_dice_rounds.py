@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from agents.cfr.forms.tree import TooLargeError
 from agents.cfr.liars_dice.rounds import RoundSolver
 from agents.cfr.liars_dice.shape import RoundShape
-from agents.cfr.tree import TooLargeError
 from arena.tables import markdown
 from benchmarks.timing import Progress
 from envs.core.errors import MasqueradeError

@@ -10,7 +10,7 @@ import pytest
 
 from arena import play_match
 from benchmarks import arena_speed, peers
-from benchmarks.harness import one_core
+from benchmarks.harness import on_cores
 from benchmarks.network import NetworkAgent
 from benchmarks.policy import numbers, pick_by_softmax
 from envs import make_game
@@ -77,7 +77,7 @@ def test_points_of_curves_play_games(
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
 def test_workers_may_leave_the_core_of_the_benchmark() -> None:
-    with one_core():
+    with on_cores():
         cores = len(os.sched_getaffinity(0))
         free = arena_speed.on_all_cores(lambda: len(os.sched_getaffinity(0)))()
         assert free == len(arena_speed.CORES)

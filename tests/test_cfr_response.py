@@ -11,6 +11,7 @@ from open_spiel.python import policy as their_policies
 
 from agents import make_agent
 from agents.base import Actions, Agent, Views
+from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.openspiel import from_openspiel, infostate_names, policy_table, to_openspiel
 from agents.cfr.response import (
     best_response,
@@ -21,7 +22,6 @@ from agents.cfr.response import (
 )
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tables import tabulate, views_at
-from agents.cfr.tree import GameTree, Probs
 from agents.kuhn_rule import bet_probs
 from envs import make_game
 from envs.core import MasqueradeError, fill_streams, stream

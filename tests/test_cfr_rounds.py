@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from agents.base import Actions, Agent, Views
+from agents.cfr.forms.tree import GameTree
 from agents.cfr.liars_dice.keys import ALL_BIDS, RoundCoding, is_alive
 from agents.cfr.liars_dice.learner import RoundsLearner, RoundsSettings
 from agents.cfr.liars_dice.match import rounds_of
@@ -15,7 +16,6 @@ from agents.cfr.liars_dice.rounds import RoundSolver
 from agents.cfr.liars_dice.shape import RoundShape
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.tables import tabulate
-from agents.cfr.tree import GameTree
 from agents.cfr.vector import VectorCFRSolver
 from agents.learner import Task
 from agents.policy import Policy, PolicyAgent, PolicyError
@@ -111,7 +111,13 @@ def test_same_iterations_as_the_written_tree(dice, options, variant) -> None:
     for _ in range(8):
         public.run(1)
         compact.run(1)
-        np.testing.assert_allclose(tabulate(agent, tree).probs, public.current_policy(), atol=2e-5)
+        # Rounds are kept in single precision, and the order of their sums differs between compiled
+        # and plain code. A regret is good to some 1e-7 of the largest payoff, a probability to that
+        # divided by what the positive regrets of its decision add up to.
+        regrets = np.maximum(public.state_dict()["regrets"], 0.0)
+        total = np.bincount(tree.pair_infosets, regrets)[tree.pair_infosets]
+        errors = tabulate(agent, tree).probs - public.current_policy()
+        assert np.abs(errors * np.maximum(total, 0.01)).max() < 1e-6
 
 
 @pytest.mark.parametrize(("dice", "options"), SMALL)
@@ -156,7 +162,8 @@ def test_known_values(dice, options, value) -> None:
     assert solver.exploitability() < 1e-3
 
 
-def test_numbers_do_not_depend_on_threads() -> None:
+def test_numbers_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.cfr.liars_dice.rounds.WORTH_THREADS", 0)
     shape = make_shape((2, 2))
     alone, together = RoundSolver(shape), RoundSolver(shape, num_threads=3)
     for solver in (alone, together):
@@ -294,6 +301,19 @@ def test_only_two_players_have_rounds() -> None:
 def test_what_no_memory_holds_is_refused_at_once() -> None:
     with pytest.raises(MasqueradeError, match="take fewer dice, or raising=never_lower"):
         make_shape((5, 5), raising="count_first")
-    task = Task(LiarsDice(dice=2), total=4)
-    with pytest.raises(MasqueradeError, match="raise max_gb"):
+
+
+@pytest.mark.parametrize(
+    ("raising", "told"),
+    [
+        (
+            "never_lower",
+            r"need 0\.0012 GB: raise max_gb if the memory is there, or take fewer dice$",
+        ),
+        ("face_first", r"there, take fewer dice, or raising=never_lower$"),
+    ],
+)
+def test_a_match_beyond_max_gb_is_told_what_would_help(raising, told) -> None:
+    task = Task(LiarsDice(dice=2, raising=raising), total=4)
+    with pytest.raises(MasqueradeError, match=told):
         RoundsLearner(task, RoundsSettings(max_gb=0.001))

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from benchmarks import cfr_speed
+from benchmarks import cfr_speed, cfr_threads
 from benchmarks.cfr_speed import (
     CURVES,
     JOBS,
@@ -68,3 +68,9 @@ def test_samples_are_counted_in_iterations(monkeypatch: pytest.MonkeyPatch) -> N
         assert our_samples(KUHN, sampling)() == cfr_speed.SAMPLES_PER_CHUNK
         name = f"{sampling.capitalize()}SamplingMCCFRSolver"
         assert their_samples(name, "kuhn_poker")() == cfr_speed.SAMPLES_PER_CHUNK
+
+
+@pytest.mark.parametrize("name", cfr_threads.SOLVERS)
+def test_every_solver_runs_with_two_threads_and_with_one(name: str) -> None:
+    _, make = cfr_threads.SOLVERS[name]
+    assert make(2)() == make(1)() > 0.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.cfr.tree import GameTree
+from agents.cfr.forms.tree import GameTree
 from envs import make_game
 from envs.core import CHANCE, OVER, Game, MasqueradeError, count_tree
 from envs.core.compiling import kernel
@@ -55,8 +55,9 @@ def test_every_node_is_where_its_history_leads(game: Game) -> None:
         position = game.replay(tree.history(int(node)))
         row = tree.nodes[node]
         assert row["player"] == position.turn
-        keys = [position.key(player) for player in range(tree.num_players)]
-        assert tree.node_keys[node, :-1].tolist() == keys
+        if position.turn != OVER:
+            keys = [position.key(player) for player in range(tree.num_players)]
+            assert tree.node_keys[node, :-1].tolist() == keys
         actions = [int(tree.nodes[child]["action"]) for child in tree.children(int(node))]
         assert actions == position.legal_actions()
         if position.turn >= 0:

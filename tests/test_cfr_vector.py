@@ -8,11 +8,11 @@ import numpy as np
 import pyspiel
 import pytest
 
-from agents.cfr.layout import Layout
-from agents.cfr.public import PublicTree
+from agents.cfr.forms.layout import Layout
+from agents.cfr.forms.public import PublicTree
+from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import exploitability
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tree import GameTree, Probs
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import VectorCFRSolver
 from envs import make_game

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.cfr.liars_dice.judge import Leaning, judge_match
+from agents.cfr.forms.tree import GameTree
+from agents.cfr.liars_dice.judge import judge_match
 from agents.cfr.liars_dice.learner import RoundsLearner, RoundsSettings
 from agents.cfr.response import exploitability
 from agents.cfr.tables import tabulate
-from agents.cfr.tree import GameTree
 from agents.learner import Task
-from agents.lies.leaning import LeaningAgent, expected_lies, lean
+from agents.lies.leaning import Leaning, LeaningAgent, expected_lies, lean
 from agents.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
 from envs.core import Batch, new_rng

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.passes.sequences import fill_reach
 from agents.cfr.response import expected_values
 from agents.cfr.sampling import SamplingSolver
 from agents.cfr.sampling_settings import SamplingSettings
-from agents.cfr.sequences import fill_reach, sequence_form
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tables import from_policy, to_policy
-from agents.cfr.tree import GameTree, Probs
 from agents.files import load_state, save_state
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena.match import play_match
@@ -111,7 +111,7 @@ def test_policies_count_in_the_average_as_their_player_comes_to_use_them(
     mean, error = estimates(tree, probs, way, "sums")
     reach = np.empty(tree.num_pairs + 1)
     for player in range(tree.num_players):
-        fill_reach(sequence_form(tree), player, probs, reach)
+        fill_reach(tree.form, player, probs, reach)
     chance = np.ones(len(tree.nodes))
     for node in range(1, len(tree.nodes)):
         chance[node] = chance[tree.nodes["parent"][node]] * tree.nodes["prob"][node]

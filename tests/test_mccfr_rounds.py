@@ -9,6 +9,7 @@ import pytest
 
 import train
 from agents import make_agent
+from agents.cfr.forms.tree import GameTree
 from agents.cfr.liars_dice.judge import judge_match
 from agents.cfr.liars_dice.keys import (
     ALL_BIDS,
@@ -22,7 +23,6 @@ from agents.cfr.liars_dice.sampled_match import SampledMatch, SampledMatchSettin
 from agents.cfr.liars_dice.sampled_seats import find_position
 from agents.cfr.response import expected_values, nash_conv
 from agents.cfr.tables import tabulate
-from agents.cfr.tree import GameTree
 from agents.learner import Task
 from agents.policy import PolicyAgent, find_coding
 from arena.match import play_match
@@ -286,6 +286,8 @@ def test_refuses_what_it_cannot_do() -> None:
         solve(LiarsDice(dice=1), 0, memory=1).load_state_dict(state)
     with pytest.raises(MasqueradeError, match="this state has options"):
         solve(LiarsDice(dice=2), 0).load_state_dict(state)
+    with pytest.raises(MasqueradeError, match=r"damaged \(worth\)"):
+        solver.load_state_dict({**state, "worth": np.zeros(3)})
     del state["visits"]
     with pytest.raises(MasqueradeError, match=r"damaged \(visits\)"):
         solver.load_state_dict(state)

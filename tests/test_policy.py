@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tables import from_policy, tabulate, to_policy
-from agents.cfr.tree import GameTree
 from agents.policy import Policy, PolicyAgent, PolicyError, probe_encoding
 from arena import play_match
 from envs import make_game

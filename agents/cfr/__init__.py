@@ -1,5 +1,17 @@
 """Solving games: trees, linear programmes, CFR, best responses, and policies as tables.
 
+* :mod:`~agents.cfr.variants`: the members of the CFR family, as numbers;
+* :mod:`~agents.cfr.solver`: CFR for any game; :mod:`~agents.cfr.vector`: the fast way for two
+  players; :mod:`~agents.cfr.sampling`: from samples, for games too large to write down;
+* :mod:`~agents.cfr.forms`: how a game is written down; :mod:`~agents.cfr.passes`: the compiled
+  passes over it;
+* :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.judge`: the same for
+  many policies; :mod:`~agents.cfr.lp`: equilibria by linear programming;
+* :mod:`~agents.cfr.tables`: policies on a tree, of any agent, and as files;
+  :mod:`~agents.cfr.openspiel`: to OpenSpiel and back;
+* :mod:`~agents.cfr.learner`: all of it as runs of ``train.py``;
+* :mod:`~agents.cfr.liars_dice`: Liar's Dice, solved round by round.
+
 A name is imported from its module when it is first asked for.
 
 >>> from agents.cfr import VectorCFRSolver
@@ -17,10 +29,11 @@ from typing import TYPE_CHECKING, Any
 from envs.core.lazily import load
 
 if TYPE_CHECKING:
+    from agents.cfr.forms.layout import Layout
+    from agents.cfr.forms.public import PublicTree
+    from agents.cfr.forms.tree import GameTree
     from agents.cfr.judge import Judge, Verdict
-    from agents.cfr.layout import Layout
     from agents.cfr.lp import Solution, solve_lp
-    from agents.cfr.public import PublicTree
     from agents.cfr.response import (
         BestResponse,
         best_response,
@@ -32,7 +45,6 @@ if TYPE_CHECKING:
     from agents.cfr.sampling_settings import SamplingSettings
     from agents.cfr.solver import CFRSolver, Solver
     from agents.cfr.tables import Tabulated, from_policy, tabulate, to_policy
-    from agents.cfr.tree import GameTree
     from agents.cfr.variants import VARIANTS, Variant, make_variant
     from agents.cfr.vector import VectorCFRSolver, make_solver
 
@@ -66,9 +78,9 @@ __all__ = [
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "judge": ("Judge", "Verdict"),
-    "layout": ("Layout",),
+    "forms.layout": ("Layout",),
     "lp": ("Solution", "solve_lp"),
-    "public": ("PublicTree",),
+    "forms.public": ("PublicTree",),
     "response": (
         "BestResponse",
         "best_response",
@@ -80,7 +92,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "sampling_settings": ("SamplingSettings",),
     "solver": ("CFRSolver", "Solver"),
     "tables": ("Tabulated", "from_policy", "tabulate", "to_policy"),
-    "tree": ("GameTree",),
+    "forms.tree": ("GameTree",),
     "variants": ("VARIANTS", "Variant", "make_variant"),
     "vector": ("VectorCFRSolver", "make_solver"),
 }

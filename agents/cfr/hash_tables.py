@@ -11,16 +11,15 @@ sums are added up without locks, and now and then one of two additions at the sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
-from envs.core.compiling import JIT_DISABLED, compiled, inlined
+from agents.cfr.passes.strokes import add, swap
+from envs.core.compiling import compiled, inlined
 from envs.core.errors import OptionError
 
 __all__ = [
@@ -28,6 +27,7 @@ __all__ = [
     "LEFT_OUT",
     "NUM_ENTRIES",
     "NUM_ROWS",
+    "ROW_ARRAYS",
     "TABLE",
     "HashTable",
     "Rows",
@@ -35,9 +35,12 @@ __all__ = [
     "enter_rows",
     "find",
     "first_entry",
+    "load_rows",
     "make_table",
     "num_entries",
     "read_rows",
+    "rows_by_key",
+    "rows_state",
     "table_bytes",
 ]
 
@@ -50,6 +53,9 @@ MAX_ENTRIES = 2**47
 
 # What a table counts: rows, entries taken, and visits of information sets that had no room.
 NUM_ROWS, NUM_ENTRIES, LEFT_OUT = range(3)
+_ENTRY_ARRAYS = ("actions", "regrets", "sums")
+ROW_ARRAYS = ("keys", "sizes", *_ENTRY_ARRAYS)
+"""What ``rows_state`` consists of."""
 _SLOT_BYTES, _ENTRY_BYTES, _BASELINE_BYTES, _COUNT_BYTES = 16, 8 + 8 + 4, 4, 8 * (3 + 2)
 
 
@@ -88,59 +94,12 @@ TABLE = types.NamedTuple(
 
 
 class Rows(NamedTuple):
-    """All rows without gaps, in the order in which they were entered."""
+    """All rows without gaps."""
 
     keys: npt.NDArray[np.uint64]
     sizes: npt.NDArray[np.int64]
     entries: npt.NDArray[np.int64]
     """The entries of all rows, one row after the other."""
-
-
-# ---- words that two threads may write ------------------------------------------------------------
-
-
-def _item_pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    kind = signature.args[0]
-    array = make_array(kind)(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, kind, array, [args[1]])
-
-
-def _swap_words(_context: Any, words: Any, index: Any, expected: Any, new: Any) -> Any:
-    """What ``words[index]`` was; it becomes ``new`` if that was ``expected``, at one stroke."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _item_pointer(context, builder, signature, args)
-        result = builder.cmpxchg(pointer, args[2], args[3], "seq_cst", "seq_cst")
-        return builder.extract_value(result, 0)
-
-    return types.uint64(words, types.int64, types.uint64, types.uint64), generate
-
-
-def _add_words(_context: Any, numbers: Any, index: Any, amount: Any) -> Any:
-    """What ``numbers[index]`` was before ``amount`` was added to it, at one stroke."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _item_pointer(context, builder, signature, args)
-        return builder.atomic_rmw("add", pointer, args[2], "seq_cst")
-
-    return types.int64(numbers, types.int64, types.int64), generate
-
-
-def _swap_in_python(words: Any, index: int, expected: Any, new: Any) -> Any:
-    old = words[index]
-    if old == expected:
-        words[index] = new
-    return old
-
-
-def _add_in_python(numbers: Any, index: int, amount: int) -> Any:
-    old = numbers[index]
-    numbers[index] += amount
-    return old
-
-
-swap: Any = _swap_in_python if JIT_DISABLED else intrinsic(_swap_words)
-add: Any = _add_in_python if JIT_DISABLED else intrinsic(_add_words)
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -258,7 +217,7 @@ def make_table(
 
 
 def read_rows(table: HashTable) -> Rows:
-    """Where everything is, for whoever wants all of it."""
+    """Where everything is, in the order in which it was entered."""
     keys, places = table.slots[0::2], table.slots[1::2]
     taken = np.flatnonzero(keys)
     taken = taken[np.argsort(places[taken])]
@@ -267,6 +226,16 @@ def read_rows(table: HashTable) -> Rows:
     ends = np.cumsum(sizes)
     entries = np.repeat(firsts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
     return Rows(keys[taken], sizes, entries)
+
+
+def rows_by_key(table: HashTable) -> Rows:
+    """Where everything is, in the order of the keys, as policies have it."""
+    rows = read_rows(table)
+    order = np.argsort(rows.keys)
+    sizes = rows.sizes[order]
+    firsts = (np.cumsum(rows.sizes) - rows.sizes)[order]
+    ranks = np.arange(len(rows.entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Rows(rows.keys[order], sizes, rows.entries[np.repeat(firsts, sizes) + ranks])
 
 
 @compiled(types.void(TABLE, types.uint64[::1], types.int64[::1], types.int32[::1], types.int8[::1]))
@@ -306,3 +275,17 @@ def enter_rows(
         np.ascontiguousarray(actions, np.int32),
         mask,
     )
+
+
+def rows_state(table: HashTable) -> dict[str, npt.NDArray[Any]]:
+    """A copy of all rows, for a checkpoint."""
+    rows = read_rows(table)
+    entries = {name: getattr(table, name)[rows.entries] for name in _ENTRY_ARRAYS}
+    return {"keys": rows.keys, "sizes": rows.sizes, **entries}
+
+
+def load_rows(table: HashTable, state: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Put the rows of a checkpoint into an empty table, which may have other room."""
+    enter_rows(table, state["keys"], state["sizes"], state["actions"])
+    for name in _ENTRY_ARRAYS:
+        getattr(table, name)[: len(state["actions"])] = state[name]

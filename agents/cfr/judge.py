@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.cfr.layout import Layout
-from agents.cfr.public import NoPublicTreeError, PublicTree
+from agents.cfr.forms.layout import Layout
+from agents.cfr.forms.public import NoPublicTreeError, PublicTree
+from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, Probs
+from agents.cfr.forms.walk import NONE
+from agents.cfr.passes.vectors import best_value, pay_ends, spread_reach
 from agents.cfr.response import best_response, expected_values
-from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, Probs
-from agents.cfr.vector import FORMS, best_value, pay_ends, spread_reach
-from agents.cfr.walk import NONE
+from agents.cfr.vector import FORMS
 from envs.core.errors import OptionError, nearest
 from envs.core.game import Game
 
@@ -104,7 +105,8 @@ class Judge:
             spread_reach(vectors, player, policy, reach)
         values, best = [], []
         for player in (0, 1):
-            own = slice(int(vectors.slots[player]), int(vectors.slots[player + 1]))
+            first, end = vectors.parts["first_slot"][vectors.tops[player : player + 2]]
+            own = slice(int(first), int(end))
             pay_ends(vectors, player, reach, gains)
             values.append(float((gains[own] * reach[own]).sum()))
             best.append(float(best_value(vectors, player, reach, gains)))

@@ -7,15 +7,15 @@ sequence form elsewhere. An iteration of ``mccfr`` goes over samples, of any gam
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.policy_learner import PolicyLearner
 from agents.cfr.sampling import SamplingSolver
-from agents.cfr.sampling_settings import SamplingSettings, bytes_text
+from agents.cfr.sampling_learner import SamplingLearner
+from agents.cfr.sampling_settings import SamplingSettings
 from agents.cfr.tables import to_policy
-from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
 from agents.learner import State, Task
@@ -38,6 +38,7 @@ class CFRSettings(Options):
     max_nodes: int = option(
         DEFAULT_MAX_NODES, low=1, high=10**9, help="size of the tree at which to give up"
     )
+    threads: int = option(2, low=1, high=64, help="threads; the result does not depend on them")
 
 
 class CFRLearner(PolicyLearner):
@@ -60,6 +61,7 @@ class CFRLearner(PolicyLearner):
             settings.variant,
             settings.form,
             settings.max_nodes,
+            settings.threads,
             is_alternating=settings.is_alternating,
             delay=settings.delay,
         )
@@ -103,7 +105,7 @@ class MCCFRSettings(SamplingSettings):
     )
 
 
-class MCCFRLearner(PolicyLearner):
+class MCCFRLearner(SamplingLearner):
     """A sampling solver at school.
 
     >>> from envs import make_game
@@ -115,30 +117,22 @@ class MCCFRLearner(PolicyLearner):
 
     settings_class = MCCFRSettings
     settings: MCCFRSettings
+    solver: SamplingSolver
 
     def __init__(self, task: Task, settings: MCCFRSettings) -> None:
-        """Say how much memory it takes, and make the tables."""
+        """Make the tables, and write the game down if it is small."""
         super().__init__(task, settings)
-        size = settings.table_bytes(task.game)
-        print(
-            f"masquerade: a table for {settings.max_infosets:,} information sets takes "
-            f"{bytes_text(size)}",
-            file=sys.stderr,
-        )
-        self.solver = SamplingSolver(task.game, task.seed, settings)
         self._tree = _small_tree(task.game, settings.max_nodes)
+
+    def _make_solver(self) -> SamplingSolver:
+        return SamplingSolver(self.game, self.task.seed, self.settings)
 
     def update(self, amount: int) -> Mapping[str, float]:
         """Run so many iterations; the exploitability is exact, if the game is small."""
-        solver = self.solver
-        solver.run(amount)
-        self.num_done = solver.iteration
-        values = {"charts/infosets": float(solver.num_infosets)}
-        if self.settings.when_full == "freeze":
-            values["charts/left_out"] = float(solver.num_left_out)
-        if self._tree is not None:
-            values["charts/exploitability"] = solver.exploitability(self._tree)
-        return values
+        values = super().update(amount)
+        if self._tree is None:
+            return values
+        return {**values, "charts/exploitability": self.solver.exploitability(self._tree)}
 
     def policy(self) -> Policy:
         """The average so far."""
@@ -151,15 +145,6 @@ class MCCFRLearner(PolicyLearner):
             iterations=self.solver.iteration,
             num_left_out=self.solver.num_left_out,
         )
-
-    def state_dict(self) -> State:
-        """The tables of the solver and its generators."""
-        return self.solver.state_dict()
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on where the solver was."""
-        self.solver.load_state_dict(state)
-        self.num_done = self.solver.iteration
 
 
 def _small_tree(game: Game, max_nodes: int) -> GameTree | None:

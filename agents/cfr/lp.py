@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.tree import GameTree, Probs
+from agents.cfr.forms.tree import GameTree, Probs
 from envs.core.errors import MasqueradeError
 
 __all__ = ["Solution", "solve_lp"]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.sequences import fill_gains, fill_reach, follow_best, sequence_form
-from agents.cfr.tree import GameTree, Probs
-from agents.cfr.walk import NODE
+from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.forms.walk import NODE
+from agents.cfr.passes.sequences import fill_reach, follow_best
 from envs.core.compiling import compiled
 
 __all__ = [
@@ -75,10 +75,9 @@ def best_response(tree: GameTree, probs: Probs, player: int) -> BestResponse:
     0.5
     """
     probs = tree.check_policy(probs).copy()
-    form, gains = sequence_form(tree), np.zeros(tree.num_pairs + 1)
-    fill_gains(form, player, _reach(tree, probs), gains)
-    follow_best(form, player, gains, probs)
-    return BestResponse(float(gains[-1]), probs)
+    gains, values = np.zeros(tree.num_pairs + 1), np.zeros(tree.num_infosets)
+    value = follow_best(tree.form, player, _reach(tree, probs), gains, values, probs)
+    return BestResponse(float(value), probs)
 
 
 def nash_conv(tree: GameTree, probs: Probs) -> float:
@@ -114,7 +113,6 @@ def counterfactual_reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64
 
 def _reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64]:
     reach = np.empty(tree.num_pairs + 1)
-    form = sequence_form(tree)
     for player in range(tree.num_players):
-        fill_reach(form, player, probs, reach)
+        fill_reach(tree.form, player, probs, reach)
     return reach

@@ -1,10 +1,10 @@
-"""The settings of a sampling solver, and the memory that follows from them."""
+"""The settings of sampling solvers, and the memory that follows from them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,7 @@ from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.options import Options, option
 
-__all__ = ["SamplingSettings", "bytes_text"]
-
-DEFAULT_ACTIONS = 8
-"""Entries for every information set where nobody says how many there may be."""
+__all__ = ["SamplingSettings", "TableSettings", "bytes_text"]
 
 HISTORIES_PER_INFOSET = 4
 """Room for baselines by history where nobody says how much."""
@@ -51,7 +48,39 @@ _VARIANTS = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class SamplingSettings(Options):
+class TableSettings(Options):
+    """How much memory there is, and what to do when it is full.
+
+    >>> from envs import make_game
+    >>> TableSettings(max_infosets=1000).room(make_game("kuhn_v0"))
+    (1000, 2000)
+    """
+
+    entries_per_infoset: ClassVar[int] = 8
+    """Where nobody says how many there may be."""
+
+    max_infosets: int = option(
+        1_000_000, low=1, high=10**10, help="information sets that the table has room for"
+    )
+    max_entries: int | None = option(
+        None, low=1, high=10**11, help="legal actions of all of them together (default: a few each)"
+    )
+    when_full: str = option(
+        "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
+    )
+
+    def room(self, game: Game) -> tuple[int, int]:
+        """Information sets and entries that there is room for."""
+        per_infoset = min(game.facts.num_actions, self.entries_per_infoset)
+        return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
+
+    def table_bytes(self, game: Game) -> int:
+        """How much memory the tables take, all of it from the start."""
+        return table_bytes(*self.room(game))
+
+
+@dataclass(frozen=True)
+class SamplingSettings(TableSettings):
     """What is drawn, how regrets are kept, and how much memory there is."""
 
     sampling: str = option("external", choices=tuple(SAMPLINGS), help="what is drawn, not walked")
@@ -65,20 +94,8 @@ class SamplingSettings(Options):
     baseline_rate: float = option(
         0.5, low=0.0, high=1.0, help="how far a baseline follows the last result"
     )
-    max_infosets: int = option(
-        1_000_000, low=1, high=10**10, help="information sets that the table has room for"
-    )
-    max_entries: int | None = option(
-        None,
-        low=1,
-        high=10**11,
-        help="legal actions of all of them together (default: at most 8 each)",
-    )
     max_histories: int | None = option(
         None, low=1, high=10**10, help="with baselines of their own (default: 4 an infoset)"
-    )
-    when_full: str = option(
-        "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
     )
     threads: int = option(1, low=1, high=64, help="workers; with more than 1, runs differ")
 
@@ -90,14 +107,13 @@ class SamplingSettings(Options):
 
     def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
         """The tables as ``make_table`` wants them: the main one, perhaps one of baselines."""
-        per_infoset = min(game.facts.num_actions, DEFAULT_ACTIONS)
-        entries = self.max_entries or self.max_infosets * per_infoset
+        infosets, entries = self.room(game)
         players = game.facts.num_players
-        main = self.max_infosets, entries, players if self.baselines == "infoset" else 0, True
+        main = infosets, entries, players if self.baselines == "infoset" else 0, True
         if self.baselines != "history":
             return [main]
-        rows = self.max_histories or HISTORIES_PER_INFOSET * self.max_infosets
-        return [main, (rows, -(-rows * entries // self.max_infosets), players, False)]
+        rows = self.max_histories or HISTORIES_PER_INFOSET * infosets
+        return [main, (rows, -(-rows * entries // infosets), players, False)]
 
     def table_bytes(self, game: Game) -> int:
         """How much memory the tables take, all of it from the start."""

@@ -2,7 +2,7 @@
 
 One iteration, for each player in turn:
 
-1. the gains of the player's pairs against the others' newest policies (``fill_gains``);
+1. the gains of the player's pairs against the others' newest policies;
 2. from the leaves up: the regret of an action is its gain less that of the policy;
 3. regrets are added up, and the next policy is proportional to the positive ones;
 4. the reach-weighted average of all policies is what converges to an equilibrium in two-player
@@ -16,20 +16,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.passes.crew import Crew, make_crew, stretches, work_together
+from agents.cfr.passes.sequences import Tables, fill_reach, run_cfr
 from agents.cfr.response import counterfactual_reach, exploitability
-from agents.cfr.sequences import Tables, fill_reach, run_cfr, sequence_form
-from agents.cfr.tree import GameTree, Probs
+from agents.cfr.states import check_header, damaged, make_header
 from agents.cfr.variants import Variant, make_variant
+from envs.core.compiling import JIT_DISABLED
 from envs.core.errors import MasqueradeError
 
 __all__ = ["CFRSolver", "Solver"]
 
-STATE_VERSION = 1
 SMALLEST_REACH = 1e-12
 
 
@@ -39,12 +42,22 @@ class Solver(ABC):
     Args:
         tree: the game.
         variant: a name in ``VARIANTS`` or a :class:`Variant`.
+        num_threads: threads that share the work; the numbers do not depend on it.
         changes: settings of the variant to change, such as ``averaging="quadratic"``.
     """
 
-    def __init__(self, tree: GameTree, variant: str | Variant = "cfr+", **changes: Any) -> None:
+    def __init__(
+        self,
+        tree: GameTree,
+        variant: str | Variant = "cfr+",
+        num_threads: int = 1,
+        **changes: Any,
+    ) -> None:
         """Begin with the uniform policy and no regrets."""
+        if num_threads < 1:
+            raise MasqueradeError(f"num_threads must be 1 or more, not {num_threads}")
         self.tree = tree
+        self.num_threads = num_threads
         self.variant = make_variant(variant, **changes)
         self.iteration = 0
         self._settings = self.variant.record()
@@ -53,11 +66,21 @@ class Solver(ABC):
         """Run so many iterations."""
         if num_iterations < 0:
             raise MasqueradeError(f"iterations must be 0 or more, not {num_iterations}")
-        self._run(num_iterations)
-        self.iteration += num_iterations
+        # Plain Python has no use for threads, and a small game no work for them.
+        num_workers = 1 if JIT_DISABLED else max(min(self.num_threads, self.num_parts), 1)
+        for number in stretches(num_iterations, self.tree.num_pairs):
+            work = partial(self._work, make_crew(num_workers), number)
+            work_together(num_workers, work)
+            self.iteration += number
+
+    @property
+    @abstractmethod
+    def num_parts(self) -> int:
+        """Parts of the game that threads can share."""
 
     @abstractmethod
-    def _run(self, num_iterations: int) -> None: ...
+    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+        """Do one worker's share of so many iterations."""
 
     @abstractmethod
     def _get(self, name: str) -> Probs:
@@ -111,29 +134,22 @@ class Solver(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next iterations depend on, as numbers, words and arrays."""
-        game = self.tree.game
         return {
-            "version": STATE_VERSION,
-            "game": game.id,
-            "options": game.options.to_dict(),
-            "variant": asdict(self.variant),
+            **self._header(),
             "iteration": self.iteration,
             **{name: self._get(name) for name in ("policy", "regrets", "sums")},
         }
 
+    def _header(self) -> dict[str, Any]:
+        return make_header(self.tree.game, variant=asdict(self.variant))
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where another solver of the same game and variant was; either form will do."""
-        own = self.state_dict()
-        for name in ("version", "game", "options", "variant"):
-            if state.get(name) != own[name]:
-                raise MasqueradeError(
-                    f"this state has {name} {state.get(name)!r}, the solver {own[name]!r}: make "
-                    f"the solver that saved it"
-                )
+        check_header(state, self._header())
         for name in ("policy", "regrets", "sums"):
             values = np.asarray(state.get(name), np.float64)
             if values.shape != (self.tree.num_pairs,):
-                raise MasqueradeError(f"this state is damaged ({name}): use an intact copy")
+                raise damaged([name])
             self._set(name, values)
         self.iteration = int(state["iteration"])
         self._refresh()
@@ -149,11 +165,16 @@ class CFRSolver(Solver):
     True
     """
 
-    def __init__(self, tree: GameTree, variant: str | Variant = "cfr+", **changes: Any) -> None:
+    def __init__(
+        self,
+        tree: GameTree,
+        variant: str | Variant = "cfr+",
+        num_threads: int = 1,
+        **changes: Any,
+    ) -> None:
         """Make room for the tables."""
-        super().__init__(tree, variant, **changes)
+        super().__init__(tree, variant, num_threads, **changes)
         size = tree.num_pairs
-        self._form = sequence_form(tree)
         self._tables = Tables(
             tree.uniform(),
             np.zeros(size),
@@ -161,10 +182,25 @@ class CFRSolver(Solver):
             np.zeros(size + 1),
             np.zeros(size + 1),
         )
+        self._values = np.zeros(tree.num_infosets)
         self._refresh()
 
-    def _run(self, num_iterations: int) -> None:
-        run_cfr(self._form, self._tables, self._settings, self.iteration, num_iterations)
+    @property
+    def num_parts(self) -> int:
+        """Parts of the game that threads can share."""
+        return self.tree.form.num_parts
+
+    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+        run_cfr(
+            self.tree.form,
+            self._tables,
+            self._values,
+            self._settings,
+            crew,
+            worker,
+            self.iteration,
+            num_iterations,
+        )
 
     def _get(self, name: str) -> Probs:
         values: Probs = getattr(self._tables, name).copy()
@@ -175,4 +211,4 @@ class CFRSolver(Solver):
 
     def _refresh(self) -> None:
         for player in range(self.tree.num_players):
-            fill_reach(self._form, player, self._tables.policy, self._tables.reach)
+            fill_reach(self.tree.form, player, self._tables.policy, self._tables.reach)

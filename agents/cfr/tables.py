@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
+from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import exploitability
-from agents.cfr.tree import GameTree, Probs
 from agents.policy import UNKNOWN, Policy
 from envs.core.errors import MasqueradeError
 from envs.core.position import Position

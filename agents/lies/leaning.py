@@ -10,14 +10,14 @@ The lies of the others are counted for low, middle and high bids (:mod:`agents.l
 begin as if a few bids of an equilibrium player had been seen. What the expected ones are is found
 by letting the player play itself.
 
-What leaning may cost is known exactly for any profile: :mod:`agents.cfr.liars_dice.judge`.
+What leaning may cost is known exactly for any profile: :class:`Leaning` says how to ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +27,17 @@ from agents.base import Agent, Views
 from agents.lies.profile import CATEGORIES, PROFILE, LieProfiles, category
 from agents.lies.profiled import ProfiledAgent
 from agents.lies.settings import LieSettings
+from agents.odds import multiply_odds
 from envs.core.batch import Batch
 from envs.core.compiling import compiled, helper
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES
 from envs.core.rng import stream
-from envs.liars_dice import NO_BID, STATE, bid_count, bid_face
+from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
 from envs.liars_dice import RULES as DICE_RULES
 
-__all__ = ["DEFAULT_BOUND", "DEFAULT_STRENGTH", "LeaningAgent", "expected_lies", "lean"]
+__all__ = ["DEFAULT_BOUND", "DEFAULT_STRENGTH", "Leaning", "LeaningAgent", "expected_lies", "lean"]
 
 DEFAULT_BOUND = 0.3
 DEFAULT_STRENGTH = 20.0
@@ -44,11 +45,34 @@ _SELF_GAMES = 1000
 
 
 @helper
+def call_factor(gap, strength):
+    """What the odds of a call are multiplied by, when so many more bids are lies than should be."""
+    return exp(min(max(strength * gap, -50.0), 50.0))
+
+
+@helper
 def lean(call, gap, strength, bound):
     """The probability of a call, when so many more bids are lies than should be."""
-    odds = exp(min(max(strength * gap, -50.0), 50.0))
-    leant = call * odds / (call * odds + 1.0 - call)
-    return min(max(leant, call - bound), call + bound)
+    return multiply_odds(call, call_factor(gap, strength), bound)
+
+
+class Leaning(NamedTuple):
+    """A player that leans for good, as :func:`agents.cfr.liars_dice.judge.judge_match` takes it.
+
+    >>> Leaning((0.0, 0.1, 0.2), strength=20.0, bound=0.3).factor(LiarsDice(), 1, 1, num_dice=10)
+    1.0
+    """
+
+    gaps: tuple[float, float, float]
+    """Lies seen beyond those expected, of low, middle and high bids."""
+    strength: float
+    bound: float
+
+    def factor(self, game: LiarsDice, count: int, face: int, num_dice: int) -> float:
+        """What the odds of a call are multiplied by, with so many dice on the table."""
+        rules = game.rules.view(DICE_RULES)[0]
+        gap = self.gaps[category(rules, count, face, num_dice, False)]
+        return float(call_factor(gap, self.strength))
 
 
 @compiled(

@@ -4,6 +4,7 @@ For two players, exactly, over a public tree that is never written down:
 
 * :mod:`~agents.cfr.liars_dice.shape`: the tree of a round, and where everything lies in the tables;
 * :mod:`~agents.cfr.liars_dice.passes`: the compiled walk over it;
+* :mod:`~agents.cfr.liars_dice.iterations`: whole walks, shared by threads;
 * :mod:`~agents.cfr.liars_dice.rounds`: CFR for one round;
 * :mod:`~agents.cfr.liars_dice.harvest`: from the tables to the rows of a policy;
 * :mod:`~agents.cfr.liars_dice.match`: from rounds to the match, and what it is worth;

@@ -1,12 +1,12 @@
 """How exploitable a policy of Liar's Dice is that goes by rounds: exact, for a whole match.
 
-The policy is put back into the tables of one round after the other, as it is or leaning, and best
-responses are worked out there.
+The policy is put back into the tables of one round after the other, as it is or with its calls
+moved, and best responses are worked out there.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,7 @@ from agents.cfr.liars_dice.match import (
 )
 from agents.cfr.liars_dice.rounds import RoundSolver
 from agents.cfr.liars_dice.shape import NO_BID_YET, SHAPE, RoundShape
-from agents.lies.leaning import lean
-from agents.lies.profile import category
+from agents.odds import multiply_odds
 from agents.policy import Policy, PolicyAgent, find_coding
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
@@ -41,18 +40,20 @@ from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.keys import fold
 from envs.core.rng import Words
-from envs.liars_dice import RULES, LiarsDice
+from envs.liars_dice import LiarsDice
 
-__all__ = ["Leaning", "RoundJudge", "judge_match"]
+__all__ = ["CallOdds", "RoundJudge", "judge_match"]
 
 
-class Leaning(NamedTuple):
-    """How a policy leans: the lies it has seen beyond those expected, and what it makes of them."""
+class CallOdds(Protocol):
+    """How a player departs from its policy: where that mixes, it calls more or less often."""
 
-    gaps: tuple[float, float, float]
-    """For low, middle and high bids."""
-    strength: float
-    bound: float
+    @property
+    def bound(self) -> float:
+        """The probability of a call moves by no more than this."""
+
+    def factor(self, game: LiarsDice, count: int, face: int, num_dice: int) -> float:
+        """What the odds of a call are multiplied by, with so many dice on the table."""
 
 
 class Known(NamedTuple):
@@ -92,15 +93,15 @@ def key_of_bids(field, depth, memory):
 
 
 @inlined
-def fill_row(shape, frame, known, row, field, h, width, num_actions, gap, strength, bound, table):
-    """Write one row, leaning; a row that is not known stays 0, which means uniform."""
+def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bound, table):
+    """Write one row, its call moved; a row that is not known stays 0, which means uniform."""
     first = shape.first_raise[frame.standing]
     num_raises = shape.first_raise[frame.standing + 1] - first
-    call, leant = 0.0, 0.0
+    call, moved = 0.0, 0.0
     for entry in range(known.firsts[row], known.firsts[row + 1]):
         if known.actions[entry] == field.actions[NO_BID_YET]:
             call = known.probs[entry]
-            leant = lean(call, gap, strength, bound) if call < 1.0 else call
+            moved = multiply_odds(call, factor, bound) if call < 1.0 else call
     entry = known.firsts[row]
     for action in range(num_actions):
         standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
@@ -109,9 +110,9 @@ def fill_row(shape, frame, known, row, field, h, width, num_actions, gap, streng
             prob = known.probs[entry]
             entry += 1
         if action == num_raises:
-            prob = leant
+            prob = moved
         elif call < 1.0:
-            prob *= (1.0 - leant) / (1.0 - call)
+            prob *= (1.0 - moved) / (1.0 - call)
         table[frame.place + action * width + h] = prob
 
 
@@ -123,12 +124,11 @@ def fill_row(shape, frame, known, row, field, h, width, num_actions, gap, streng
         _KNOWN,
         types.float64[::1],
         types.float64,
-        types.float64,
         FIELD,
         types.float32[::1],
     )
 )
-def fill_side(shape, player, memory, known, gaps, strength, bound, field, table):
+def fill_side(shape, player, memory, known, factors, bound, field, table):
     """Write what one player of a round does wherever its own choices lead."""
     begin(field)
     depth = 0
@@ -136,7 +136,7 @@ def fill_side(shape, player, memory, known, gaps, strength, bound, field, table)
         frame = field.frames[depth]
         num_actions = num_choices(shape, player, frame)
         if num_actions:
-            level, gap = shape.levels[frame.standing], gaps[frame.standing]
+            level, factor = shape.levels[frame.standing], factors[frame.standing]
             width = shape.widths[player, level]
             key = key_of_bids(field, depth, memory)
             for h in range(width):
@@ -152,8 +152,7 @@ def fill_side(shape, player, memory, known, gaps, strength, bound, field, table)
                             h,
                             width,
                             num_actions,
-                            gap,
-                            strength,
+                            factor,
                             bound,
                             table,
                         )
@@ -185,8 +184,12 @@ class RoundJudge:
         return Verdict((figures.value, -figures.value), figures.best_values)
 
 
-def judge_match(policy: Policy, leaning: Leaning | None = None) -> MatchFigures:
-    """Value and best responses of a match in which everybody plays a policy, as it is or leaning.
+def judge_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
+    """Value and best responses of a match in which everybody plays a policy.
+
+    Args:
+        policy: it goes by rounds, as those of ``cfr_rounds`` and ``mccfr_rounds`` do.
+        calls: how everybody departs from it, such as :class:`agents.lies.leaning.Leaning`.
 
     >>> from agents.cfr.liars_dice.learner import RoundsLearner, RoundsSettings
     >>> from agents.learner import Task
@@ -202,7 +205,7 @@ def judge_match(policy: Policy, leaning: Leaning | None = None) -> MatchFigures:
     rounds = {}
     for dice in rounds_of(game):
         solver = RoundSolver(RoundShape(game.options, dice))
-        _fill(solver, game, policy, coding.memory, leaning)
+        _fill(solver, game, policy, coding.memory, calls)
         solved = SolvedRound(dice, solver.value(), solver.best_values(), make_rows(0, 0))
         rounds[dice] = solved
     figures = match_figures(game, rounds)
@@ -211,19 +214,16 @@ def judge_match(policy: Policy, leaning: Leaning | None = None) -> MatchFigures:
 
 
 def _fill(
-    solver: RoundSolver, game: LiarsDice, policy: Policy, memory: int, leaning: Leaning | None
+    solver: RoundSolver, game: LiarsDice, policy: Policy, memory: int, calls: CallOdds | None
 ) -> None:
     shape = solver.shape
-    gaps = np.zeros(len(shape.raises))
-    if leaning is not None:
-        rules = game.rules.view(RULES)[0]
-        for standing, (count, face) in enumerate(shape.bids, start=1):
-            gaps[standing] = leaning.gaps[category(rules, count, face, sum(shape.dice), False)]
+    factors = np.ones(len(shape.raises))
+    if calls is not None:
+        num_dice = sum(shape.dice)
+        factors[1:] = [calls.factor(game, count, face, num_dice) for count, face in shape.bids]
+    bound = 0.0 if calls is None else calls.bound
     known = Known(policy.keys, policy.firsts, policy.actions, policy.probs)
-    strength, bound = (leaning.strength, leaning.bound) if leaning else (0.0, 0.0)
     actions = round_actions(game, shape)
     for player in (0, 1):
         field = make_field(shape, player, actions)
-        fill_side(
-            shape.arrays, player, memory, known, gaps, strength, bound, field, solver.tables.sums
-        )
+        fill_side(shape.arrays, player, memory, known, factors, bound, field, solver.tables.sums)

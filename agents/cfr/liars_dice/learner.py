@@ -77,12 +77,15 @@ class RoundsLearner(PolicyLearner):
 
     def _check_size(self) -> None:
         assert isinstance(self.game, LiarsDice)
+        options = self.game.options
+        is_smallest = options.raising == "never_lower"
+        ways = "or take fewer dice" if is_smallest else "take fewer dice, or raising=never_lower"
         for dice in self.order:
-            size = RoundShape(self.game.options, dice).nbytes / 1e9
+            size = RoundShape(options, dice).nbytes / 1e9
             if size > self.settings.max_gb:
                 raise MasqueradeError(
-                    f"{dice[0]} dice against {dice[1]} need {size:,.1f} GB: raise max_gb if the "
-                    "memory is there, take fewer dice, or raising=never_lower"
+                    f"{dice[0]} dice against {dice[1]} need {size:.3g} GB: raise max_gb if the "
+                    f"memory is there, {ways}"
                 )
 
     def update(self, amount: int) -> Mapping[str, float]:

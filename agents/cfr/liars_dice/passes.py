@@ -13,7 +13,7 @@ would change nothing.
 
 For several threads the walk is cut at a depth: a first one (``SCOUT``) writes down what is to be
 done below, anybody does these tasks in any order, each in its own part of the tables, and a last
-walk over the top takes up their gains. The numbers are the same for any number of threads.
+walk over the top takes up their gains (see ``iterations``).
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from envs.core.compiling import compiled, helper, inlined, summing
 from envs.core.kernels import INT
 
 __all__ = [
+    "CUT",
     "EVALUATE",
     "FRAME",
     "LEARN",
+    "NO_CUT",
     "RESPOND",
     "SCOUT",
     "WEIGHTS",
@@ -43,6 +45,9 @@ __all__ = [
 
 LEARN, RESPOND, EVALUATE, SCOUT = range(4)
 NOT_BEGUN = -1
+NO_CUT = -1
+CUT = 2
+"""Depth of the subtrees that threads share."""
 
 FRAME = np.dtype(
     (
@@ -92,7 +97,7 @@ class Scratch(NamedTuple):
 
 
 _FLOATS = types.float32[::1]
-TABLES = types.NamedTuple((_FLOATS, _FLOATS), Tables)
+TABLES = types.NamedUniTuple(_FLOATS, 2, Tables)
 SCRATCH = types.NamedTuple(
     (
         from_dtype(FRAME)[::1],

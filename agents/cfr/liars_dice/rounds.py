@@ -9,33 +9,33 @@ opener's policy of iteration *t* comes in the average after its update, weighted
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.cfr.liars_dice.iterations import run_rounds, walk_round
 from agents.cfr.liars_dice.passes import (
     EVALUATE,
     FRAME,
-    LEARN,
     RESPOND,
-    SCOUT,
     WEIGHTS,
     Scratch,
     Tables,
     Tasks,
-    walk,
 )
 from agents.cfr.liars_dice.shape import NO_BID_YET, RoundShape
-from agents.cfr.variants import Variant, average_weight, discount, make_variant
+from agents.cfr.passes.crew import Crew, make_crew, stretches, work_together
+from agents.cfr.variants import Variant, make_variant
+from envs.core.compiling import JIT_DISABLED
 from envs.core.errors import MasqueradeError
 
 __all__ = ["RoundSolver"]
 
-NO_CUT = -1
-CUT = 2
+WORTH_THREADS = 20_000
+"""Entries of a round from which on a second thread is worth starting."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -73,12 +73,18 @@ class RoundSolver:
             )
         self.iteration = 0
         self.tables = Tables(*(np.zeros(shape.num_entries, np.float32) for _ in Tables._fields))
-        self._scratches = [_make_scratch(shape) for _ in range(num_threads)]
-        most = max(len(shape.raises[0]) ** 2, 1) if num_threads > 1 else 0
+        # Plain Python has no use for threads, and a small round no work for them.
+        is_alone = JIT_DISABLED or shape.num_entries < WORTH_THREADS
+        self._num_workers = 1 if is_alone else num_threads
+        self._scratches = [_make_scratch(shape) for _ in range(self._num_workers)]
+        most = max(len(shape.raises[0]) ** 2, 1) if self._num_workers > 1 else 0
         width = int(shape.arrays.widths.max())
         self._tasks = Tasks(
             np.zeros(most, FRAME), *(np.zeros((most, width), np.float32) for _ in range(2))
         )
+        self._priors = np.zeros((2, width), np.float32)
+        for player, prior in enumerate(shape.priors):
+            self._priors[player, : len(prior)] = prior
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next iterations depend on."""
@@ -99,20 +105,25 @@ class RoundSolver:
 
     def run(self, num_iterations: int) -> None:
         """Run so many iterations."""
-        settings = self.variant.record()[0]
-        for t in range(self.iteration + 1, self.iteration + num_iterations + 1):
-            for player in (0, 1):
-                # Player 1 meets the opener's policy of the next iteration, which is already there.
-                met = t if player == 0 else t + 1
-                self._walk(
-                    player,
-                    LEARN,
-                    self.tables.regrets,
-                    discount(t, settings.alpha),
-                    discount(t, settings.beta),
-                    average_weight(met, settings),
-                )
-            self.iteration = t
+        for number in stretches(num_iterations, self.shape.num_entries):
+            work = partial(self._work, make_crew(self._num_workers), number)
+            work_together(self._num_workers, work)
+            self.iteration += number
+
+    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+        run_rounds(
+            self.shape.arrays,
+            self._priors,
+            self.tables,
+            self._scratches[worker],
+            self._tasks,
+            np.zeros(1, WEIGHTS),
+            self.variant.record(),
+            crew,
+            worker,
+            self.iteration,
+            num_iterations,
+        )
 
     # ---- what has been learnt --------------------------------------------------------------------
 
@@ -163,60 +174,28 @@ class RoundSolver:
         total = positive.sum()
         return positive / total if total > 0.0 else np.full(num_actions, 1.0 / num_actions)
 
-    def _walk(
-        self,
-        player: int,
-        purpose: int,
-        policy: Floats,
-        keep_gain: float = 1.0,
-        keep_loss: float = 1.0,
-        average: float = 0.0,
-    ) -> float:
-        """One walk for a player; returns what the player gains at the root."""
-        weights = np.zeros(1, WEIGHTS)
-        weights[0] = (keep_gain, keep_loss, average, keep_gain == 1.0 and keep_loss in (0.0, 1.0))
-        scratch = self._scratches[0]
-        arguments = self.shape.arrays, player, policy, self.tables.sums
-        prior = self.shape.priors[1 - player]
-        scratch.reach[0, : len(prior)] = prior
-        scratch.frames[0] = (0, NO_BID_YET, 0, 0)
-        cut = NO_CUT
-        if len(self._scratches) > 1:
-            cut = CUT
-            num_tasks = walk(*arguments, scratch, self._tasks, cut, weights, SCOUT)
-            self._do_tasks(
-                num_tasks,
-                lambda own: walk(*arguments, own, self._tasks, NO_CUT, weights, purpose),
-            )
-            scratch.reach[0, : len(prior)] = prior
-            scratch.frames[0] = (0, NO_BID_YET, 0, 0)
-        walk(*arguments, scratch, self._tasks, cut, weights, purpose)
+    def _walk(self, player: int, purpose: int, policy: Floats) -> float:
+        """One walk that learns nothing; returns what the player gains at the root."""
+        crew, weights = make_crew(self._num_workers), np.zeros(1, WEIGHTS)
+        weights["prunes"] = True  # what nobody reaches is worth nothing
+        work_together(
+            self._num_workers,
+            lambda worker: walk_round(
+                self.shape.arrays,
+                self._priors,
+                player,
+                policy,
+                self.tables.sums,
+                self._scratches[worker],
+                self._tasks,
+                weights,
+                purpose,
+                crew,
+                worker,
+            ),
+        )
         own_prior = self.shape.priors[player]
-        return float(own_prior @ scratch.gains[0, : len(own_prior)])
-
-    def _do_tasks(self, num_tasks: int, do: Callable[[Scratch], int]) -> None:
-        """Let every thread take the largest task that is left, until none is."""
-        frames = self._tasks.frames[:num_tasks]
-        sizes = self.shape.sizes[frames["standing"], frames["mover"]]
-        queue = np.argsort(sizes, kind="stable").tolist()
-
-        def work(scratch: Scratch) -> None:
-            while True:
-                try:
-                    task = queue.pop()
-                except IndexError:
-                    return
-                scratch.frames[0] = self._tasks.frames[task]
-                scratch.reach[0] = self._tasks.reach[task]
-                do(scratch)
-                self._tasks.gains[task] = scratch.gains[0]
-
-        threads = [threading.Thread(target=work, args=(s,)) for s in self._scratches[1:]]
-        for thread in threads:
-            thread.start()
-        work(self._scratches[0])
-        for thread in threads:
-            thread.join()
+        return float(own_prior @ self._scratches[0].gains[0, : len(own_prior)])
 
 
 def _make_scratch(shape: RoundShape) -> Scratch:

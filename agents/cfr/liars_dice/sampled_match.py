@@ -13,49 +13,37 @@ to hurt.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.hash_tables import (
-    LEFT_OUT,
-    NUM_ENTRIES,
-    NUM_ROWS,
-    enter_rows,
-    make_table,
-    read_rows,
-    table_bytes,
-)
+from agents.cfr.hash_tables import HashTable, make_table, rows_by_key
 from agents.cfr.liars_dice.keys import ALL_BIDS
 from agents.cfr.liars_dice.sampled_rounds import run_rounds
 from agents.cfr.liars_dice.sampled_seats import ROUND_PLAN, Seats, find_position, start_match
-from agents.cfr.sampling_settings import SamplingSettings, bytes_text
+from agents.cfr.sampling_settings import SamplingSettings, TableSettings, bytes_text
+from agents.cfr.table_solver import TableSolver
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.options import Options, option
+from envs.core.options import option
 from envs.core.rng import stream
 from envs.liars_dice import HAND_BASE, NOBODY, LiarsDice
 
 __all__ = ["SampledMatch", "SampledMatchSettings"]
 
-STATE_VERSION = 1
-_ENTRIES = ("actions", "regrets", "sums")
-_ROWS = ("keys", "sizes", *_ENTRIES)
+# Those arrays of the seats that outlast a round.
 _SEATS = ("worth", "visits", "dice", "starter", "rng")
-# A solver with other values of these cannot go on.
-_LEARNING = ("memory", "table", "variant", "exploration", "pruning")
-
-DEFAULT_ACTIONS = 30
-"""Entries for every information set where nobody says how many there may be."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SampledMatchSettings(Options):
+class SampledMatchSettings(TableSettings):
     """What players remember, how regrets are kept, and how much memory there is."""
+
+    entries_per_infoset: ClassVar[int] = 30
 
     memory: int = option(
         0, low=0, high=ALL_BIDS, help="last bids of the round that are remembered; 0: all"
@@ -69,18 +57,6 @@ class SampledMatchSettings(Options):
     )
     pruning: float = option(
         0.0, low=0.0, high=1.0, help="how often a walk passes hopeless bids over"
-    )
-    max_infosets: int = option(
-        1_000_000, low=1, high=10**10, help="information sets that the table has room for"
-    )
-    max_entries: int | None = option(
-        None,
-        low=1,
-        high=10**11,
-        help="legal actions of all of them together (default: at most 30 each)",
-    )
-    when_full: str = option(
-        "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
     )
     least: float = option(
         1e-3, low=0.0, high=0.5, help="actions of the average policy below this are dropped"
@@ -96,16 +72,11 @@ class SampledMatchSettings(Options):
         name = "round" if self.table == "seats" else self.table
         return f"{name}:{self.memory}" if self.memory else name
 
-    def table_size(self, game: Game) -> tuple[int, int]:
-        """Information sets and entries that there is room for."""
-        per_infoset = min(game.facts.num_actions, DEFAULT_ACTIONS)
-        return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
-
     def table_bytes(self, game: Game) -> int:
         """How much memory the tables take, all of it from the start."""
         players = game.facts.num_players
         num_positions: int = players * HAND_BASE**players
-        return table_bytes(*self.table_size(game)) + 16 * num_positions
+        return super().table_bytes(game) + 16 * num_positions
 
 
 def first_worth(game: LiarsDice) -> Floats:
@@ -124,7 +95,7 @@ def first_worth(game: LiarsDice) -> Floats:
     return np.repeat(worth, n)
 
 
-class SampledMatch:
+class SampledMatch(TableSolver):
     """External-sampling CFR over the rounds of a match.
 
     Args:
@@ -138,21 +109,26 @@ class SampledMatch:
     ('round', True)
     """
 
+    learning = ("memory", "table", "variant", "exploration", "pruning")
+    more_room = "raise max_infosets or max_entries, shorten memory"
+    game: LiarsDice
+    settings: SampledMatchSettings
+
     def __init__(
         self, game: Game, seed: int = 0, settings: SampledMatchSettings | None = None
     ) -> None:
         """Make the tables; nothing is drawn yet but who opens."""
         if not isinstance(game, LiarsDice):
             raise MasqueradeError(f"rounds are those of liars_dice_v0, not of {game.id}")
-        self.game = game
-        self.settings = SampledMatchSettings() if settings is None else settings
-        self.iteration = 0
+        super().__init__(game, SampledMatchSettings() if settings is None else settings)
         kept = SamplingSettings(variant=self.settings.variant, when_full=self.settings.when_full)
         self._plan = kept.record()
         self._round_plan = self._make_round_plan()
-        self._table = make_table(*self.settings.table_size(game))
         self._seats = Seats.of(game, first_worth(game), stream(seed, "mccfr_rounds"))
         start_match(game.rules, self._seats, self._round_plan)
+
+    def _make_tables(self) -> HashTable:
+        return make_table(*self.settings.room(self.game))
 
     def _make_round_plan(self) -> npt.NDArray[Any]:
         first = self.game.options.first_player
@@ -164,38 +140,11 @@ class SampledMatch:
         plan["pruning"] = self.settings.pruning
         return plan
 
-    # ---- iterations ------------------------------------------------------------------------------
-
-    def run(self, num_iterations: int) -> None:
-        """Run so many iterations: in each, one walk for every player of one round.
-
-        Raises:
-            MasqueradeError: when the table is full, unless the settings say to go on. What was
-                learnt until then stays, and so does the policy.
-        """
-        if num_iterations < 0:
-            raise MasqueradeError(f"iterations must be 0 or more, not {num_iterations}")
-        left_out, first = self.num_left_out, self.iteration + 1
+    def _run(self, first: int, end: int) -> int:
         args = self.game.rules, self._seats, self._table, self._plan, self._round_plan
-        self.iteration = int(run_rounds(*args, first, first + num_iterations)) - 1
-        if self.settings.when_full == "error" and self.num_left_out > left_out:
-            raise MasqueradeError(
-                f"the table is full after {self.iteration:,} iterations ({self.num_infosets:,} "
-                f"information sets, {self._table.counts[NUM_ENTRIES]:,} entries): raise "
-                f"max_infosets or max_entries, shorten memory, or set when_full to freeze"
-            )
+        return int(run_rounds(*args, first, end))
 
     # ---- what it knows ---------------------------------------------------------------------------
-
-    @property
-    def num_infosets(self) -> int:
-        """Information sets that have come up and have a row."""
-        return int(self._table.counts[NUM_ROWS])
-
-    @property
-    def num_left_out(self) -> int:
-        """Visits of information sets for which there was no room."""
-        return int(self._table.counts[LEFT_OUT])
 
     def worth(self, dice: tuple[int, ...], starter: int) -> Floats:
         """What each player may expect of a match that goes on from here."""
@@ -214,26 +163,21 @@ class SampledMatch:
 
     def to_policy(self, **notes: Any) -> Policy:
         """The average policy; information sets that nobody has come to are left out."""
-        rows = read_rows(self._table)
-        order = np.argsort(rows.keys)
-        ends = np.cumsum(rows.sizes)
-        sizes = rows.sizes[order]
-        owners = np.repeat(np.arange(len(order)), sizes)
-        within = np.arange(len(owners)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        entries = rows.entries[np.repeat((ends - rows.sizes)[order], sizes) + within]
+        keys, sizes, entries = rows_by_key(self._table)
+        owners = np.repeat(np.arange(len(keys)), sizes)
         sums = self._table.sums[entries]
-        totals = np.bincount(owners, sums, len(order))
+        totals = np.bincount(owners, sums, len(keys))
         # The most frequent action stays in any case.
         largest = np.maximum.reduceat(sums, np.cumsum(sizes) - sizes)
         is_kept = (sums >= self.settings.least * totals[owners]) | (sums == largest[owners])
         is_kept &= sums > 0.0
         sums, owners = sums[is_kept], owners[is_kept]
-        kept_totals = np.bincount(owners, sums, len(order))
+        kept_totals = np.bincount(owners, sums, len(keys))
         is_known = totals > 0.0
-        num_kept = np.bincount(owners, minlength=len(order))[is_known]
+        num_kept = np.bincount(owners, minlength=len(keys))[is_known]
         return Policy(
             self.game,
-            rows.keys[order][is_known],
+            keys[is_known],
             np.concatenate([[0], np.cumsum(num_kept)]),
             self._table.actions[entries[is_kept]],
             sums / kept_totals[owners],
@@ -247,52 +191,17 @@ class SampledMatch:
         return (
             f"SampledMatch({self.game!r}: {self.settings.coding}, room for "
             f"{self.settings.max_infosets:,} information sets in "
-            f"{bytes_text(self.settings.table_bytes(self.game))})"
+            f"{bytes_text(self.nbytes)})"
         )
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next iterations depend on, without the empty part of the tables."""
-        rows = read_rows(self._table)
-        seats = self._seats
-        return {
-            **self._header(),
-            "iteration": self.iteration,
-            "num_left_out": self.num_left_out,
-            "keys": rows.keys,
-            "sizes": rows.sizes,
-            **{name: getattr(self._table, name)[rows.entries] for name in _ENTRIES},
-            **{name: getattr(seats, name).copy() for name in _SEATS},
-        }
+    def _more_state(self) -> dict[str, Any]:
+        return {name: getattr(self._seats, name).copy() for name in _SEATS}
 
-    def _header(self) -> dict[str, Any]:
-        settings = self.settings.to_dict()
-        return {
-            "version": STATE_VERSION,
-            "game": self.game.id,
-            "options": self.game.options.to_dict(),
-            "settings": {name: settings[name] for name in _LEARNING},
-        }
+    def _more_shapes(self) -> dict[str, tuple[int, ...] | None]:
+        return {name: getattr(self._seats, name).shape for name in _SEATS}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where another solver of the same game and settings was; room may differ."""
-        for name, own in self._header().items():
-            if state.get(name) != own:
-                raise MasqueradeError(
-                    f"this state has {name} {state.get(name)!r}, the solver {own!r}: make the "
-                    f"solver that saved it"
-                )
-        missing = {*_ROWS, *_SEATS, "iteration", "num_left_out"} - state.keys()
-        if missing:
-            told = ", ".join(sorted(missing))
-            raise MasqueradeError(f"this state is damaged ({told}): use an intact copy")
-        # A new table takes no memory where it stays empty; one that is cleared would.
-        self._table = make_table(*self.settings.table_size(self.game))
-        enter_rows(self._table, *(state[name] for name in ("keys", "sizes", "actions")))
-        for name in _ENTRIES:
-            getattr(self._table, name)[: len(state["actions"])] = state[name]
-        self._table.counts[LEFT_OUT] = state["num_left_out"]
+    def _load_more(self, state: dict[str, Any]) -> None:
         for name in _SEATS:
             getattr(self._seats, name)[:] = state[name]
-        self.iteration = int(state["iteration"])

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.cfr.tree import TooLargeError
+from agents.cfr.forms.tree import TooLargeError
 from envs.core.errors import MasqueradeError
 from envs.liars_dice import RULES, LiarsDice, LiarsDiceOptions
 

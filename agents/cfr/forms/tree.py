@@ -3,10 +3,8 @@
 Nodes lie in the order of a depth-first walk, so a parent comes before its children and a subtree is
 one stretch, ``node .. end``.
 
-Solvers need less than the nodes. With perfect recall a player's own part of a history is the last
-*pair* (information set, action) the player went through, and everything else follows from the
-payoffs: for every combination of last pairs that some history ends with, the chance of it times
-what each player gets (:class:`Payoffs`, the sequence form of the game).
+Solvers need less than the nodes: *pairs* (information set, action) and what is paid for every
+combination of last pairs, one of each player, that some history ends with (see ``form``).
 
 Pairs and information sets are numbered player by player, and for each player parents come before
 children.
@@ -15,19 +13,21 @@ children.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.walk import (
+from agents.cfr.forms.sequence_form import Form, Payoffs, make_form
+from agents.cfr.forms.walk import (
     FINE,
+    FIRST_TABLE_SIZE,
     INFOSET,
     NO_RECALL,
     NODE,
     NONE,
+    NUM_COUNTS,
     TOO_LARGE,
     TOO_LONG,
     Book,
@@ -39,7 +39,7 @@ from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
 
-__all__ = ["DEFAULT_MAX_NODES", "GameTree", "Payoffs", "Probs", "TooLargeError"]
+__all__ = ["DEFAULT_MAX_NODES", "GameTree", "Probs", "TooLargeError"]
 
 DEFAULT_MAX_NODES = 20_000_000
 
@@ -49,16 +49,6 @@ Probs = npt.NDArray[np.float64]
 
 class TooLargeError(MasqueradeError):
     """A game with more nodes than somebody wants to write down."""
-
-
-@dataclass(frozen=True)
-class Payoffs:
-    """The sequence form: what is paid for every combination of the players' last pairs."""
-
-    pairs: npt.NDArray[np.int32]
-    """[n, players]: last pair of each player, ``num_pairs`` for one who never moved."""
-    values: npt.NDArray[np.float64]
-    """[n, players]: chance probability times return, summed over the histories that end so."""
 
 
 class GameTree:
@@ -73,8 +63,8 @@ class GameTree:
         terminal_probs: [num_terminals] float64, the probability that chance allows for each.
         terminal_returns: [num_terminals, players] float64.
         terminal_pairs: [num_terminals, players] int32, ``num_pairs`` for one who never moved.
-        node_keys: [num_nodes, players + 1] uint64 keys, the public's last; empty without
-            ``has_keys``.
+        node_keys: [num_nodes, players + 1] uint64 keys, the public's last, 0 where the game is
+            over; empty without ``has_keys``.
 
     >>> from envs import make_game
     >>> tree = GameTree(make_game("kuhn_v0"))
@@ -139,6 +129,11 @@ class GameTree:
         is_first[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
         sums = np.add.reduceat(values[order], np.flatnonzero(is_first))
         return Payoffs(np.ascontiguousarray(pairs[is_first]), np.ascontiguousarray(sums))
+
+    @cached_property
+    def form(self) -> Form:
+        """The sequence form, divided for threads."""
+        return make_form(self.infosets, self.infoset_starts, self.pair_infosets, self.payoffs)
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -225,7 +220,7 @@ def _write(
     game: Game, max_nodes: int, has_keys: bool, number: int
 ) -> tuple[Book, npt.NDArray[np.int64]]:
     stack = Stack.of(game, number)
-    counts = np.zeros(5, np.int64)
+    counts = np.zeros(NUM_COUNTS, np.int64)
     _check(game, count_nodes(game.kernels, game.rules, stack, max_nodes, counts), max_nodes)
     num_nodes, num_terminals, num_decisions = (int(count) for count in counts[:3])
     players = game.facts.num_players
@@ -237,7 +232,7 @@ def _write(
         terminal_returns=np.zeros((num_terminals, players)),
         terminal_pairs=np.zeros((num_terminals, players), np.int32),
         node_keys=np.zeros((num_nodes if has_keys else 0, players + 1), np.uint64),
-        table=np.full(1 << (2 * num_decisions).bit_length(), NONE, np.int32),
+        table=np.zeros(max(1 << (2 * num_decisions).bit_length(), FIRST_TABLE_SIZE), np.int32),
     )
     counts[:] = 0
     _check(game, write_tree(game.kernels, game.rules, stack, book, counts), max_nodes)

@@ -1,4 +1,4 @@
-"""Walk a game tree and write it down, compiled; :mod:`agents.cfr.tree` is the Python face.
+"""Walk a game tree and write it down, compiled; :mod:`agents.cfr.forms.tree` is the Python face.
 
 Two walks over the same tree: ``count_nodes`` says how much room is needed, ``write_tree`` fills it.
 Both go depth first with a stack whose row ``d`` belongs to depth ``d``.
@@ -12,17 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from envs.core.compiling import compiled, helper
+from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, PUBLIC, RULES
 from envs.core.keys import first_key, fold
 
 __all__ = [
     "FINE",
+    "FIRST_TABLE_SIZE",
     "INFOSET",
     "NODE",
     "NONE",
     "NO_RECALL",
+    "NUM_COUNTS",
     "TOO_LARGE",
     "TOO_LONG",
     "TWO_MASKS",
@@ -77,7 +79,12 @@ FRAME = np.dtype(
 # What can come of a walk.
 FINE, TOO_LARGE, TOO_LONG, TWO_MASKS, NO_RECALL = range(5)
 # What it counts.
-NUM_NODES, NUM_TERMINALS, NUM_DECISIONS, NUM_INFOSETS, NUM_PAIRS = range(5)
+NUM_NODES, NUM_TERMINALS, NUM_DECISIONS, NUM_INFOSETS, NUM_PAIRS, TABLE_SIZE = range(6)
+NUM_COUNTS = 6
+
+# In the table of information sets, whose number *n* is written as *n + 1*.
+EMPTY = 0
+FIRST_TABLE_SIZE = 64
 
 
 class Stack(NamedTuple):
@@ -120,9 +127,10 @@ class Book(NamedTuple):
     terminal_returns: npt.NDArray[np.float64]
     terminal_pairs: npt.NDArray[np.int32]
     node_keys: npt.NDArray[np.uint64]
-    """Keys of all players and of the public at every node, or empty when nobody wants them."""
+    """Keys of all players and of the public at every node, 0 where the game is over; or empty when
+    nobody wants them."""
     table: npt.NDArray[np.int32]
-    """Open-addressing table of 2**k slots: number of an information set, or NONE."""
+    """Open-addressing table, of which 2**k slots are in use: an information set, or EMPTY."""
 
 
 _STACK = types.NamedTuple(
@@ -151,7 +159,7 @@ _BOOK = types.NamedTuple(
 )
 
 
-@helper
+@inlined
 def next_action(mask, action):
     """The first possible action after ``action``; the size of the mask when there is none."""
     action += 1
@@ -160,62 +168,89 @@ def next_action(mask, action):
     return action
 
 
-@helper
+@inlined
 def push(kernels, rules, stack, depth, action):
-    """Play an action of the node at ``depth`` and put what follows on top of it."""
+    """Play an action of the node at ``depth``, one row above it, and return whose turn it is."""
     state, child = stack.states[depth], stack.states[depth + 1]
     for i in range(state.size):
         child[i] = state[i]
     kernels.step(child, rules, action)
-    stack.frames[depth + 1].action = NONE
+    return kernels.turn(child, rules)
+
+
+@inlined
+def begin(kernels, rules, stack, depth):
+    """See what can be played at ``depth``; nothing has been tried."""
+    stack.frames[depth].action = NONE
+    kernels.legal(stack.states[depth], rules, stack.masks[depth])
 
 
 @compiled(INT(KERNELS, RULES, _STACK, INT, types.int64[::1]))
 def count_nodes(kernels, rules, stack, max_nodes, counts):
     """Count nodes, terminals and decisions below the bottom of the stack."""
     depth = 0
-    stack.frames[0].action = NONE
+    turn = kernels.turn(stack.states[0], rules)
+    counts[NUM_NODES] = 1
+    counts[NUM_DECISIONS] = turn >= 0
+    begin(kernels, rules, stack, 0)
     while depth >= 0:
         frame, mask = stack.frames[depth], stack.masks[depth]
-        if frame.action == NONE:
-            turn = kernels.turn(stack.states[depth], rules)
-            counts[NUM_NODES] += 1
-            counts[NUM_TERMINALS] += turn == OVER
-            counts[NUM_DECISIONS] += turn >= 0
-            if counts[NUM_NODES] > max_nodes:
-                return TOO_LARGE
-            if turn == OVER:
-                depth -= 1
-                continue
-            if depth + 1 >= stack.frames.size:
-                return TOO_LONG
-            kernels.legal(stack.states[depth], rules, mask)
         frame.action = next_action(mask, frame.action)
         if frame.action == mask.size:
             depth -= 1
-        else:
-            push(kernels, rules, stack, depth, frame.action)
-            depth += 1
+            continue
+        if depth + 1 >= stack.frames.size:
+            return TOO_LONG
+        turn = push(kernels, rules, stack, depth, frame.action)
+        counts[NUM_NODES] += 1
+        if counts[NUM_NODES] > max_nodes:
+            return TOO_LARGE
+        if turn == OVER:
+            counts[NUM_TERMINALS] += 1
+            continue
+        counts[NUM_DECISIONS] += turn >= 0
+        depth += 1
+        begin(kernels, rules, stack, depth)
     return FINE
 
 
 # ---- writing -------------------------------------------------------------------------------------
 
 
-@helper
-def find_infoset(book, key, num_infosets):
-    """The number of the information set with this key; a new one gets ``num_infosets``."""
-    last = np.uint64(book.table.size - 1)
+@inlined
+def find_slot(book, key, last):
+    """The slot of the table where a key is, or where it belongs."""
     slot = key & last
-    while book.table[slot] != NONE:
-        if book.infosets[book.table[slot]].key == key:
-            return np.int64(book.table[slot])
+    while book.table[slot] != EMPTY and book.infosets[book.table[slot] - 1].key != key:
         slot = (slot + np.uint64(1)) & last
-    book.table[slot] = num_infosets
+    return slot
+
+
+@inlined
+def find_infoset(book, key, counts):
+    """The number of the information set with this key; a new one gets the next number.
+
+    Games have far fewer information sets than decisions, so only as much of the table is used as
+    those found so far need: a small table stays in the cache.
+    """
+    num_infosets = counts[NUM_INFOSETS]
+    last = np.uint64(counts[TABLE_SIZE] - 1)
+    slot = find_slot(book, key, last)
+    if book.table[slot] != EMPTY:
+        return book.table[slot] - np.int64(1)
+    if 2 * num_infosets >= counts[TABLE_SIZE]:
+        for i in range(counts[TABLE_SIZE]):
+            book.table[i] = EMPTY
+        counts[TABLE_SIZE] *= 2
+        last = np.uint64(counts[TABLE_SIZE] - 1)
+        for i in range(num_infosets):
+            book.table[find_slot(book, book.infosets[i].key, last)] = i + 1
+        slot = find_slot(book, key, last)
+    book.table[slot] = num_infosets + 1
     return num_infosets
 
 
-@helper
+@inlined
 def write_pairs(book, infoset, mask, first_pair):
     """Write the pairs of a new information set."""
     pair = first_pair
@@ -228,7 +263,7 @@ def write_pairs(book, infoset, mask, first_pair):
     infoset.num_actions = pair - first_pair
 
 
-@helper
+@inlined
 def has_mask(book, infoset, mask):
     """Whether the legal actions of a known information set are those of ``mask``."""
     pair = infoset.first_pair
@@ -242,12 +277,12 @@ def has_mask(book, infoset, mask):
     return pair == end
 
 
-@helper
+@inlined
 def write_decision(stack, book, depth, player, counts):
     """Find or enter the information set of the node at ``depth``; FINE or what is wrong with it."""
     frame, mask, key = stack.frames[depth], stack.masks[depth], stack.keys[depth, player]
     parent_pair = stack.last_pairs[depth, player]
-    at = find_infoset(book, key, counts[NUM_INFOSETS])
+    at = find_infoset(book, key, counts)
     infoset = book.infosets[at]
     if at == counts[NUM_INFOSETS]:
         infoset.key = key
@@ -267,7 +302,23 @@ def write_decision(stack, book, depth, player, counts):
     return FINE
 
 
-@helper
+@inlined
+def write_node(kernels, rules, stack, book, depth, turn, counts):
+    """Begin a node where something is to be decided; FINE or what is wrong with it."""
+    frame = stack.frames[depth]
+    book.nodes[frame.node].player = turn
+    book.nodes[frame.node].index = NONE
+    if book.node_keys.size:
+        for column in range(stack.keys.shape[1]):
+            book.node_keys[frame.node, column] = stack.keys[depth, column]
+    begin(kernels, rules, stack, depth)
+    if turn == CHANCE:
+        kernels.chance(stack.states[depth], rules, stack.probs[depth])
+        return FINE
+    return write_decision(stack, book, depth, turn, counts)
+
+
+@inlined
 def write_terminal(kernels, rules, stack, book, depth, counts):
     """Write what a finished game pays and how it came about."""
     at = counts[NUM_TERMINALS]
@@ -276,23 +327,19 @@ def write_terminal(kernels, rules, stack, book, depth, counts):
     book.terminal_probs[at] = frame.reach
     for player in range(stack.last_pairs.shape[1]):
         book.terminal_pairs[at, player] = stack.last_pairs[depth, player]
-    book.nodes[frame.node].index = at
-    book.nodes[frame.node].end = frame.node + 1
+    node = book.nodes[frame.node]
+    node.player = OVER
+    node.index = at
+    node.end = frame.node + 1
     counts[NUM_TERMINALS] += 1
 
 
-@helper
-def write_edge(kernels, rules, stack, book, depth, action, child):
-    """Write how ``child`` comes from the node at ``depth``: who sees what, and how likely it is."""
+@inlined
+def write_edge(stack, book, depth, action, child):
+    """Write how ``child`` comes from the node at ``depth``, and how likely it is."""
     frame, above = stack.frames[depth], stack.frames[depth + 1]
-    num_players = stack.last_pairs.shape[1]
-    for player in range(num_players):
-        token = kernels.seen(stack.states[depth], rules, action, player)
-        stack.keys[depth + 1, player] = fold(stack.keys[depth, player], token)
+    for player in range(stack.last_pairs.shape[1]):
         stack.last_pairs[depth + 1, player] = stack.last_pairs[depth, player]
-    if book.node_keys.size:
-        token = kernels.seen(stack.states[depth], rules, action, PUBLIC)
-        stack.keys[depth + 1, num_players] = fold(stack.keys[depth, num_players], token)
     node, turn = book.nodes[child], book.nodes[frame.node].player
     node.parent = frame.node
     node.action = action
@@ -308,12 +355,23 @@ def write_edge(kernels, rules, stack, book, depth, action, child):
     above.node = child
 
 
-@helper
+@inlined
+def write_seen(kernels, rules, stack, book, depth, action):
+    """Write what everybody has seen after an action of the node at ``depth``."""
+    num_players = stack.last_pairs.shape[1]
+    for player in range(num_players):
+        token = kernels.seen(stack.states[depth], rules, action, player)
+        stack.keys[depth + 1, player] = fold(stack.keys[depth, player], token)
+    if book.node_keys.size:
+        token = kernels.seen(stack.states[depth], rules, action, PUBLIC)
+        stack.keys[depth + 1, num_players] = fold(stack.keys[depth, num_players], token)
+
+
+@inlined
 def write_root(stack, book):
     """Write the first node: nobody has seen anything."""
     num_players = stack.last_pairs.shape[1]
     frame, node = stack.frames[0], book.nodes[0]
-    frame.action = NONE
     frame.node = 0
     frame.reach = 1.0
     node.parent = NONE
@@ -330,34 +388,25 @@ def write_root(stack, book):
 def write_tree(kernels, rules, stack, book, counts):
     """Write down every node below the bottom of the stack; the book must be large enough."""
     depth = 0
+    turn = kernels.turn(stack.states[0], rules)
+    counts[NUM_NODES] = 1
+    counts[TABLE_SIZE] = FIRST_TABLE_SIZE
     write_root(stack, book)
-    while depth >= 0:
+    verdict = write_node(kernels, rules, stack, book, 0, turn, counts)
+    while depth >= 0 and verdict == FINE:
         frame, mask = stack.frames[depth], stack.masks[depth]
-        if frame.action == NONE:
-            turn = kernels.turn(stack.states[depth], rules)
-            counts[NUM_NODES] += 1
-            book.nodes[frame.node].player = turn
-            book.nodes[frame.node].index = NONE
-            if book.node_keys.size:
-                for column in range(stack.keys.shape[1]):
-                    book.node_keys[frame.node, column] = stack.keys[depth, column]
-            if turn == OVER:
-                write_terminal(kernels, rules, stack, book, depth, counts)
-                depth -= 1
-                continue
-            kernels.legal(stack.states[depth], rules, mask)
-            if turn == CHANCE:
-                kernels.chance(stack.states[depth], rules, stack.probs[depth])
-            else:
-                verdict = write_decision(stack, book, depth, turn, counts)
-                if verdict != FINE:
-                    return verdict
         frame.action = next_action(mask, frame.action)
         if frame.action == mask.size:
             book.nodes[frame.node].end = counts[NUM_NODES]
             depth -= 1
+            continue
+        turn = push(kernels, rules, stack, depth, frame.action)
+        write_edge(stack, book, depth, frame.action, counts[NUM_NODES])
+        counts[NUM_NODES] += 1
+        if turn == OVER:
+            write_terminal(kernels, rules, stack, book, depth + 1, counts)
         else:
-            write_edge(kernels, rules, stack, book, depth, frame.action, counts[NUM_NODES])
-            push(kernels, rules, stack, depth, frame.action)
+            write_seen(kernels, rules, stack, book, depth, frame.action)
             depth += 1
-    return FINE
+            verdict = write_node(kernels, rules, stack, book, depth, turn, counts)
+    return verdict

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.tree import GameTree
-from agents.cfr.walk import INFOSET, NODE, NONE
-from envs.core.compiling import compiled, helper
+from agents.cfr.forms.tree import GameTree
+from agents.cfr.forms.walk import INFOSET, NODE, NONE
+from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
 from envs.core.kernels import INT, OVER
 from envs.core.rng import mix
@@ -98,7 +98,7 @@ _SKETCH = types.NamedTuple(
 )
 
 
-@helper
+@inlined
 def find_child(public, at, action, key, num_public):
     """The child of a public node with this action and key; ``num_public`` when it is new.
 
@@ -130,7 +130,7 @@ def find_child(public, at, action, key, num_public):
     return num_public
 
 
-@helper
+@inlined
 def find_hand(sketch, at, player, key, num_hands):
     """The hand of a player with this key at a public node; ``num_hands`` when it is new."""
     last = np.uint64(sketch.table.size - 1)
@@ -144,7 +144,7 @@ def find_hand(sketch, at, player, key, num_hands):
     return num_hands
 
 
-@helper
+@inlined
 def same_actions(infosets, pair_actions, one, other):
     """Whether two information sets have the same legal actions."""
     first, second = infosets[one], infosets[other]
@@ -156,7 +156,7 @@ def same_actions(infosets, pair_actions, one, other):
     return True
 
 
-@helper
+@inlined
 def place_node(nodes, infosets, node_keys, sketch, v, counts):
     """Find or make the public node of a node of the game tree."""
     node = nodes[v]

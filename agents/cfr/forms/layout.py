@@ -1,0 +1,331 @@
+"""Where the vectors over hands lie in memory: what the passes of ``vector`` work through.
+
+A player chooses at some public nodes, and at others its hands change. Each such node has a vector
+over the player's hands and, for a choice, one more for every action: the player's pairs. Elsewhere
+a player's reach, and the gains it gets, are found where they were last written, and nothing is
+copied along.
+
+One public node has few hands, six in one-die Liar's Dice, which is little work for a processor that
+adds up many numbers at a stroke. So nodes that are equally far down and have the same number of
+actions are put side by side and make one *step*: a vector of all their hands, followed by one for
+every action. Where the games end there are *ends*, each with a matrix of payoffs.
+
+Steps and ends are sorted by the *parts* of the player's division (see ``division``), and a part's
+vectors lie together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.cfr.forms.division import TOP, Division, divide
+from agents.cfr.forms.matrices import make_payoffs
+from agents.cfr.forms.public import HAND, PUBLIC_NODE, PublicTree
+from agents.cfr.forms.walk import INFOSET, NONE
+from envs.core.compiling import compiled, inlined
+from envs.core.kernels import INT, OVER
+
+__all__ = ["VECTORS", "Layout", "Vectors"]
+
+WIDEST = 2048
+"""Hands of a step, unless a single public node has more: its vectors should stay in the cache."""
+
+STEP = np.dtype(
+    (
+        np.record,
+        [
+            ("inner", np.int32),  # the vector over its hands
+            ("num_hands", np.int32),
+            ("first_source", np.int32),  # where ``sources`` says what they come from
+            ("first_pair", np.int32),  # vectors of the actions, one after the other
+            ("num_actions", np.int32),  # 0 where only the hands change
+        ],
+    )
+)
+END = np.dtype(
+    (
+        np.record,
+        [
+            ("matrix", np.int64),  # where its payoffs begin
+            ("own", np.int32),  # the player's vector
+            ("other", np.int32),
+            ("num_own", np.int32),
+            ("num_other", np.int32),
+        ],
+    )
+)
+PART = np.dtype(
+    (
+        np.record,
+        [
+            ("first_slot", np.int64),
+            ("first_step", np.int64),
+            ("first_inside", np.int64),  # the steps before it hang on the top
+            ("first_end", np.int64),
+        ],
+    )
+)
+
+
+class Vectors(NamedTuple):
+    """The layout, as compiled code reads it."""
+
+    parts: npt.NDArray[Any]
+    """Player 0's top and its parts, then player 1's, and one more that says where all end."""
+    tops: npt.NDArray[np.int64]
+    """Parts of player *p*: ``tops[p] .. tops[p + 1]``; its root is the first slot of the first."""
+    steps: npt.NDArray[Any]
+    """In every part, and in the top, from the root to the leaves."""
+    sources: npt.NDArray[np.int32]
+    """For every hand of a step the slot it comes from."""
+    ends: npt.NDArray[Any]
+    payoffs: npt.NDArray[np.float64]
+    """[2, size]: matrices of what each player gets, the other's hand by the player's own."""
+
+
+VECTORS = types.NamedTuple(
+    (
+        from_dtype(PART)[::1],
+        types.int64[::1],
+        from_dtype(STEP)[::1],
+        types.int32[::1],
+        from_dtype(END)[::1],
+        types.float64[:, ::1],
+    ),
+    Vectors,
+)
+_PUBLIC, _HANDS = from_dtype(PUBLIC_NODE)[::1], from_dtype(HAND)[::1]
+_INTS = types.int32[::1]
+
+
+class Stops(NamedTuple):
+    """The public nodes where a player has a vector of its own, and where that lies."""
+
+    of_node: npt.NDArray[np.int32]
+    """For every public node the last stop on the way to it, itself included, or NONE."""
+    nodes: npt.NDArray[np.int32]
+    parents: npt.NDArray[np.int32]
+    inner: npt.NDArray[np.int32]
+    first_pair: npt.NDArray[np.int32]
+    stride: npt.NDArray[np.int32]
+    """From the vector of one action to that of the next."""
+    first_source: npt.NDArray[np.int32]
+
+
+_STOPS = types.NamedUniTuple(_INTS, 7, Stops)
+
+
+@inlined
+def keeps_hands(public, hands, q, player):
+    """Whether a player's hands at a public node are those of the node before, in the same order."""
+    node = public[q]
+    if node.num_hands[player] != public[node.parent].num_hands[player]:
+        return False
+    for h in range(node.num_hands[player]):
+        if hands[node.first_hand[player] + h].parent != h:
+            return False
+    return True
+
+
+@compiled(INT(_PUBLIC, _HANDS, INT, _STOPS))
+def find_stops(public, hands, player, stops):
+    """Write where a player stops, and after which other stop; returns how many there are."""
+    num_stops = 0
+    for q in range(public.size):
+        node = public[q]
+        before = stops.of_node[node.parent] if q > 0 else NONE
+        stops.of_node[q] = before
+        if node.player == OVER:
+            continue
+        if node.player == player or (q > 0 and not keeps_hands(public, hands, q, player)):
+            stops.nodes[num_stops] = q
+            stops.parents[num_stops] = before
+            stops.of_node[q] = num_stops
+            num_stops += 1
+    return num_stops
+
+
+@compiled(
+    types.void(
+        _PUBLIC,
+        _HANDS,
+        from_dtype(INFOSET)[::1],
+        INT,
+        INT,
+        _STOPS,
+        types.int32[:, ::1],
+        _INTS,
+        _INTS,
+    )
+)
+def connect(public, hands, infosets, player, root, stops, at, sources, order):
+    """Write where a player's vector of every public node is, and what its hands come from.
+
+    ``order`` gets the pair of the tree that is in each slot.
+    """
+    for q in range(public.size):
+        node = public[q]
+        outer = root
+        if q > 0:
+            outer = at[node.parent, player]
+            if public[node.parent].player == player:
+                before = stops.of_node[node.parent]
+                outer = stops.first_pair[before] + node.rank * stops.stride[before]
+        at[q, player] = outer
+        stop = stops.of_node[q]
+        if stop == NONE or stops.nodes[stop] != q:
+            continue
+        at[q, player] = stops.inner[stop]
+        for h in range(node.num_hands[player]):
+            hand = hands[node.first_hand[player] + h]
+            sources[stops.first_source[stop] + h] = outer + hand.parent
+            if node.player == player:
+                slot = stops.first_pair[stop] + h
+                for action in range(node.num_actions):
+                    order[slot] = infosets[hand.infoset].first_pair + action
+                    slot += stops.stride[stop]
+
+
+@dataclass
+class Side:
+    """One player's steps and parts. Parts lack their ends."""
+
+    stops: Stops
+    division: Division
+    steps: npt.NDArray[Any]
+    parts: npt.NDArray[Any]
+    next_slot: int
+    next_source: int
+
+
+class Layout:
+    """The vectors of a public tree.
+
+    Attributes:
+        vectors: what compiled code reads.
+        order: [num_slots] int32, the pair of the tree in every slot, NONE where there is none.
+        most_hands: of any step.
+        num_parts: of the player who has fewer; so many threads can work side by side.
+    """
+
+    def __init__(self, tree: PublicTree) -> None:
+        """Lay out both players' vectors and the payoffs."""
+        first = _make_side(tree, 0, 0, 0, 0)
+        second = _make_side(tree, 1, first.next_slot, len(first.steps), first.next_source)
+        sides = first, second
+        sources = np.zeros(second.next_source, np.int32)
+        self.order = np.full(second.next_slot, NONE, np.int32)
+        at = np.zeros((len(tree.public), 2), np.int32)
+        for player, side in enumerate(sides):
+            root = int(side.parts["first_slot"][TOP])
+            connect(
+                tree.public,
+                tree.hands,
+                tree.tree.infosets,
+                player,
+                root,
+                side.stops,
+                at,
+                sources,
+                self.order,
+            )
+        steps = np.concatenate([side.steps for side in sides])
+        ends, payoffs = _make_ends(tree, at, sides)
+        beyond = np.zeros(1, PART)
+        beyond[0] = second.next_slot, len(steps), len(steps), len(ends)
+        parts = np.concatenate([first.parts, second.parts, beyond])
+        tops = np.array([0, len(first.parts), len(parts) - 1])
+        self.vectors = Vectors(parts, tops, steps, sources, ends, payoffs)
+        self.most_hands = int(steps["num_hands"].max(initial=1))
+        self.num_parts = min(side.division.num_parts for side in sides)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the layout, without the tables of a solver."""
+        return self.order.nbytes + sum(array.nbytes for array in self.vectors)
+
+
+def _make_side(
+    tree: PublicTree, player: int, first_slot: int, first_step: int, first_source: int
+) -> Side:
+    stops = Stops(*(np.zeros(len(tree.public), np.int32) for _ in Stops._fields))
+    num_stops = find_stops(tree.public, tree.hands, player, stops)
+    stops = Stops(stops.of_node, *(array[:num_stops] for array in stops[1:]))
+    nodes = tree.public[stops.nodes]
+    hands = nodes["num_hands"][:, player].astype(np.int64)
+    actions = np.where(nodes["player"] == player, nodes["num_actions"], 0)
+    division = divide(stops.parents, hands * (1 + actions))
+
+    order = np.lexsort((actions, division.levels, division.parts))
+    hands, actions = hands[order], actions[order]
+    parts, levels = division.parts[order], division.levels[order]
+    before = np.cumsum(hands) - hands
+    firsts = _first_of_steps(np.stack([parts, levels, actions]), before)
+    step_of = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=num_stops))
+    offsets = before - before[firsts][step_of]
+
+    steps = np.zeros(len(firsts), STEP)
+    widths = np.diff(before[firsts], append=hands.sum())
+    sizes = widths * (1 + actions[firsts])
+    steps["inner"] = first_slot + 1 + np.cumsum(sizes) - sizes  # the root comes first
+    steps["num_hands"], steps["num_actions"] = widths, actions[firsts]
+    steps["first_source"] = first_source + before[firsts]
+    steps["first_pair"] = steps["inner"] + widths
+    for name in ("inner", "first_pair", "first_source"):
+        getattr(stops, name)[order] = steps[name][step_of] + offsets
+    stops.stride[order] = widths[step_of]
+
+    table = np.zeros(division.num_parts + 1, PART)
+    numbers = np.arange(len(table))
+    at = np.searchsorted(parts[firsts], numbers)
+    hangs_on_top = (parts[firsts] != TOP) & (levels[firsts] == 0)
+    num_hanging = np.bincount(parts[firsts], hangs_on_top, len(table)).astype(np.int64)
+    table["first_step"] = first_step + at
+    table["first_inside"] = table["first_step"] + num_hanging
+    table["first_slot"] = first_slot
+    table["first_slot"][1:] = steps["inner"][at[1:]]
+    next_slot = first_slot + 1 + int(sizes.sum())
+    return Side(stops, division, steps, table, next_slot, first_source + int(hands.sum()))
+
+
+def _first_of_steps(
+    keys: npt.NDArray[np.int64], before: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Where a new step begins: another key, or more hands than a step should have."""
+    is_new = np.ones(keys.shape[1], bool)
+    is_new[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    group_firsts = np.flatnonzero(is_new)
+    sizes = np.diff(group_firsts, append=len(is_new))
+    chunks = (before - np.repeat(before[group_firsts], sizes)) // WIDEST
+    is_new[1:] |= chunks[1:] != chunks[:-1]
+    return np.flatnonzero(is_new)
+
+
+# ---- ends ----------------------------------------------------------------------------------------
+
+
+def _make_ends(
+    tree: PublicTree, at: npt.NDArray[np.int32], sides: tuple[Side, Side]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """The ends of player 0 and of player 1, and their payoffs; parts learn where theirs begin."""
+    over = np.flatnonzero(tree.public["player"] == OVER)
+    shapes = np.ascontiguousarray(tree.public["num_hands"][tree.public["parent"][over]])
+    matrices, payoffs = make_payoffs(tree, over, shapes)
+    ends = np.zeros((2, len(over)), END)
+    for player, side in enumerate(sides):
+        stops = side.stops.of_node[over]
+        # One more at the end, for those who have not stopped before the game is over.
+        parts = np.append(side.division.parts, TOP)[stops]
+        order = np.lexsort((matrices, parts))
+        own = ends[player]
+        own["matrix"] = matrices[order]
+        own["own"], own["other"] = at[over[order], player], at[over[order], 1 - player]
+        own["num_own"], own["num_other"] = shapes[order, player], shapes[order, 1 - player]
+        numbers = np.arange(len(side.parts))
+        side.parts["first_end"] = player * len(over) + np.searchsorted(parts[order], numbers)
+    return ends.ravel(), payoffs

@@ -1,0 +1,134 @@
+"""The sequence form of a game, as the passes of ``sequences`` work through it.
+
+With perfect recall a player's own part of a history is the last *pair* (information set, action)
+the player went through. So a game is the information sets of every player, each with the pair
+before it, and for every combination of last pairs that some history ends with the chance of it
+times what each player gets.
+
+Every player has its own copy of the payoffs, sorted as its information sets are: by the parts of
+its division (see ``division``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.cfr.forms.division import TOP, divide
+from agents.cfr.forms.walk import NONE
+
+__all__ = ["FORM", "Form", "Payoffs", "make_form"]
+
+DECISION = np.dtype(
+    (
+        np.record,
+        [
+            ("first_pair", np.int32),
+            ("num_actions", np.int32),
+            ("parent_pair", np.int32),
+        ],
+    )
+)
+PART = np.dtype(
+    (
+        np.record,
+        [
+            ("first_decision", np.int64),
+            ("first_inside", np.int64),  # the decisions before it hang on the top
+            ("first_row", np.int64),
+        ],
+    )
+)
+
+
+@dataclass(frozen=True)
+class Payoffs:
+    """What is paid for every combination of the players' last pairs."""
+
+    pairs: npt.NDArray[np.int32]
+    """[n, players]: last pair of each player, ``num_pairs`` for one who never moved."""
+    values: npt.NDArray[np.float64]
+    """[n, players]: chance probability times return, summed over the histories that end so."""
+
+
+class Form(NamedTuple):
+    """A game, as compiled code reads it."""
+
+    parts: npt.NDArray[Any]
+    """Each player's top and then its parts, and one more that says where all end."""
+    tops: npt.NDArray[np.int64]
+    """Parts of player *p*: ``tops[p] .. tops[p + 1]``."""
+    decisions: npt.NDArray[Any]
+    """Information sets; in every part, and in the top, parents come before children."""
+    pairs: npt.NDArray[np.int32]
+    """[row, player]: the payoffs, once for each player."""
+    values: npt.NDArray[np.float64]
+    """[row]: of the player whose row it is."""
+
+    @property
+    def num_parts(self) -> int:
+        """Parts of the player who has the fewest; so many threads can work side by side."""
+        return int(np.diff(self.tops).min()) - 1
+
+
+FORM = types.NamedTuple(
+    (
+        from_dtype(PART)[::1],
+        types.int64[::1],
+        from_dtype(DECISION)[::1],
+        types.int32[:, ::1],
+        types.float64[::1],
+    ),
+    Form,
+)
+
+
+def make_form(
+    infosets: npt.NDArray[Any],
+    infoset_starts: npt.NDArray[np.int64],
+    pair_infosets: npt.NDArray[np.int32],
+    payoffs: Payoffs,
+) -> Form:
+    """Divide and sort a game; the arguments are those of ``GameTree``."""
+    num_players = payoffs.pairs.shape[1]
+    decisions = np.empty(len(infosets), DECISION)
+    for name in DECISION.names or ():
+        decisions[name] = infosets[name]
+    # One more at the end of each: for the empty sequence, which is the root.
+    owners = np.append(pair_infosets, np.int32(NONE))
+    part_of = np.full(len(infosets) + 1, TOP)
+    tables, orders = [], []
+    for player in range(num_players):
+        start, end = infoset_starts[player : player + 2]
+        parents = owners[infosets["parent_pair"][start:end]]
+        parents[parents != NONE] -= start
+        division = divide(parents, infosets["num_actions"][start:end].astype(np.int64))
+        hangs_on_top = (division.parts != TOP) & (division.levels == 0)
+        order = np.lexsort((~hangs_on_top, division.parts))
+        decisions[start:end] = decisions[start:end][order]
+        part_of[start:end] = division.parts
+
+        own_pairs = payoffs.pairs[:, player]
+        parts = part_of[owners[own_pairs]]
+        rows = np.lexsort((own_pairs, parts))
+        table = np.zeros(division.num_parts + 1, PART)
+        numbers = np.arange(len(table))
+        table["first_decision"] = start + np.searchsorted(division.parts[order], numbers)
+        num_hanging = np.bincount(division.parts, hangs_on_top, len(table)).astype(np.int64)
+        table["first_inside"] = table["first_decision"] + num_hanging
+        table["first_row"] = player * len(rows) + np.searchsorted(parts[rows], numbers)
+        tables.append(table)
+        orders.append(rows)
+    beyond = np.zeros(1, PART)
+    beyond[0] = len(infosets), len(infosets), num_players * len(payoffs.pairs)
+    return Form(
+        np.concatenate([*tables, beyond]),
+        np.cumsum([0, *(len(table) for table in tables)]),
+        decisions,
+        np.concatenate([payoffs.pairs[rows] for rows in orders]),
+        np.concatenate([payoffs.values[rows, player] for player, rows in enumerate(orders)]),
+    )

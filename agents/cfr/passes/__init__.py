@@ -1,0 +1,7 @@
+"""The compiled passes over a game: reach, gains, regrets and best responses.
+
+* :mod:`~agents.cfr.passes.sequences`: over the sequence form, one information set at a time;
+* :mod:`~agents.cfr.passes.vectors`: over the public tree, all hands at a time;
+* :mod:`~agents.cfr.passes.crew`: threads that share them;
+* :mod:`~agents.cfr.passes.strokes`: numbers that several threads change.
+"""

@@ -1,0 +1,54 @@
+"""What learners by samples share: they say how much memory they take, and what has come up."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from collections.abc import Mapping
+
+from agents.cfr.policy_learner import PolicyLearner
+from agents.cfr.sampling_settings import TableSettings, bytes_text
+from agents.cfr.table_solver import TableSolver
+from agents.learner import State, Task
+
+__all__ = ["SamplingLearner"]
+
+
+class SamplingLearner(PolicyLearner):
+    """A solver by samples at school."""
+
+    settings: TableSettings
+    solver: TableSolver
+
+    def __init__(self, task: Task, settings: TableSettings) -> None:
+        """Say how much memory it takes, and make the tables."""
+        super().__init__(task, settings)
+        size = settings.table_bytes(task.game)
+        print(
+            f"masquerade: a table for {settings.max_infosets:,} information sets takes "
+            f"{bytes_text(size)}",
+            file=sys.stderr,
+        )
+        self.solver = self._make_solver()
+
+    @abstractmethod
+    def _make_solver(self) -> TableSolver: ...
+
+    def update(self, amount: int) -> Mapping[str, float]:
+        """Run so many iterations; what the policy is worth is for each learner to add."""
+        solver = self.solver
+        solver.run(amount)
+        self.num_done = solver.iteration
+        values = {"charts/infosets": float(solver.num_infosets)}
+        if self.settings.when_full == "freeze":
+            values["charts/left_out"] = float(solver.num_left_out)
+        return values
+
+    def state_dict(self) -> State:
+        """The tables of the solver, its generators and where it is."""
+        return self.solver.state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the solver was."""
+        self.solver.load_state_dict(state)
+        self.num_done = self.solver.iteration
