@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 import weakref
 from collections import Counter, deque
@@ -173,8 +174,46 @@ def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
         process.wait()
 
 
+@contextlib.contextmanager
+def _ctrl_c() -> Iterator[Connection]:
+    """A connection that has something to say once Ctrl-C is pressed; twice stops at once.
+
+    Python raises ``KeyboardInterrupt`` wherever it happens to be. If that is while some object is
+    cleaned up, the exception is printed and forgotten, and this process would wait for its workers
+    as if nothing had been pressed.
+    """
+    listener, speaker = Pipe(duplex=False)
+
+    def say(_signal: int, _frame: FrameType | None) -> None:
+        if listener.poll():
+            raise KeyboardInterrupt
+        speaker.send_bytes(b"Ctrl-C")
+
+    before = signal.getsignal(signal.SIGINT)
+    is_ours = (
+        before is signal.default_int_handler
+        and threading.current_thread() is threading.main_thread()
+    )
+    if is_ours:
+        signal.signal(signal.SIGINT, say)
+    try:
+        yield listener
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, before)
+    if listener.poll():
+        raise KeyboardInterrupt
+
+
 def _play_in_processes(
     spec: TournamentSpec, units: Iterable[Unit], num_workers: int
+) -> Generator[Played]:
+    with _ctrl_c() as ctrl_c:
+        yield from _share_out(spec, units, num_workers, ctrl_c)
+
+
+def _share_out(
+    spec: TournamentSpec, units: Iterable[Unit], num_workers: int, ctrl_c: Connection
 ) -> Generator[Played]:
     waiting = deque(units)
     deaths: Counter[Unit] = Counter()
@@ -191,7 +230,10 @@ def _play_in_processes(
         for _ in range(min(num_workers, len(waiting))):
             begin(_Worker(spec))
         while playing:
-            for connection in wait(list(playing)):
+            ready = wait([*playing, ctrl_c])
+            if ctrl_c in ready:
+                raise KeyboardInterrupt
+            for connection in ready:
                 assert isinstance(connection, Connection)
                 unit, worker = playing.pop(connection), workers.pop(connection)
                 try:

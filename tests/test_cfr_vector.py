@@ -17,7 +17,7 @@ from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import VectorCFRSolver
 from envs import make_game
 from envs.core import OVER, MasqueradeError
-from tests.broken_games import Guess
+from tests.broken_games import Guess, Nim
 from tests.test_cfr import check_against
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
@@ -111,6 +111,15 @@ def test_resuming_changes_no_bit_and_either_form_goes_on(name: str) -> None:
     other.run(1)
     first.run(1)
     np.testing.assert_allclose(other.current_policy(), first.current_policy(), atol=1e-9)
+
+
+def test_a_game_may_begin_with_a_decision_and_hide_nothing() -> None:
+    tree = GameTree(Nim(), has_keys=True)
+    plain, vector = CFRSolver(tree, "cfr+"), VectorCFRSolver(tree, "cfr+")
+    for solver in (plain, vector):
+        solver.run(40)
+    np.testing.assert_allclose(vector.average_policy(), plain.average_policy(), atol=1e-9)
+    assert vector.exploitability() < 0.01
 
 
 # ---- the public tree -----------------------------------------------------------------------------

@@ -146,6 +146,22 @@ def test_who_stops_listening_stops_the_workers(tmp_path: Path) -> None:
     assert not alive(tmp_path)
 
 
+def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Patient")
+
+    class Fragile:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)  # an exception here would be lost
+
+    with closing(play_units(spec, units_of(spec), workers=2)) as units:
+        next(units)
+        Fragile()
+        with pytest.raises(KeyboardInterrupt):
+            list(units)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not alive(tmp_path)
+
+
 def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     out = tmp_path / "out"
