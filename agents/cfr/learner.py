@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree
-from agents.cfr.policy_learner import PolicyLearner
+from agents.cfr.policy_learner import SolverLearner
 from agents.cfr.sampling import SamplingSolver
 from agents.cfr.sampling_learner import SamplingLearner
 from agents.cfr.sampling_settings import SamplingSettings
+from agents.cfr.solver import Solver
 from agents.cfr.tables import to_policy
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
-from agents.learner import State, Task
+from agents.learner import Task
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -41,7 +42,7 @@ class CFRSettings(Options):
     threads: int = option(2, low=1, high=64, help="threads; the result does not depend on them")
 
 
-class CFRLearner(PolicyLearner):
+class CFRLearner(SolverLearner):
     """A solver at school.
 
     >>> from envs import make_game
@@ -52,6 +53,7 @@ class CFRLearner(PolicyLearner):
 
     settings_class = CFRSettings
     settings: CFRSettings
+    solver: Solver
 
     def __init__(self, task: Task, settings: CFRSettings) -> None:
         """Write down the tree of the game."""
@@ -82,15 +84,6 @@ class CFRLearner(PolicyLearner):
             variant=self.settings.variant,
             iterations=solver.iteration,
         )
-
-    def state_dict(self) -> State:
-        """The tables of the solver."""
-        return self.solver.state_dict()
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on where the solver was."""
-        self.solver.load_state_dict(state)
-        self.num_done = self.solver.iteration
 
 
 # ---- by samples ----------------------------------------------------------------------------------

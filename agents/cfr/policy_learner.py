@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any, Protocol
 
 from agents.learner import Learner, State
 from agents.policy import Policy, PolicyAgent
 
-__all__ = ["PolicyLearner"]
+__all__ = ["PolicyLearner", "SolverLearner"]
 
 
 class PolicyLearner(Learner):
@@ -27,3 +28,30 @@ class PolicyLearner(Learner):
     def player_state(self) -> State:
         """The policy by keys, as ``PolicyAgent`` reads it."""
         return self.policy().state_dict()
+
+
+class Resumable(Protocol):
+    """A solver as its learner sees it."""
+
+    iteration: int
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next iterations depend on."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+
+
+class SolverLearner(PolicyLearner):
+    """One solver from beginning to end: what it knows is all there is to be saved."""
+
+    solver: Resumable
+
+    def state_dict(self) -> State:
+        """The tables of the solver, its generators if it has any, and where it is."""
+        return self.solver.state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the solver was."""
+        self.solver.load_state_dict(state)
+        self.num_done = self.solver.iteration

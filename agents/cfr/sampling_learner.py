@@ -6,15 +6,15 @@ import sys
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from agents.cfr.policy_learner import PolicyLearner
+from agents.cfr.policy_learner import SolverLearner
 from agents.cfr.sampling_settings import TableSettings, bytes_text
 from agents.cfr.table_solver import TableSolver
-from agents.learner import State, Task
+from agents.learner import Task
 
 __all__ = ["SamplingLearner"]
 
 
-class SamplingLearner(PolicyLearner):
+class SamplingLearner(SolverLearner):
     """A solver by samples at school."""
 
     settings: TableSettings
@@ -43,12 +43,3 @@ class SamplingLearner(PolicyLearner):
         if self.settings.when_full == "freeze":
             values["charts/left_out"] = float(solver.num_left_out)
         return values
-
-    def state_dict(self) -> State:
-        """The tables of the solver, its generators and where it is."""
-        return self.solver.state_dict()
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on where the solver was."""
-        self.solver.load_state_dict(state)
-        self.num_done = self.solver.iteration
