@@ -50,6 +50,7 @@ def test_counts_are_those_of_the_game(game: Game) -> None:
 
 def test_every_node_is_where_its_history_leads(game: Game) -> None:
     tree = GameTree(game, has_keys=True)
+    rows = np.cumsum(tree.nodes["player"] != OVER) - 1
     rng = np.random.default_rng(0)
     for node in rng.choice(len(tree.nodes), 60):
         position = game.replay(tree.history(int(node)))
@@ -57,7 +58,7 @@ def test_every_node_is_where_its_history_leads(game: Game) -> None:
         assert row["player"] == position.turn
         if position.turn != OVER:
             keys = [position.key(player) for player in range(tree.num_players)]
-            assert tree.node_keys[node, :-1].tolist() == keys
+            assert tree.open_keys[rows[node], :-1].tolist() == keys
         actions = [int(tree.nodes[child]["action"]) for child in tree.children(int(node))]
         assert actions == position.legal_actions()
         if position.turn >= 0:

@@ -141,6 +141,7 @@ def test_one_die_liars_dice_has_a_public_node_for_every_set_of_bids() -> None:
 
 def test_every_node_finds_its_hand_again(tree: GameTree) -> None:
     public = PublicTree(tree)
+    rows = np.cumsum(tree.nodes["player"] != OVER) - 1
     rng = np.random.default_rng(0)
     for node in rng.choice(len(tree.nodes), 200):
         at = public.public[public.node_public[node]]
@@ -149,7 +150,7 @@ def test_every_node_finds_its_hand_again(tree: GameTree) -> None:
             continue
         for player in (0, 1):
             hand = public.hands[at["first_hand"][player] + public.node_hands[node, player]]
-            assert hand["key"] == tree.node_keys[node, player]
+            assert hand["key"] == tree.open_keys[rows[node], player]
             if node:
                 parent = tree.nodes[node]["parent"]
                 assert hand["parent"] == public.node_hands[parent, player]

@@ -68,8 +68,10 @@ class NoPublicTreeError(MasqueradeError):
     """A game whose players do not choose at common public nodes."""
 
 
-FINE, TWO_TURNS, TWO_MASKS = range(3)
-NUM_PUBLIC, NUM_HANDS = range(2)
+FINE, TWO_TURNS, TWO_MASKS, FULL = range(4)
+NUM_PUBLIC, NUM_HANDS, NUM_GROUPED, NUM_OPEN = range(4)
+FIRST_ROOM = 1024
+"""Public nodes and hands that there is room for at first: few games have as many as nodes."""
 
 
 class Sketch(NamedTuple):
@@ -83,6 +85,16 @@ class Sketch(NamedTuple):
     """Place of each player's hand at that public node."""
     table: npt.NDArray[np.int32]
     """Open-addressing table of 2**k slots: number of a hand, or NONE."""
+
+    def grown(self, num_hands: int) -> Sketch:
+        """The same with twice the room; so many hands are in use."""
+        public = np.zeros(2 * len(self.public), PUBLIC_NODE)
+        hands = np.zeros(2 * len(self.hands), HAND)
+        public[: len(self.public)], hands[: len(self.hands)] = self.public, self.hands
+        table = np.full(2 * len(self.table), NONE, np.int32)
+        sketch = self._replace(public=public, hands=hands, table=table)
+        enter_hands(sketch, num_hands)
+        return sketch
 
 
 _NODES, _INFOSETS = from_dtype(NODE)[::1], from_dtype(INFOSET)[::1]
@@ -131,17 +143,33 @@ def find_child(public, at, action, key, num_public):
 
 
 @inlined
-def find_hand(sketch, at, player, key, num_hands):
-    """The hand of a player with this key at a public node; ``num_hands`` when it is new."""
+def find_slot(sketch, at, player, key):
+    """The slot of the table where a hand is, or where it belongs."""
     last = np.uint64(sketch.table.size - 1)
     slot = mix(key + np.uint64(at)) & last
     while sketch.table[slot] != NONE:
         hand = sketch.hands[sketch.table[slot]]
         if hand.key == key and hand.node == at and hand.player == player:
-            return np.int64(sketch.table[slot])
+            break
         slot = (slot + np.uint64(1)) & last
-    sketch.table[slot] = num_hands
-    return num_hands
+    return slot
+
+
+@compiled(types.void(_SKETCH, INT))
+def enter_hands(sketch, num_hands):
+    """Enter the first hands into an empty table."""
+    for i in range(num_hands):
+        hand = sketch.hands[i]
+        sketch.table[find_slot(sketch, hand.node, hand.player, hand.key)] = i
+
+
+@inlined
+def find_hand(sketch, at, player, key, num_hands):
+    """The hand of a player with this key at a public node; ``num_hands`` when it is new."""
+    slot = find_slot(sketch, at, player, key)
+    if sketch.table[slot] == NONE:
+        sketch.table[slot] = num_hands
+    return np.int64(sketch.table[slot])
 
 
 @inlined
@@ -157,7 +185,7 @@ def same_actions(infosets, pair_actions, one, other):
 
 
 @inlined
-def place_node(nodes, infosets, node_keys, sketch, v, counts):
+def place_node(nodes, infosets, key, sketch, v, counts):
     """Find or make the public node of a node of the game tree."""
     node = nodes[v]
     at = 0
@@ -166,7 +194,6 @@ def place_node(nodes, infosets, node_keys, sketch, v, counts):
     else:
         num_public = counts[NUM_PUBLIC]
         action = NONE if node.pair == NONE else node.action
-        key = np.uint64(0) if node.player == OVER else node_keys[v, 2]
         at = find_child(sketch.public, sketch.node_public[node.parent], action, key, num_public)
     sketch.node_public[v] = at
     if at == num_public:
@@ -177,7 +204,7 @@ def place_node(nodes, infosets, node_keys, sketch, v, counts):
         public.rank = 0
         if node.pair != NONE:
             public.rank = node.pair - infosets[nodes[node.parent].index].first_pair
-        public.key = np.uint64(0) if node.player == OVER else node_keys[v, 2]
+        public.key = key
         public.player = node.player
         public.num_actions = infosets[node.index].num_actions if node.player >= 0 else 0
         public.first_child = NONE
@@ -187,11 +214,19 @@ def place_node(nodes, infosets, node_keys, sketch, v, counts):
 
 
 @compiled(INT(_NODES, _INFOSETS, types.int32[::1], types.uint64[:, ::1], _SKETCH, types.int64[::1]))
-def group_nodes(nodes, infosets, pair_actions, node_keys, sketch, counts):
-    """Give every node of the game tree its public node and both players their hands."""
-    for v in range(nodes.size):
+def group_nodes(nodes, infosets, pair_actions, open_keys, sketch, counts):
+    """Give every node of the game tree its public node and both players their hands.
+
+    When there is no room left it says FULL, and goes on from there when it is called again.
+    """
+    for v in range(counts[NUM_GROUPED], nodes.size):
         node = nodes[v]
-        at = place_node(nodes, infosets, node_keys, sketch, v, counts)
+        counts[NUM_GROUPED] = v
+        if counts[NUM_PUBLIC] == sketch.public.size or counts[NUM_HANDS] + 2 > sketch.hands.size:
+            return FULL
+        row = counts[NUM_OPEN]
+        key = np.uint64(0) if node.player == OVER else open_keys[row, 2]
+        at = place_node(nodes, infosets, key, sketch, v, counts)
         public = sketch.public[at]
         if public.player != node.player:
             return TWO_TURNS
@@ -199,11 +234,11 @@ def group_nodes(nodes, infosets, pair_actions, node_keys, sketch, counts):
             if node.player == OVER:
                 sketch.node_hands[v, player] = sketch.node_hands[node.parent, player]
                 continue
-            which = find_hand(sketch, at, player, node_keys[v, player], counts[NUM_HANDS])
+            which = find_hand(sketch, at, player, open_keys[row, player], counts[NUM_HANDS])
             hand = sketch.hands[which]
             if which == counts[NUM_HANDS]:
                 counts[NUM_HANDS] += 1
-                hand.key = node_keys[v, player]
+                hand.key = open_keys[row, player]
                 hand.node = at
                 hand.player = player
                 hand.local = public.num_hands[player]
@@ -217,6 +252,7 @@ def group_nodes(nodes, infosets, pair_actions, node_keys, sketch, counts):
                     if not same_actions(infosets, pair_actions, other, hand.infoset):
                         return TWO_MASKS
             sketch.node_hands[v, player] = hand.local
+        counts[NUM_OPEN] += node.player != OVER
     return FINE
 
 
@@ -240,22 +276,26 @@ class PublicTree:
         self.tree = tree
         if tree.num_players != 2:
             raise NoPublicTreeError(f"{tree.game!r} is not for two players: use CFRSolver")
-        if not tree.node_keys.size:
+        if not tree.open_keys.size:
             raise MasqueradeError(
                 "the tree has no keys: make it with GameTree(game, has_keys=True)"
             )
         size = len(tree.nodes)
         sketch = Sketch(
-            np.zeros(size, PUBLIC_NODE),
-            np.zeros(2 * size, HAND),
+            np.zeros(FIRST_ROOM, PUBLIC_NODE),
+            np.zeros(FIRST_ROOM, HAND),
             np.empty(size, np.int32),
             np.empty((size, 2), np.int32),
-            np.full(1 << (2 * size).bit_length(), NONE, np.int32),
+            np.full(4 * FIRST_ROOM, NONE, np.int32),
         )
-        counts = np.zeros(2, np.int64)
-        verdict = group_nodes(
-            tree.nodes, tree.infosets, tree.pair_actions, tree.node_keys, sketch, counts
-        )
+        counts = np.zeros(4, np.int64)
+        verdict = FULL
+        while verdict == FULL:
+            verdict = group_nodes(
+                tree.nodes, tree.infosets, tree.pair_actions, tree.open_keys, sketch, counts
+            )
+            if verdict == FULL:
+                sketch = sketch.grown(int(counts[NUM_HANDS]))
         hands = sketch.hands[: counts[NUM_HANDS]]
         if verdict == FINE and (hands["infoset"] != NONE).sum() != tree.num_infosets:
             verdict = TWO_TURNS

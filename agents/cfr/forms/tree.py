@@ -63,8 +63,8 @@ class GameTree:
         terminal_probs: [num_terminals] float64, the probability that chance allows for each.
         terminal_returns: [num_terminals, players] float64.
         terminal_pairs: [num_terminals, players] int32, ``num_pairs`` for one who never moved.
-        node_keys: [num_nodes, players + 1] uint64 keys, the public's last, 0 where the game is
-            over; empty without ``has_keys``.
+        open_keys: [n, players + 1] uint64 keys, the public's last, a row for each of the *n* nodes
+            where the game is not over; empty without ``has_keys``.
 
     >>> from envs import make_game
     >>> tree = GameTree(make_game("kuhn_v0"))
@@ -84,7 +84,7 @@ class GameTree:
         self.number = number
         self.num_players = game.facts.num_players
         book, counts = _write(game, max_nodes, has_keys, number)
-        self.nodes, self.node_keys = book.nodes, book.node_keys
+        self.nodes, self.open_keys = book.nodes, book.open_keys
         self.terminal_probs, self.terminal_returns = book.terminal_probs, book.terminal_returns
         num_infosets, num_pairs = int(counts[3]), int(counts[4])
         self.num_infosets, self.num_pairs = num_infosets, num_pairs
@@ -223,6 +223,7 @@ def _write(
     counts = np.zeros(NUM_COUNTS, np.int64)
     _check(game, count_nodes(game.kernels, game.rules, stack, max_nodes, counts), max_nodes)
     num_nodes, num_terminals, num_decisions = (int(count) for count in counts[:3])
+    num_open = num_nodes - num_terminals
     players = game.facts.num_players
     book = Book(
         nodes=np.zeros(num_nodes, NODE),
@@ -231,7 +232,7 @@ def _write(
         terminal_probs=np.zeros(num_terminals),
         terminal_returns=np.zeros((num_terminals, players)),
         terminal_pairs=np.zeros((num_terminals, players), np.int32),
-        node_keys=np.zeros((num_nodes if has_keys else 0, players + 1), np.uint64),
+        open_keys=np.zeros((num_open if has_keys else 0, players + 1), np.uint64),
         table=np.zeros(max(1 << (2 * num_decisions).bit_length(), FIRST_TABLE_SIZE), np.int32),
     )
     counts[:] = 0

@@ -126,9 +126,9 @@ class Book(NamedTuple):
     terminal_probs: npt.NDArray[np.float64]
     terminal_returns: npt.NDArray[np.float64]
     terminal_pairs: npt.NDArray[np.int32]
-    node_keys: npt.NDArray[np.uint64]
-    """Keys of all players and of the public at every node, 0 where the game is over; or empty when
-    nobody wants them."""
+    open_keys: npt.NDArray[np.uint64]
+    """Keys of all players and of the public, a row for every node where the game is not over; or
+    empty when nobody wants them."""
     table: npt.NDArray[np.int32]
     """Open-addressing table, of which 2**k slots are in use: an information set, or EMPTY."""
 
@@ -308,9 +308,10 @@ def write_node(kernels, rules, stack, book, depth, turn, counts):
     frame = stack.frames[depth]
     book.nodes[frame.node].player = turn
     book.nodes[frame.node].index = NONE
-    if book.node_keys.size:
+    if book.open_keys.size:
+        row = counts[NUM_NODES] - counts[NUM_TERMINALS] - 1
         for column in range(stack.keys.shape[1]):
-            book.node_keys[frame.node, column] = stack.keys[depth, column]
+            book.open_keys[row, column] = stack.keys[depth, column]
     begin(kernels, rules, stack, depth)
     if turn == CHANCE:
         kernels.chance(stack.states[depth], rules, stack.probs[depth])
@@ -362,7 +363,7 @@ def write_seen(kernels, rules, stack, book, depth, action):
     for player in range(num_players):
         token = kernels.seen(stack.states[depth], rules, action, player)
         stack.keys[depth + 1, player] = fold(stack.keys[depth, player], token)
-    if book.node_keys.size:
+    if book.open_keys.size:
         token = kernels.seen(stack.states[depth], rules, action, PUBLIC)
         stack.keys[depth + 1, num_players] = fold(stack.keys[depth, num_players], token)
 
