@@ -33,6 +33,7 @@ from agents.cfr.forms.walk import (
     Book,
     Stack,
     count_nodes,
+    renumber,
     write_tree,
 )
 from envs.core.errors import MasqueradeError
@@ -102,19 +103,16 @@ class GameTree:
         old_pairs = self.infosets["first_pair"][self.pair_infosets] + ranks
         self.pair_actions = book.pair_actions[old_pairs]
 
-        # The last entry is for NONE, which becomes num_pairs where it means an empty sequence.
-        new_pair = np.empty(self.num_pairs + 1, np.int32)
-        new_pair[old_pairs] = np.arange(self.num_pairs)
-        new_pair[NONE] = self.num_pairs
+        # The last entry is for NONE: terminals have num_pairs where somebody never moved.
+        new_pairs = np.empty(self.num_pairs + 1, np.int32)
+        new_pairs[old_pairs] = np.arange(self.num_pairs)
+        new_pairs[NONE] = self.num_pairs
+        new_infosets = np.empty(self.num_infosets, np.int32)
+        new_infosets[order] = np.arange(self.num_infosets)
+        renumber(book, new_infosets, new_pairs)
+        self.terminal_pairs = book.terminal_pairs
         self.infosets["first_pair"] = firsts[:-1]
-        self.infosets["parent_pair"] = new_pair[self.infosets["parent_pair"]]
-        self.terminal_pairs = new_pair[book.terminal_pairs]
-        new_pair[NONE] = NONE
-        self.nodes["pair"] = new_pair[self.nodes["pair"]]
-        new_infoset = np.empty(self.num_infosets, np.int32)
-        new_infoset[order] = np.arange(self.num_infosets)
-        is_decision = self.nodes["player"] >= 0
-        self.nodes["index"][is_decision] = new_infoset[self.nodes["index"][is_decision]]
+        self.infosets["parent_pair"] = new_pairs[self.infosets["parent_pair"]]
         self.infoset_starts = np.searchsorted(
             self.infosets["player"], np.arange(self.num_players + 1)
         )

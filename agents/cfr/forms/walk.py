@@ -31,6 +31,7 @@ __all__ = [
     "Book",
     "Stack",
     "count_nodes",
+    "renumber",
     "write_tree",
 ]
 
@@ -411,3 +412,21 @@ def write_tree(kernels, rules, stack, book, counts):
             depth += 1
             verdict = write_node(kernels, rules, stack, book, depth, turn, counts)
     return verdict
+
+
+@compiled(types.void(_BOOK, types.int32[::1], types.int32[::1]))
+def renumber(book, new_infosets, new_pairs):
+    """Give the information sets and pairs of all nodes and terminals other numbers.
+
+    The last of ``new_pairs`` is what terminals get for a player who never moved.
+    """
+    for v in range(book.nodes.size):
+        node = book.nodes[v]
+        if node.pair != NONE:
+            node.pair = new_pairs[node.pair]
+        if node.player >= 0:
+            node.index = new_infosets[node.index]
+    for terminal in range(book.terminal_pairs.shape[0]):
+        pairs = book.terminal_pairs[terminal]
+        for player in range(pairs.size):
+            pairs[player] = new_pairs[pairs[player]]
