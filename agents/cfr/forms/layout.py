@@ -266,31 +266,40 @@ def _make_side(
     parts, levels = division.parts[order], division.levels[order]
     before = np.cumsum(hands) - hands
     firsts = _first_of_steps(np.stack([parts, levels, actions]), before)
-    step_of = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=num_stops))
-    offsets = before - before[firsts][step_of]
-
-    steps = np.zeros(len(firsts), STEP)
     widths = np.diff(before[firsts], append=hands.sum())
     sizes = widths * (1 + actions[firsts])
+
+    steps = np.zeros(len(firsts), STEP)
     steps["inner"] = first_slot + 1 + np.cumsum(sizes) - sizes  # the root comes first
     steps["num_hands"], steps["num_actions"] = widths, actions[firsts]
     steps["first_source"] = first_source + before[firsts]
     steps["first_pair"] = steps["inner"] + widths
+
+    step_of = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=num_stops))
+    offsets = before - before[firsts][step_of]
     for name in ("inner", "first_pair", "first_source"):
         getattr(stops, name)[order] = steps[name][step_of] + offsets
     stops.stride[order] = widths[step_of]
 
-    table = np.zeros(division.num_parts + 1, PART)
-    numbers = np.arange(len(table))
-    at = np.searchsorted(parts[firsts], numbers)
-    hangs_on_top = (parts[firsts] != TOP) & (levels[firsts] == 0)
-    num_hanging = np.bincount(parts[firsts], hangs_on_top, len(table)).astype(np.int64)
-    table["first_step"] = first_step + at
-    table["first_inside"] = table["first_step"] + num_hanging
+    table = _make_parts(parts[firsts], levels[firsts], division.num_parts)
     table["first_slot"] = first_slot
-    table["first_slot"][1:] = steps["inner"][at[1:]]
+    table["first_slot"][1:] = steps["inner"][table["first_step"][1:]]
+    table["first_step"] += first_step
+    table["first_inside"] += first_step
     next_slot = first_slot + 1 + int(sizes.sum())
     return Side(stops, division, steps, table, next_slot, first_source + int(hands.sum()))
+
+
+def _make_parts(
+    parts: npt.NDArray[np.int64], levels: npt.NDArray[np.int64], num_parts: int
+) -> npt.NDArray[Any]:
+    """The steps of every part, given the part and the level of each step."""
+    table = np.zeros(num_parts + 1, PART)
+    hangs_on_top = (parts != TOP) & (levels == 0)
+    num_hanging = np.bincount(parts, hangs_on_top, len(table)).astype(np.int64)
+    table["first_step"] = np.searchsorted(parts, np.arange(len(table)))
+    table["first_inside"] = table["first_step"] + num_hanging
+    return table
 
 
 def _first_of_steps(
