@@ -95,40 +95,71 @@ def make_form(
 ) -> Form:
     """Divide and sort a game; the arguments are those of ``GameTree``."""
     num_players = payoffs.pairs.shape[1]
-    decisions = np.empty(len(infosets), DECISION)
-    for name in DECISION.names or ():
-        decisions[name] = infosets[name]
-    # One more at the end of each: for the empty sequence, which is the root.
+    # One more at the end: the empty sequence comes before the roots, and belongs to no set.
     owners = np.append(pair_infosets, np.int32(NONE))
-    part_of = np.full(len(infosets) + 1, TOP)
-    tables, orders = [], []
-    for player in range(num_players):
-        start, end = infoset_starts[player : player + 2]
-        parents = owners[infosets["parent_pair"][start:end]]
-        parents[parents != NONE] -= start
-        division = divide(parents, infosets["num_actions"][start:end].astype(np.int64))
-        hangs_on_top = (division.parts != TOP) & (division.levels == 0)
-        order = np.lexsort((~hangs_on_top, division.parts))
-        decisions[start:end] = decisions[start:end][order]
-        part_of[start:end] = division.parts
-
-        own_pairs = payoffs.pairs[:, player]
-        parts = part_of[owners[own_pairs]]
-        rows = np.lexsort((own_pairs, parts))
-        table = np.zeros(division.num_parts + 1, PART)
-        numbers = np.arange(len(table))
-        table["first_decision"] = start + np.searchsorted(division.parts[order], numbers)
-        num_hanging = np.bincount(division.parts, hangs_on_top, len(table)).astype(np.int64)
-        table["first_inside"] = table["first_decision"] + num_hanging
-        table["first_row"] = player * len(rows) + np.searchsorted(parts[rows], numbers)
-        tables.append(table)
-        orders.append(rows)
+    sides = [
+        _make_side(
+            infosets[infoset_starts[player] : infoset_starts[player + 1]],
+            int(infoset_starts[player]),
+            owners,
+            payoffs.pairs[:, player],
+        )
+        for player in range(num_players)
+    ]
+    for player, side in enumerate(sides):
+        side.parts["first_row"] += player * len(payoffs.pairs)
     beyond = np.zeros(1, PART)
     beyond[0] = len(infosets), len(infosets), num_players * len(payoffs.pairs)
     return Form(
-        np.concatenate([*tables, beyond]),
-        np.cumsum([0, *(len(table) for table in tables)]),
-        decisions,
-        np.concatenate([payoffs.pairs[rows] for rows in orders]),
-        np.concatenate([payoffs.values[rows, player] for player, rows in enumerate(orders)]),
+        np.concatenate([*(side.parts for side in sides), beyond]),
+        np.cumsum([0, *(len(side.parts) for side in sides)]),
+        np.concatenate([side.decisions for side in sides]),
+        np.concatenate([payoffs.pairs[side.rows] for side in sides]),
+        np.concatenate([payoffs.values[side.rows, p] for p, side in enumerate(sides)]),
     )
+
+
+class Side(NamedTuple):
+    """One player's part of a form; its rows are counted from 0."""
+
+    parts: npt.NDArray[Any]
+    decisions: npt.NDArray[Any]
+    rows: npt.NDArray[np.int64]
+    """The payoffs in the order of the player's parts."""
+
+
+def _make_side(
+    infosets: npt.NDArray[Any],
+    start: int,
+    owners: npt.NDArray[np.int32],
+    own_pairs: npt.NDArray[np.int32],
+) -> Side:
+    """Divide the information sets of a player, the first of which has the number ``start``.
+
+    Args:
+        infosets: of the player.
+        start: the number of the first one.
+        owners: the number of every pair's information set.
+        own_pairs: the player's last pair in each row of the payoffs.
+    """
+    parents = owners[infosets["parent_pair"]]
+    parents[parents != NONE] -= start
+    division = divide(parents, infosets["num_actions"].astype(np.int64))
+    hangs_on_top = (division.parts != TOP) & (division.levels == 0)
+    order = np.lexsort((~hangs_on_top, division.parts))
+    decisions = np.empty(len(infosets), DECISION)
+    for name in DECISION.names or ():
+        decisions[name] = infosets[name][order]
+
+    # Who never moves ends with the empty sequence, which belongs to the top.
+    own = owners[own_pairs]
+    row_parts = np.append(division.parts, TOP)[np.where(own == NONE, NONE, own - start)]
+    rows = np.lexsort((own_pairs, row_parts))
+
+    parts = np.zeros(division.num_parts + 1, PART)
+    numbers = np.arange(len(parts))
+    num_hanging = np.bincount(division.parts, hangs_on_top, len(parts)).astype(np.int64)
+    parts["first_decision"] = start + np.searchsorted(division.parts[order], numbers)
+    parts["first_inside"] = parts["first_decision"] + num_hanging
+    parts["first_row"] = np.searchsorted(row_parts[rows], numbers)
+    return Side(parts, decisions, rows)
