@@ -42,7 +42,7 @@ from numba import from_dtype
 from envs.core.compiling import helper
 from envs.core.errors import OptionError, nearest
 
-__all__ = ["SETTINGS", "VARIANTS", "Variant", "make_variant"]
+__all__ = ["SETTINGS", "VARIANTS", "Variant", "make_variant", "numbers_of"]
 
 AVERAGING = MappingProxyType({"uniform": 0.0, "linear": 1.0, "quadratic": 2.0})
 
@@ -147,3 +147,15 @@ def average_weight(t, settings):
     if t <= settings.delay:
         return 0.0
     return np.float64(t - settings.delay) ** settings.averaging
+
+
+@helper
+def numbers_of(t, settings):
+    """What iteration ``t`` works with.
+
+    How much its policy counts, what positive and negative regrets are multiplied by, and how much
+    of the last regrets is expected to come again.
+    """
+    keep_gain, keep_loss = discount(t, settings.alpha), discount(t, settings.beta)
+    expected = 1.0 if settings.is_predictive else 0.0
+    return average_weight(t, settings), keep_gain, keep_loss, expected

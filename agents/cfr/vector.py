@@ -57,6 +57,7 @@ class VectorCFRSolver(Solver):
         self._pairs = self.layout.order[self._slots]
         size = len(self.layout.order)
         self._tables = Tables(*(np.zeros(size) for _ in Tables._fields))
+        self._scratch = np.zeros((3, size))
         self._set("policy", tree.uniform())
         self._refresh()
 
@@ -96,7 +97,7 @@ class VectorCFRSolver(Solver):
     def exploitability(self) -> float:
         """As for every solver, by the vector passes."""
         vectors = self.layout.vectors
-        policy, reach, gains = np.zeros((3, len(self.layout.order)))
+        policy, reach, gains = self._scratch
         normalize(vectors, self._tables.sums, policy)
         for player in (0, 1):
             spread_reach(vectors, player, policy, reach)

@@ -23,7 +23,7 @@ from numba import types
 
 from agents.cfr.forms.sequence_form import FORM
 from agents.cfr.passes.crew import CREW, SIZE, meet
-from agents.cfr.variants import SETTINGS_TYPE, average_weight, discount
+from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 
@@ -144,9 +144,7 @@ def match_regrets(decision, regrets, extra, scale, policy):
 @inlined
 def update_part(form, tables, values, part, t, settings):
     """Average the policy of a part, add up its regrets, and choose its next policy."""
-    weight = average_weight(t, settings)
-    keep_gain, keep_loss = discount(t, settings.alpha), discount(t, settings.beta)
-    scale = 1.0 if settings.is_predictive else 0.0
+    weight, keep_gain, keep_loss, scale = numbers_of(t, settings)
     here = form.parts[part]
     for s in range(form.parts[part + 1].first_decision - 1, here.first_decision - 1, -1):
         decision = form.decisions[s]

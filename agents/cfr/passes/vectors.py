@@ -13,7 +13,7 @@ from numba import types
 from agents.cfr.forms.layout import VECTORS
 from agents.cfr.passes.crew import CREW, SIZE, meet
 from agents.cfr.passes.sequences import TABLES
-from agents.cfr.variants import SETTINGS_TYPE, average_weight, discount
+from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 
@@ -155,9 +155,7 @@ def update_hands(step, tables, weight, keep_gain, keep_loss, scale):
 @inlined
 def update_part(vectors, tables, part, t, settings):
     """All decisions of a part, from the leaves up; what hangs on the top is not handed back yet."""
-    weight = average_weight(t, settings)
-    keep_gain, keep_loss = discount(t, settings.alpha), discount(t, settings.beta)
-    scale = 1.0 if settings.is_predictive else 0.0
+    weight, keep_gain, keep_loss, scale = numbers_of(t, settings)
     here = vectors.parts[part]
     for k in range(vectors.parts[part + 1].first_step - 1, here.first_step - 1, -1):
         step = vectors.steps[k]
