@@ -15,10 +15,9 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,15 @@ import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Agent, Views
+from agents.codings import INFOSET, Keys, as_choosing, find_coding
 from agents.files import load_state
 from envs.core.batch import Batch, random_actions
 from envs.core.compiling import compiled
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.rng import Words, fill_streams, stream, uniform
 
 __all__ = [
-    "CODINGS",
     "ENCODING_VERSION",
     "FILE_NAME",
     "Policy",
@@ -54,42 +52,11 @@ FILE_NAME = "policy.npz"
 UNKNOWN = -1
 _PROBE_GAMES = 16
 
-Keys = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
-Coding = Callable[[Views], Keys]
-
-INFOSET = "infoset"
-CODINGS: Mapping[str, str] = MappingProxyType(
-    {
-        "round": "agents.cfr.liars_dice.keys:RoundCoding",
-        "crowd": "agents.cfr.liars_dice.keys:CrowdCoding",
-    }
-)
-"""What else than whole information sets a policy can go by; ``name:number`` gives it a number."""
 
 
 class PolicyError(MasqueradeError):
     """A policy file that is missing, damaged, of another version, or of another game."""
-
-
-def find_coding(name: str, game: Game) -> Coding:
-    """How views become keys.
-
-    >>> from envs import make_game
-    >>> find_coding("round:2", make_game("liars_dice_v0"))
-    RoundCoding(memory=2)
-    """
-    if name == INFOSET:
-        return _infoset_keys
-    kind, _, number = name.partition(":")
-    if number and not number.isdigit():
-        raise PolicyError(f"'{name}' is no coding: write it as {kind} or {kind}:2")
-    coding: Coding = look_up("coding", CODINGS, kind)(game, *([int(number)] if number else []))
-    return coding
-
-
-def _infoset_keys(views: Views) -> Keys:
-    return views.keys
 
 
 @dataclass(frozen=True)
@@ -100,7 +67,7 @@ class Policy:
         game: the game it is for.
         keys: [n] uint64, rising.
         firsts: [n + 1] int64; row *i* has the entries ``firsts[i] .. firsts[i + 1]``.
-        actions: [m] int32, the legal actions of each row, rising.
+        actions: [m] int32, the legal actions or choices of each row, rising.
         probs: [m] float64.
         is_reached: [n] bool; in rows without it, which the policy's own choices rule out, nothing
             has been learnt and the probabilities are uniform.
@@ -216,7 +183,7 @@ _ARRAYS: dict[str, Any] = {
 
 
 def probe_encoding(game: Game, coding: str = INFOSET) -> str:
-    """A fingerprint of the keys that random games go through.
+    """A fingerprint of the keys and choices that random games go through.
 
     It changes with the rules, with what players see and with how that is folded, even if somebody
     forgets to raise a version number.
@@ -226,12 +193,15 @@ def probe_encoding(game: Game, coding: str = INFOSET) -> str:
     rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
     fill_streams(stream(0, "probe", "choice"), rows, rngs)
     encode = find_coding(coding, game)
+    choosing = as_choosing(encode)
     digest = hashlib.sha256()
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
         own = rngs[rows]
         views = batch.views(rows)
         digest.update(encode(views).tobytes())
+        if choosing is not None:
+            digest.update(choosing.choices(views).tobytes())
         batch.step(rows, random_actions(views.masks, own))
         rngs[rows] = own
     return digest.hexdigest()[:16]
@@ -354,6 +324,8 @@ def _spread(rows, firsts, actions, probs, out):
 class PolicyAgent(Agent):
     """Plays a policy; where the policy knows nothing it plays uniformly, and counts that.
 
+    A coding with choices of its own says itself what to do where nothing is known.
+
     Args:
         game: the game to play.
         path: a policy file, a folder with a ``policy.npz``, or a run of ``train.py``.
@@ -388,6 +360,7 @@ class PolicyAgent(Agent):
             raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
         self.table = policy
         self._encode = find_coding(policy.coding, game)
+        self._choosing = as_choosing(self._encode)
         self.num_unknown = 0
         """Decisions so far in information sets that the policy does not know."""
 
@@ -398,8 +371,13 @@ class PolicyAgent(Agent):
         table = self.table
         _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
         unknown = np.flatnonzero(rows == UNKNOWN)
-        if len(unknown):
-            self.num_unknown += len(unknown)
+        self.num_unknown += len(unknown)
+        if self._choosing is not None:
+            known = np.flatnonzero(rows != UNKNOWN)
+            actions[known] = self._choosing.choices(views)[known, actions[known]]
+            if len(unknown):
+                actions[unknown] = self._choosing.fallback(views)[unknown]
+        elif len(unknown):
             rngs: Words = views.rngs[unknown]
             actions[unknown] = random_actions(views.masks[unknown], rngs)
             views.rngs[unknown] = rngs
@@ -408,9 +386,17 @@ class PolicyAgent(Agent):
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
         rows = self.table.find(self._encode(views))
+        table = self.table
         out = np.zeros((len(views), self.game.facts.num_actions))
-        _spread(rows, self.table.firsts, self.table.actions, self.table.probs, out)
         unknown = np.flatnonzero(rows == UNKNOWN)
+        if self._choosing is not None:
+            choices = self._choosing.choices(views)
+            probs = np.zeros(choices.shape)
+            _spread(rows, table.firsts, table.actions, table.probs, probs)
+            np.add.at(out, (np.arange(len(views))[:, None], choices), probs)
+            out[unknown, self._choosing.fallback(views)[unknown]] = 1.0
+            return out
+        _spread(rows, table.firsts, table.actions, table.probs, out)
         if len(unknown):
             masks = views.masks[unknown]
             out[unknown] = masks / masks.sum(axis=1, keepdims=True)

@@ -36,6 +36,7 @@ OWN_CODINGS = [
     ("q_learning", {"coding": "hand"}),
     ("sarsa", {"coding": "blind", "lies": "code"}),
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
+    ("mccfr_rounds", {"table": "odds", "max_infosets": 200_000}),
 ]
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 

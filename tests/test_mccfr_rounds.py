@@ -13,9 +13,7 @@ from agents.cfr.forms.tree import GameTree
 from agents.cfr.liars_dice.judge import judge_match
 from agents.cfr.liars_dice.keys import (
     ALL_BIDS,
-    CrowdCoding,
     RoundCoding,
-    fold_crowd,
     fold_table,
 )
 from agents.cfr.liars_dice.sampled_learner import SampledRoundsLearner
@@ -97,7 +95,7 @@ def test_three_players_come_near_an_equilibrium(options) -> None:
 
 @pytest.mark.parametrize(
     ("num_players", "settings"),
-    [(2, {"memory": 1}), (3, {"memory": 1}), (3, {"table": "crowd"}), (6, {"table": "crowd"})],
+    [(2, {"memory": 1}), (3, {"memory": 1}), (6, {"memory": 1})],
 )
 def test_abstractions_play_legally_and_beat_chance(num_players, settings) -> None:
     game = LiarsDice(num_players=num_players, dice=2 if num_players < 6 else 1, faces=3)
@@ -113,7 +111,7 @@ def test_abstractions_play_legally_and_beat_chance(num_players, settings) -> Non
 # ---- keys ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{"memory": 1}, {"memory": 2}, {}, {"table": "crowd"}])
+@pytest.mark.parametrize("settings", [{"memory": 1}, {"memory": 2}, {}])
 def test_the_walk_names_decisions_as_the_player_does(settings) -> None:
     """Every decision of random matches is known once the solver has been everywhere."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=2, wild="ones")
@@ -137,19 +135,16 @@ def test_dice_of_others_are_not_mistaken_for_bids() -> None:
     lone, pair = (fold_table(1, dice) for dice in others.values())
     assert fold(lone, 1) != pair
     assert fold_table(1, np.array([0, 2])) == lone, "an empty seat changes nothing"
-    assert fold_crowd(1, np.array([2, 1])) == fold_crowd(1, np.array([1, 2]))
-    assert len({fold_crowd(1, np.array(dice)) for dice in ([3, 0], [2, 1], [2, 2])}) == 3
 
 
 def test_codings_by_name() -> None:
     game = LiarsDice(num_players=3)
-    assert repr(find_coding("crowd:2", game)) == "CrowdCoding(memory=2)"
     assert isinstance(find_coding("round", game), RoundCoding)
-    assert find_coding("crowd", game).memory == ALL_BIDS  # type: ignore[attr-defined]
-    assert not isinstance(find_coding("round:1", game), CrowdCoding)
-    crowd = solve(LiarsDice(dice=1), 10, table="crowd").to_policy()
+    assert repr(find_coding("round:2", game)) == "RoundCoding(memory=2)"
+    assert find_coding("round", game).memory == ALL_BIDS  # type: ignore[attr-defined]
+    odds = solve(LiarsDice(dice=1), 10, table="odds").to_policy()
     with pytest.raises(MasqueradeError, match="only policies that go by rounds"):
-        judge_match(crowd)
+        judge_match(odds)
 
 
 def test_what_a_short_memory_costs_is_judged_exactly() -> None:

@@ -12,5 +12,6 @@ For two players, exactly, over a public tree that is never written down:
 * :mod:`~agents.cfr.liars_dice.keys`: decisions by what matters in a round;
 * :mod:`~agents.cfr.liars_dice.learner`: all of it as a run of ``train.py``.
 
-For up to six players, from samples: the modules that begin with ``sampled``.
+For up to six players, from samples: the modules that begin with ``sampled``, which go by rounds as
+above or by :mod:`~agents.cfr.liars_dice.odds`.
 """

@@ -3,13 +3,10 @@
 What happened in earlier rounds tells nothing about the dice of this one, so it is left out, and
 faces that can be bid no more are all one. With all bids of the round this loses nothing, if the
 others do not let earlier rounds tell them anything either. A shorter *memory* keeps the last bids
-only, which makes many decisions look alike: an abstraction. With many players there is a coarser
-one: of the *crowd* of the others, only how many they are and how many dice they have together.
+only, which makes many decisions look alike: an abstraction. ``odds`` has a coarser one.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 import numpy as np
 from numba import types
@@ -34,9 +31,7 @@ from envs.liars_dice import (
 
 __all__ = [
     "ALL_BIDS",
-    "CrowdCoding",
     "RoundCoding",
-    "fold_crowd",
     "fold_hand",
     "fold_table",
     "is_alive",
@@ -45,7 +40,7 @@ __all__ = [
 
 ALL_BIDS = 10_000
 """A memory that no round fills."""
-_SALT, _CROWD_SALT = 77, 177
+_SALT = 77
 _SCRATCH = 16
 
 
@@ -73,16 +68,6 @@ def fold_table(num_own, others):
     for i in range(others.size):
         key = fold(key, others[i])
     return key
-
-
-@helper
-def fold_crowd(num_own, others):
-    """The coarser key: own dice, those of all others, and how many others there are."""
-    num_dice, num_players = 0, 0
-    for i in range(others.size):
-        num_dice += others[i]
-        num_players += others[i] > 0
-    return fold(fold(fold(first_key(_CROWD_SALT), num_own), num_dice), num_players)
 
 
 @helper
@@ -116,8 +101,8 @@ def fold_round(key, s, r, player, memory, hand):
     return fold_hand(key, hand)
 
 
-@compiled(types.uint64(types.uint8[::1], RULES_TYPE, INT, INT, INT, types.int64[::1]))
-def round_key(state, rules, player, memory, is_crowd, scratch):
+@compiled(types.uint64(types.uint8[::1], RULES_TYPE, INT, INT, types.int64[::1]))
+def round_key(state, rules, player, memory, scratch):
     """The key of a decision, with the last ``memory`` bids of the round.
 
     ``scratch`` has room for the dice of every other player and for every face.
@@ -127,10 +112,7 @@ def round_key(state, rules, player, memory, is_crowd, scratch):
     others, hand = scratch[: r.num_players - 1], scratch[r.num_players - 1 :][: r.faces]
     for i in range(others.size):
         others[i] = s.dice_left[(player + 1 + i) % r.num_players]
-    if is_crowd:
-        key = fold_crowd(s.dice_left[player], others)
-    else:
-        key = fold_table(s.dice_left[player], others)
+    key = fold_table(s.dice_left[player], others)
     return fold_round(key, s, r, player, memory, hand)
 
 
@@ -140,21 +122,18 @@ def round_key(state, rules, player, memory, is_crowd, scratch):
         RULES_TYPE,
         types.int64[::1],
         INT,
-        INT,
         types.int64[::1],
         types.uint64[::1],
     )
 )
-def round_keys(worlds, rules, seats, memory, is_crowd, scratch, keys):
+def round_keys(worlds, rules, seats, memory, scratch, keys):
     """The keys of many decisions."""
     for i in range(keys.size):
-        keys[i] = round_key(worlds[i], rules, seats[i], memory, is_crowd, scratch)
+        keys[i] = round_key(worlds[i], rules, seats[i], memory, scratch)
 
 
-class _Coding:
+class RoundCoding:
     """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
-
-    is_crowd: ClassVar[bool]
 
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Only Liar's Dice has rounds of this kind."""
@@ -170,18 +149,5 @@ class _Coding:
         """The key of every row; of the worlds, only what the mover knows is read."""
         keys = np.empty(len(views), np.uint64)
         scratch = np.zeros(_SCRATCH, np.int64)
-        args = self.memory, self.is_crowd, scratch, keys
-        round_keys(views.worlds(), views.game.rules, views.seats, *args)
+        round_keys(views.worlds(), views.game.rules, views.seats, self.memory, scratch, keys)
         return keys
-
-
-class RoundCoding(_Coding):
-    """Knows how many dice each of the others has."""
-
-    is_crowd = False
-
-
-class CrowdCoding(_Coding):
-    """Knows how many dice all others have together, and how many they are."""
-
-    is_crowd = True

@@ -8,6 +8,10 @@ begins with any dice, so that all are met.
 
 Between two players a round has only two ends, and worth hardly matters. Between more it says whom
 to hurt.
+
+In a share of the rounds all others can be made to play like ``liars_dice_rule`` instead of by the
+policy, so that it learns to do well in both kinds of company (cf. M. Johanson, M. Zinkevich and M.
+Bowling, "Computing robust counter-strategies", 2007).
 """
 
 from __future__ import annotations
@@ -20,12 +24,13 @@ import numpy.typing as npt
 
 from agents.cfr.hash_tables import HashTable, make_table, rows_by_key
 from agents.cfr.liars_dice.keys import ALL_BIDS
+from agents.cfr.liars_dice.odds import NUM_CHOICES
 from agents.cfr.liars_dice.sampled_rounds import run_rounds
 from agents.cfr.liars_dice.sampled_seats import ROUND_PLAN, Seats, find_position, start_match
 from agents.cfr.sampling_settings import SamplingSettings, TableSettings, bytes_text
 from agents.cfr.table_solver import TableSolver
 from agents.policy import Policy
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.options import option
 from envs.core.rng import stream
@@ -49,7 +54,9 @@ class SampledMatchSettings(TableSettings):
         0, low=0, high=ALL_BIDS, help="last bids of the round that are remembered; 0: all"
     )
     table: str = option(
-        "seats", choices=("seats", "crowd"), help="the others' dice one by one, or all together"
+        "seats",
+        choices=("seats", "odds"),
+        help="players know bids and everybody's dice, or odds only",
     )
     variant: str = option("linear", choices=("cfr", "cfr+", "linear"), help="how regrets are kept")
     exploration: float = option(
@@ -58,19 +65,37 @@ class SampledMatchSettings(TableSettings):
     pruning: float = option(
         0.0, low=0.0, high=1.0, help="how often a walk passes hopeless bids over"
     )
+    rule_share: float = option(
+        0.0, low=0.0, high=1.0, help="rounds in which all others play like liars_dice_rule"
+    )
+    surprises: float = option(
+        0.0, low=0.0, high=1.0, help="how often one of the others bids anything, in walks"
+    )
     least: float = option(
         1e-3, low=0.0, high=0.5, help="actions of the average policy below this are dropped"
     )
+
+    def __post_init__(self) -> None:
+        """Refuse pruning where there is nothing to prune."""
+        super().__post_init__()
+        if self.table == "odds" and self.pruning > 0.0:
+            raise OptionError("by odds there are few choices, and all are tried: pruning must be 0")
 
     @property
     def coding(self) -> str:
         """What the keys of its policy stand for.
 
-        >>> SampledMatchSettings(memory=2).coding, SampledMatchSettings(table="crowd").coding
-        ('round:2', 'crowd')
+        >>> SampledMatchSettings(memory=2).coding, SampledMatchSettings(table="odds").coding
+        ('round:2', 'odds')
         """
         name = "round" if self.table == "seats" else self.table
         return f"{name}:{self.memory}" if self.memory else name
+
+    def room(self, game: Game) -> tuple[int, int]:
+        """Information sets and entries that there is room for."""
+        if self.table == "seats" or self.max_entries is not None:
+            return super().room(game)
+        return self.max_infosets, self.max_infosets * NUM_CHOICES
 
     def table_bytes(self, game: Game) -> int:
         """How much memory the tables take, all of it from the start."""
@@ -109,7 +134,7 @@ class SampledMatch(TableSolver):
     ('round', True)
     """
 
-    learning = ("memory", "table", "variant", "exploration", "pruning")
+    learning = ("memory", "table", "variant", "exploration", "pruning", "rule_share", "surprises")
     more_room = "raise max_infosets or max_entries, shorten memory"
     game: LiarsDice
     settings: SampledMatchSettings
@@ -134,10 +159,12 @@ class SampledMatch(TableSolver):
         first = self.game.options.first_player
         plan = np.zeros(1, ROUND_PLAN)
         plan["memory"] = self.settings.memory or ALL_BIDS
-        plan["is_crowd"] = self.settings.table == "crowd"
+        plan["goes_by_odds"] = self.settings.table == "odds"
         plan["first_player"] = first if isinstance(first, int) else NOBODY
         plan["exploration"] = self.settings.exploration
         plan["pruning"] = self.settings.pruning
+        plan["rule_share"] = self.settings.rule_share
+        plan["surprises"] = self.settings.surprises
         return plan
 
     def _run(self, first: int, end: int) -> int:

@@ -15,14 +15,22 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype
 
-from agents.cfr.hash_tables import ABSENT, LEFT_OUT, TABLE, enter, find, first_entry, num_entries
-from agents.cfr.liars_dice.keys import fold_crowd, fold_hand, fold_table, is_alive
+from agents.cfr.hash_tables import LEFT_OUT, TABLE
+from agents.cfr.liars_dice.keys import fold_table
+from agents.cfr.liars_dice.sampled_decisions import (
+    follow_rule,
+    look_up,
+    move_at,
+    rank_of_same,
+    surprise,
+)
 from agents.cfr.liars_dice.sampled_seats import (
     BY_BID,
     BY_CALL,
     ROUND_PLAN,
     SEATS,
     begin_match,
+    draw_seat,
     learn_worth,
     lose_die,
     next_seat,
@@ -31,7 +39,6 @@ from agents.cfr.liars_dice.sampled_seats import (
 from agents.cfr.sampled_nodes import (
     NONE,
     PLAN,
-    action_at,
     add_policy,
     add_regrets,
     draw,
@@ -41,9 +48,8 @@ from agents.cfr.sampled_nodes import (
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.core.keys import fold
 from envs.core.rng import below, uniform
-from envs.liars_dice import NO_BID, RULES, bid_count, bid_face, mark_raises
+from envs.liars_dice import NO_BID, RULES, bid_count, bid_face
 
 __all__ = ["run_rounds"]
 
@@ -55,7 +61,7 @@ HOPELESS = 10.0
 
 
 @inlined
-def open_round(r, seats, plan):
+def open_round(seats):
     """What everybody knows before the dice are rolled; how many there are."""
     n, num_in_play = seats.dice.size, 0
     for seat in range(n):
@@ -64,10 +70,7 @@ def open_round(r, seats, plan):
         others = seats.scratch[: n - 1]
         for i in range(n - 1):
             others[i] = seats.dice[(seat + 1 + i) % n]
-        if plan.is_crowd:
-            seats.keys[seat] = fold_crowd(seats.dice[seat], others)
-        else:
-            seats.keys[seat] = fold_table(seats.dice[seat], others)
+        seats.keys[seat] = fold_table(seats.dice[seat], others)
     return num_in_play
 
 
@@ -103,49 +106,6 @@ def fill_payoffs(r, seats, player):
                 bidder = (bidder + 1) % seats.dice.size
             seats.payoffs[loser, BY_CALL] = payoff(r, seats, player, loser, bidder)
             seats.payoffs[loser, BY_BID] = payoff(r, seats, player, loser, caller)
-
-
-@inlined
-def key_at(r, seats, depth, player, num_in_play, memory):
-    """The key of the decision after ``depth`` bids, as ``keys.round_key`` has it."""
-    key = seats.keys[player]
-    for i in range(max(0, depth - memory), depth):
-        key = fold(key, 1 + seats.bids[i])
-    bid = seats.bids[depth - 1] if depth > 0 else NO_BID
-    hand = seats.scratch[: r.faces]
-    for face in range(r.faces):
-        is_live = is_alive(r, num_in_play, bid, face + 1)
-        hand[face] = seats.hands[player, face] if is_live else 0
-    return fold_hand(key, hand)
-
-
-@inlined
-def look_up(r, seats, depth, table, num_in_play, memory):
-    """Find the row of the decision at ``depth``, or enter it."""
-    frame = seats.frames[depth]
-    key = key_at(r, seats, depth, frame.player, num_in_play, memory)
-    place = find(table, key)
-    if place == ABSENT:
-        mask = seats.mask
-        for action in range(mask.size):
-            mask[action] = 0
-        bid = seats.bids[depth - 1] if depth > 0 else NO_BID
-        size = mark_raises(r, bid, num_in_play, mask)
-        if depth > 0:
-            mask[r.liar] = 1
-            size += 1
-        place = enter(table, key, mask, size)
-        if place == ABSENT:
-            rank = 0
-            for action in range(mask.size):
-                if mask[action]:
-                    seats.actions[depth, rank] = action
-                    rank += 1
-            frame.first = NONE
-            frame.num_actions = size
-            return
-    frame.first = first_entry(place)
-    frame.num_actions = num_entries(place)
 
 
 @inlined
@@ -189,7 +149,34 @@ def learn(frame, table, plan, policy, values, weight, bar):
 
 
 @inlined
-def walk(r, seats, table, plan, num_in_play, memory, traverser, regret_weight, average_weight, bar):
+def decide(r, seats, depth, table, round_plan, num_in_play, surprises):
+    """Prepare the decision at ``depth``: find its row, and write the policy there."""
+    frame, policy = seats.frames[depth], seats.policies[depth]
+    if surprises > 0.0 and uniform(seats.rng) < surprises:
+        surprise(r, seats, depth, num_in_play)
+    elif seats.is_rule[frame.player]:
+        follow_rule(r, seats, depth, num_in_play)
+    else:
+        look_up(r, seats, depth, table, round_plan, num_in_play)
+    match_regrets(frame, table, policy)
+
+
+@inlined
+def go_to_next(frame, seats, depth, table, policy, bar):
+    """Pass over what the traverser need not try: what is hopeless, and what was tried already."""
+    while frame.at < frame.stop:
+        rank = rank_of_same(frame, seats, depth, table)
+        if rank != NONE:
+            seats.values[depth, frame.at] = seats.values[depth, rank]
+        elif not is_hopeless(frame, table, policy, frame.at, bar):
+            break
+        frame.at += 1
+
+
+@inlined
+def walk(
+    r, seats, table, plan, round_plan, num_in_play, traverser, regret_weight, average_weight, bar
+):
     """Try all bids of the traverser and learn from it; what the round was worth.
 
     Bids with regrets below ``bar`` are passed over, which saves most of the time once the table
@@ -201,8 +188,8 @@ def walk(r, seats, table, plan, num_in_play, memory, traverser, regret_weight, a
     while depth >= 0:
         frame, policy = seats.frames[depth], seats.policies[depth]
         if frame.at == NONE:
-            look_up(r, seats, depth, table, num_in_play, memory)
-            match_regrets(frame, table, policy)
+            surprises = 0.0 if frame.player == traverser else round_plan.surprises
+            decide(r, seats, depth, table, round_plan, num_in_play, surprises)
             frame.at = 0
             frame.stop = frame.num_actions
             if frame.player != traverser:
@@ -212,10 +199,9 @@ def walk(r, seats, table, plan, num_in_play, memory, traverser, regret_weight, a
         else:
             frame.at += 1
         if frame.player == traverser:
-            while frame.at < frame.stop and is_hopeless(frame, table, policy, frame.at, bar):
-                frame.at += 1
+            go_to_next(frame, seats, depth, table, policy, bar)
         if frame.at < frame.stop:
-            action = action_at(frame, seats, depth, table)
+            action = move_at(frame, seats, depth, table)
             if action == r.liar:
                 seats.values[depth, frame.at] = end_value(seats, depth)
             else:
@@ -235,16 +221,16 @@ def walk(r, seats, table, plan, num_in_play, memory, traverser, regret_weight, a
 
 
 @inlined
-def play_round(r, seats, table, num_in_play, memory):
+def play_round(r, seats, table, round_plan, num_in_play, average_weight):
     """Play the round by the present policies, and go on to the next position."""
     depth, action = 0, NO_BID
     seats.frames[0].player = seats.starter[0]
     while True:
         frame, policy = seats.frames[depth], seats.policies[depth]
-        look_up(r, seats, depth, table, num_in_play, memory)
-        match_regrets(frame, table, policy)
+        decide(r, seats, depth, table, round_plan, num_in_play, 0.0)
         frame.at = draw(policy, frame.num_actions, uniform(seats.rng))
-        action = action_at(frame, seats, depth, table)
+        add_policy(frame, table, policy, average_weight)
+        action = move_at(frame, seats, depth, table)
         if action == r.liar:
             break
         seats.bids[depth] = action
@@ -282,24 +268,32 @@ def run_rounds(rules, seats, table, plans, round_plans, first, end):
     """
     r = rules.view(RULES)[0]
     plan, round_plan = plans[0], round_plans[0]
-    memory = round_plan.memory
     left_out = table.counts[LEFT_OUT]
     t = first
     while t < end:
         weight = np.float64(t) ** plan.regret_power
         average = np.float64(t) ** plan.average_power
-        num_in_play = open_round(r, seats, round_plan)
+        num_in_play = open_round(seats)
+        is_company = round_plan.rule_share > 0.0 and uniform(seats.rng) < round_plan.rule_share
+        for player in range(seats.dice.size):
+            seats.is_rule[player] = is_company
         for player in range(seats.dice.size):
             if seats.dice[player] > 0:
                 roll_dice(r, seats, num_in_play)
                 fill_payoffs(r, seats, player)
                 bar = lowest_regret(seats, round_plan, weight)
+                seats.is_rule[player] = 0
                 value = walk(
-                    r, seats, table, plan, num_in_play, memory, player, weight, average, bar
+                    r, seats, table, plan, round_plan, num_in_play, player, weight, average, bar
                 )
+                seats.is_rule[player] = is_company
                 learn_worth(seats, player, value)
         roll_dice(r, seats, num_in_play)
-        play_round(r, seats, table, num_in_play, memory)
+        # Among others who follow the rule nobody's policy is drawn in walks, and the average has to
+        # learn of it here.
+        if is_company:
+            seats.is_rule[draw_seat(seats)] = 0
+        play_round(r, seats, table, round_plan, num_in_play, average if is_company else 0.0)
         t += 1
         if r.is_single_round or next_seat(seats.dice, seats.starter[0]) == seats.starter[0]:
             begin_match(r, seats, round_plan)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from agents.cfr.liars_dice.odds import NUM_CHOICES, SPOT, make_chances
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
@@ -25,6 +26,7 @@ __all__ = [
     "SEATS",
     "Seats",
     "begin_match",
+    "draw_seat",
     "find_position",
     "learn_worth",
     "lose_die",
@@ -39,10 +41,12 @@ ROUND_PLAN = np.dtype(
         np.record,
         [
             ("memory", np.int64),  # bids of the round that players remember
-            ("is_crowd", np.int64),  # players see the others' dice as one heap
+            ("goes_by_odds", np.int64),  # players do, instead of by bids and everybody's dice
             ("first_player", np.int64),  # of a match, NOBODY: anybody
             ("exploration", np.float64),  # how often a match begins with any dice
             ("pruning", np.float64),  # how often a walk passes hopeless bids over
+            ("rule_share", np.float64),  # how often all others play like liars_dice_rule
+            ("surprises", np.float64),  # how often one of the others bids anything
         ],
     )
 )
@@ -53,6 +57,7 @@ FRAME = np.dtype(
             ("player", np.int64),  # to move
             ("first", np.int64),  # entry, NONE when the table has no room for the information set
             ("num_actions", np.int64),
+            ("has_choices", np.int64),  # the entries are choices, not actions
             ("at", np.int64),  # the action that is tried, by its rank; NONE when the node is new
             ("stop", np.int64),  # the rank before which to stop
         ],
@@ -70,8 +75,8 @@ BY_CALL, BY_BID = range(2)
 class Seats(NamedTuple):
     """The table at which rounds are played, and room to walk through one of them.
 
-    Row ``d`` of frames, bids, actions, policies and values belongs to the decision after ``d``
-    bids.
+    Row ``d`` of frames, bids, actions, policies, values and choices belongs to the decision after
+    ``d`` bids.
     """
 
     dice: npt.NDArray[np.int64]
@@ -101,12 +106,19 @@ class Seats(NamedTuple):
     visits: npt.NDArray[np.int64]
     """How often worth has been learnt from."""
     rng: Words
+    is_rule: npt.NDArray[np.int8]
+    """[players]: who plays like ``liars_dice_rule``."""
+    spot: npt.NDArray[Any]
+    """[1]: what a player looks at who goes by odds."""
+    chances: npt.NDArray[np.float64]
+    choices: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, game: LiarsDice, worth: npt.NDArray[np.float64], rng: Words) -> Seats:
         """Room for the longest round."""
         n, num_actions, faces = game.facts.num_players, game.facts.num_actions, game.options.faces
         rows = game.longest_bidding(sum(game.options.dice_by_seat)) + 2
+        width = max(num_actions, NUM_CHOICES)
         return cls(
             np.zeros(n, np.int64),
             np.zeros(1, np.int64),
@@ -118,13 +130,17 @@ class Seats(NamedTuple):
             np.zeros(n + faces, np.int64),
             np.zeros(rows, FRAME),
             np.zeros(rows, np.int64),
-            np.zeros((rows, num_actions), np.int32),
-            np.zeros((rows, num_actions)),
-            np.zeros((rows, num_actions)),
-            np.zeros(num_actions, np.int8),
+            np.zeros((rows, width), np.int32),
+            np.zeros((rows, width)),
+            np.zeros((rows, width)),
+            np.zeros(width, np.int8),
             worth,
             np.zeros(worth.size, np.int64),
             rng,
+            np.zeros(n, np.int8),
+            np.zeros(1, SPOT),
+            make_chances(game),
+            np.zeros((rows, NUM_CHOICES), np.int32),
         )
 
 
@@ -147,6 +163,10 @@ SEATS = types.NamedTuple(
         types.float64[::1],
         types.int64[::1],
         types.uint64[::1],
+        types.int8[::1],
+        from_dtype(SPOT)[::1],
+        types.float64[:, :, :, ::1],
+        types.int32[:, ::1],
     ),
     Seats,
 )
@@ -189,6 +209,13 @@ def next_seat(dice, seat):
 
 
 @inlined
+def draw_seat(seats):
+    """Any seat that has dice."""
+    seat = below(seats.rng, seats.dice.size)
+    return seat if seats.dice[seat] > 0 else next_seat(seats.dice, seat)
+
+
+@inlined
 def lose_die(r, seats, loser, winner):
     """Take a die away, and say who opens the next round."""
     seats.dice[loser] -= 1
@@ -228,9 +255,7 @@ def draw_dice(r, seats):
         for seat in range(seats.dice.size):
             seats.dice[seat] = below(seats.rng, r.dice[seat] + 1)
             num_players += seats.dice[seat] > 0
-    seats.starter[0] = below(seats.rng, seats.dice.size)
-    if seats.dice[seats.starter[0]] == 0:
-        seats.starter[0] = next_seat(seats.dice, seats.starter[0])
+    seats.starter[0] = draw_seat(seats)
 
 
 @inlined
