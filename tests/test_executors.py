@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,12 +154,17 @@ def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGINT)  # an exception here would be lost
 
-    with closing(play_units(spec, units_of(spec), workers=2)) as units:
-        next(units)
-        Fragile()
-        with pytest.raises(KeyboardInterrupt):
-            list(units)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    # Shells let commands in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with closing(play_units(spec, units_of(spec), workers=2)) as units:
+            next(units)
+            Fragile()
+            with pytest.raises(KeyboardInterrupt):
+                list(units)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not alive(tmp_path)
 
 
@@ -176,6 +182,7 @@ def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> No
         start_new_session=True,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     units = out / "units"
     wait_until(lambda: len(alive(tmp_path)) == 2 and len(list(units.glob("group*.npz"))) == 2)

@@ -16,8 +16,8 @@ import pytest
 from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.passes.sequences import fill_reach
 from agents.cfr.response import expected_values
-from agents.cfr.sampling import SamplingSolver
-from agents.cfr.sampling_settings import SamplingSettings
+from agents.cfr.sampled.settings import SamplingSettings
+from agents.cfr.sampled.solver import SamplingSolver
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tables import from_policy, to_policy
 from agents.files import load_state, save_state

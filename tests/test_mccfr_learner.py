@@ -12,7 +12,7 @@ import train
 from agents import make_agent
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.learner import MCCFRLearner, MCCFRSettings
-from agents.cfr.sampling import SamplingSolver
+from agents.cfr.sampled.solver import SamplingSolver
 from agents.files import load_state, save_state
 from agents.learner import Task
 from agents.policy import Policy, PolicyAgent

@@ -2,7 +2,7 @@
 
 * :mod:`~agents.cfr.variants`: the members of the CFR family, as numbers;
 * :mod:`~agents.cfr.solver`: CFR for any game; :mod:`~agents.cfr.vector`: the fast way for two
-  players; :mod:`~agents.cfr.sampling`: from samples, for games too large to write down;
+  players; :mod:`~agents.cfr.sampled`: from samples, for games too large to write down;
 * :mod:`~agents.cfr.forms`: how a game is written down; :mod:`~agents.cfr.passes`: the compiled
   passes over it;
 * :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.judge`: the same for
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
         exploitability,
         nash_conv,
     )
-    from agents.cfr.sampling import SamplingSolver
-    from agents.cfr.sampling_settings import SamplingSettings
+    from agents.cfr.sampled.settings import SamplingSettings
+    from agents.cfr.sampled.solver import SamplingSolver
     from agents.cfr.solver import CFRSolver, Solver
     from agents.cfr.tables import Tabulated, from_policy, tabulate, to_policy
     from agents.cfr.variants import VARIANTS, Variant, make_variant
@@ -88,8 +88,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "exploitability",
         "nash_conv",
     ),
-    "sampling": ("SamplingSolver",),
-    "sampling_settings": ("SamplingSettings",),
+    "sampled.solver": ("SamplingSolver",),
+    "sampled.settings": ("SamplingSettings",),
     "solver": ("CFRSolver", "Solver"),
     "tables": ("Tabulated", "from_policy", "tabulate", "to_policy"),
     "forms.tree": ("GameTree",),

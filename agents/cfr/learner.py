@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.policy_learner import SolverLearner
-from agents.cfr.sampling import SamplingSolver
-from agents.cfr.sampling_learner import SamplingLearner
-from agents.cfr.sampling_settings import SamplingSettings
+from agents.cfr.sampled.learner import SamplingLearner
+from agents.cfr.sampled.settings import SamplingSettings
+from agents.cfr.sampled.solver import SamplingSolver
 from agents.cfr.solver import Solver
 from agents.cfr.tables import to_policy
 from agents.cfr.variants import VARIANTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.cfr.hash_tables import ABSENT, enter, find, first_entry, num_entries
 from agents.cfr.liars_dice.keys import fold_hand, is_alive
 from agents.cfr.liars_dice.odds import (
     CALL,
@@ -15,7 +14,8 @@ from agents.cfr.liars_dice.odds import (
     odds_key,
     rule_action,
 )
-from agents.cfr.sampled_nodes import NONE, action_at
+from agents.cfr.sampled.hash_tables import ABSENT, enter, find, first_entry, num_entries
+from agents.cfr.sampled.nodes import NONE, action_at
 from envs.core.compiling import inlined
 from envs.core.keys import fold
 from envs.liars_dice import NO_BID, bid_face, mark_raises

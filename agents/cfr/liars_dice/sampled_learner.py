@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.cfr.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
-from agents.cfr.sampling_learner import SamplingLearner
+from agents.cfr.sampled.learner import SamplingLearner
 from agents.policy import Policy
 
 __all__ = ["SampledRoundsLearner"]

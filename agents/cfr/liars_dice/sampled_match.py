@@ -22,13 +22,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.hash_tables import HashTable, make_table, rows_by_key
 from agents.cfr.liars_dice.keys import ALL_BIDS
 from agents.cfr.liars_dice.odds import NUM_CHOICES
 from agents.cfr.liars_dice.sampled_rounds import run_rounds
 from agents.cfr.liars_dice.sampled_seats import ROUND_PLAN, Seats, find_position, start_match
-from agents.cfr.sampling_settings import SamplingSettings, TableSettings, bytes_text
-from agents.cfr.table_solver import TableSolver
+from agents.cfr.sampled.hash_tables import HashTable, make_table, rows_by_key
+from agents.cfr.sampled.settings import SamplingSettings, TableSettings, bytes_text
+from agents.cfr.sampled.table_solver import TableSolver
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game

@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype
 
-from agents.cfr.hash_tables import LEFT_OUT, TABLE
 from agents.cfr.liars_dice.keys import fold_table
 from agents.cfr.liars_dice.sampled_decisions import (
     follow_rule,
@@ -36,7 +35,8 @@ from agents.cfr.liars_dice.sampled_seats import (
     next_seat,
     payoff,
 )
-from agents.cfr.sampled_nodes import (
+from agents.cfr.sampled.hash_tables import LEFT_OUT, TABLE
+from agents.cfr.sampled.nodes import (
     NONE,
     PLAN,
     add_policy,

@@ -36,13 +36,13 @@ from typing import Any
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.hash_tables import HashTable, enter_rows, make_table, read_rows, rows_by_key
 from agents.cfr.passes.crew import work_together
 from agents.cfr.response import exploitability
-from agents.cfr.sampled_nodes import Desk
-from agents.cfr.sampled_walk import TOO_LONG, run_walks
-from agents.cfr.sampling_settings import SamplingSettings, bytes_text
-from agents.cfr.table_solver import TableSolver
+from agents.cfr.sampled.hash_tables import HashTable, enter_rows, make_table, read_rows, rows_by_key
+from agents.cfr.sampled.nodes import Desk
+from agents.cfr.sampled.settings import SamplingSettings, bytes_text
+from agents.cfr.sampled.table_solver import TableSolver
+from agents.cfr.sampled.walk import TOO_LONG, run_walks
 from agents.cfr.tables import from_policy
 from agents.policy import Policy, PolicyError
 from envs.core.errors import MasqueradeError

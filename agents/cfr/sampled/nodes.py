@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.hash_tables import (
+from agents.cfr.sampled.hash_tables import (
     ABSENT,
     enter,
     find,

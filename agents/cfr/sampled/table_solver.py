@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from agents.cfr.hash_tables import (
+from agents.cfr.sampled.hash_tables import (
     LEFT_OUT,
     NUM_ENTRIES,
     NUM_ROWS,
@@ -16,7 +16,7 @@ from agents.cfr.hash_tables import (
     load_rows,
     rows_state,
 )
-from agents.cfr.sampling_settings import TableSettings
+from agents.cfr.sampled.settings import TableSettings
 from agents.cfr.states import check_header, damaged, make_header
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game

@@ -7,8 +7,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 from agents.cfr.policy_learner import SolverLearner
-from agents.cfr.sampling_settings import TableSettings, bytes_text
-from agents.cfr.table_solver import TableSolver
+from agents.cfr.sampled.settings import TableSettings, bytes_text
+from agents.cfr.sampled.table_solver import TableSolver
 from agents.learner import Task
 
 __all__ = ["SamplingLearner"]

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.hash_tables import table_bytes
-from agents.cfr.sampled_nodes import (
+from agents.cfr.sampled.hash_tables import table_bytes
+from agents.cfr.sampled.nodes import (
     BY_HISTORY,
     BY_INFOSET,
     CHANCE_ONLY,

@@ -1,4 +1,4 @@
-"""Walks through sampled parts of a game, compiled; :mod:`agents.cfr.sampling` is the Python face.
+"""Walks through sampled parts of a game, compiled; ``solver`` is the Python face.
 
 A walk belongs to one player, the *traverser*, whose regrets it estimates; an iteration is one walk
 for every player. Chance is always drawn.
@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
-from agents.cfr.hash_tables import LEFT_OUT, TABLE
-from agents.cfr.sampled_nodes import (
+from agents.cfr.sampled.hash_tables import LEFT_OUT, TABLE
+from agents.cfr.sampled.nodes import (
     CHANCE_ONLY,
     DESK,
     EXTERNAL,
