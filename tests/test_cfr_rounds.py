@@ -18,9 +18,9 @@ from agents.cfr.response import expected_values, exploitability
 from agents.cfr.tables import tabulate
 from agents.cfr.vector import VectorCFRSolver
 from agents.learner import Task
-from agents.policy import Policy, PolicyAgent, PolicyError
+from agents.policy import Policy, PolicyAgent
 from envs import make_game
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, OptionError
 from envs.liars_dice import RAISING, RULES, WILD, LiarsDice, LiarsDiceOptions
 
 
@@ -289,7 +289,7 @@ def test_codings_are_checked() -> None:
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="round"))
     with pytest.raises(MasqueradeError, match="did you mean 'round'"):
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="rounds"))
-    with pytest.raises(PolicyError, match="write it as round or round:2"):
+    with pytest.raises(OptionError, match="write it as round or round:2"):
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="round:x"))
 
 
