@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,16 @@ from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
 
-__all__ = ["CODINGS", "INFOSET", "Choosing", "Coding", "Keys", "as_choosing", "find_coding"]
+__all__ = [
+    "CODINGS",
+    "INFOSET",
+    "Choosing",
+    "Coded",
+    "Coding",
+    "Keys",
+    "as_choosing",
+    "find_coding",
+]
 
 Keys = npt.NDArray[np.uint64]
 Coding = Callable[[Views], Keys]
@@ -33,17 +42,24 @@ CODINGS: Mapping[str, str] = MappingProxyType(
 """What else than whole information sets a policy can go by; ``name:number`` gives it a number."""
 
 
+class Coded(NamedTuple):
+    """Views with choices."""
+
+    keys: Keys
+    choices: npt.NDArray[np.int32]
+    """[n, choices]: the action that each choice comes to."""
+    fallbacks: Actions
+    """[n]: what to do if the policy does not know the key."""
+
+
 class Choosing(Protocol):
     """A coding with choices."""
 
     def __call__(self, views: Views) -> Keys:
         """The key of every row."""
 
-    def choices(self, views: Views) -> npt.NDArray[np.int32]:
-        """The action that each choice comes to, in every row."""
-
-    def fallback(self, views: Views) -> Actions:
-        """What to do in every row, if the policy does not know its key."""
+    def code(self, views: Views) -> Coded:
+        """All there is to know of every row."""
 
 
 def find_coding(name: str, game: Game) -> Coding:
@@ -64,7 +80,7 @@ def find_coding(name: str, game: Game) -> Coding:
 
 def as_choosing(coding: Coding) -> Choosing | None:
     """The coding, if it has choices."""
-    return cast(Choosing, coding) if hasattr(coding, "choices") else None
+    return cast(Choosing, coding) if hasattr(coding, "code") else None
 
 
 def _infoset_keys(views: Views) -> Keys:

@@ -201,7 +201,7 @@ def probe_encoding(game: Game, coding: str = INFOSET) -> str:
         views = batch.views(rows)
         digest.update(encode(views).tobytes())
         if choosing is not None:
-            digest.update(choosing.choices(views).tobytes())
+            digest.update(choosing.code(views).choices.tobytes())
         batch.step(rows, random_actions(views.masks, own))
         rngs[rows] = own
     return digest.hexdigest()[:16]
@@ -366,17 +366,17 @@ class PolicyAgent(Agent):
 
     def act(self, views: Views) -> Actions:
         """Draw once from each row's generator."""
-        rows = self.table.find(self._encode(views))
+        coded = self._choosing.code(views) if self._choosing else None
+        rows = self.table.find(coded.keys if coded else self._encode(views))
         actions = np.empty(len(views), np.int64)
         table = self.table
         _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
         unknown = np.flatnonzero(rows == UNKNOWN)
         self.num_unknown += len(unknown)
-        if self._choosing is not None:
+        if coded:
             known = np.flatnonzero(rows != UNKNOWN)
-            actions[known] = self._choosing.choices(views)[known, actions[known]]
-            if len(unknown):
-                actions[unknown] = self._choosing.fallback(views)[unknown]
+            actions[known] = coded.choices[known, actions[known]]
+            actions[unknown] = coded.fallbacks[unknown]
         elif len(unknown):
             rngs: Words = views.rngs[unknown]
             actions[unknown] = random_actions(views.masks[unknown], rngs)
@@ -385,16 +385,16 @@ class PolicyAgent(Agent):
 
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
-        rows = self.table.find(self._encode(views))
+        coded = self._choosing.code(views) if self._choosing else None
+        rows = self.table.find(coded.keys if coded else self._encode(views))
         table = self.table
         out = np.zeros((len(views), self.game.facts.num_actions))
         unknown = np.flatnonzero(rows == UNKNOWN)
-        if self._choosing is not None:
-            choices = self._choosing.choices(views)
-            probs = np.zeros(choices.shape)
+        if coded:
+            probs = np.zeros(coded.choices.shape)
             _spread(rows, table.firsts, table.actions, table.probs, probs)
-            np.add.at(out, (np.arange(len(views))[:, None], choices), probs)
-            out[unknown, self._choosing.fallback(views)[unknown]] = 1.0
+            np.add.at(out, (np.arange(len(views))[:, None], coded.choices), probs)
+            out[unknown, coded.fallbacks[unknown]] = 1.0
             return out
         _spread(rows, table.firsts, table.actions, table.probs, out)
         if len(unknown):

@@ -59,7 +59,7 @@ def random_views(game: LiarsDice, num_games: int, by_choice: bool = False) -> It
         masks = views.masks
         if by_choice:
             masks = np.zeros_like(masks)
-            np.put_along_axis(masks, coding.choices(views).astype(np.int64), 1, axis=1)
+            np.put_along_axis(masks, coding.code(views).choices.astype(np.int64), 1, axis=1)
             masks &= views.masks
         batch.step(rows, np.array([draws.choice(np.flatnonzero(mask)) for mask in masks]))
 
@@ -82,7 +82,7 @@ def test_choices_are_legal_and_have_what_the_rule_does(options) -> None:
     coding, rule, r = OddsCoding(game), LiarsDiceRule(game), game.rules.view(RULES)[0]
     chances, spots, num_seen = make_chances(game), np.zeros(1, SPOT), 0
     for views in random_views(game, 60):
-        choices, actions = coding.choices(views), rule.act(views)
+        choices, actions = coding.code(views).choices, rule.act(views)
         worlds = views.worlds().view(STATE)[:, 0]
         has_bid, has_raise = worlds["bid"] != NO_BID, views.masks[:, :-1].any(axis=1)
         assert (choices[:, CALL] == r.liar).all()
@@ -142,7 +142,7 @@ def test_choices_are_what_they_are_called(options) -> None:
     game = LiarsDice(**options)
     coding = OddsCoding(game)
     for views in random_views(game, 8):
-        for i, row in enumerate(coding.choices(views).tolist()):
+        for i, row in enumerate(coding.code(views).choices.tolist()):
             if views.masks[i, :-1].any():
                 world = views.worlds()[i].view(STATE)[0]
                 want = choices_by_hand(game, world, int(views.seats[i]), views.masks[i])
@@ -277,9 +277,9 @@ def test_the_player_does_what_it_says() -> None:
 class OtherChoices(OddsCoding):
     """The same keys, but two choices have changed places."""
 
-    def choices(self, views: Views) -> np.ndarray:
-        found = super().choices(views)
-        return found[:, [0, 2, 1, *range(3, NUM_CHOICES)]]
+    def code(self, views: Views) -> codings.Coded:
+        coded = super().code(views)
+        return coded._replace(choices=coded.choices[:, [0, 2, 1, *range(3, NUM_CHOICES)]])
 
 
 def test_files_are_for_the_choices_they_were_made_with(

@@ -61,6 +61,13 @@ class Solver(ABC):
         self.variant = make_variant(variant, **changes)
         self.iteration = 0
         self._settings = self.variant.record()
+        self._tables = self._make_tables()
+        self._set("policy", tree.uniform())
+        self._refresh()
+
+    @abstractmethod
+    def _make_tables(self) -> Tables:
+        """Empty ones, and whatever else the passes need."""
 
     def run(self, num_iterations: int) -> None:
         """Run so many iterations."""
@@ -165,25 +172,16 @@ class CFRSolver(Solver):
     True
     """
 
-    def __init__(
-        self,
-        tree: GameTree,
-        variant: str | Variant = "cfr+",
-        num_threads: int = 1,
-        **changes: Any,
-    ) -> None:
-        """Make room for the tables."""
-        super().__init__(tree, variant, num_threads, **changes)
-        size = tree.num_pairs
-        self._tables = Tables(
-            tree.uniform(),
-            np.zeros(size),
-            np.zeros(size),
-            np.zeros(size + 1),
-            np.zeros(size + 1),
+    def _make_tables(self) -> Tables:
+        size = self.tree.num_pairs
+        self._values = np.zeros(self.tree.num_infosets)
+        return Tables(
+            policy=np.zeros(size),
+            regrets=np.zeros(size),
+            sums=np.zeros(size),
+            reach=np.zeros(size + 1),
+            gains=np.zeros(size + 1),
         )
-        self._values = np.zeros(tree.num_infosets)
-        self._refresh()
 
     @property
     def num_parts(self) -> int:

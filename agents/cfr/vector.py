@@ -36,6 +36,8 @@ FORMS = ("auto", "public", "tree")
 class VectorCFRSolver(Solver):
     """CFR over the public tree; the fast way for two players.
 
+    The tree must have been made with ``has_keys``.
+
     >>> from envs import make_game
     >>> solver = VectorCFRSolver.of(make_game("leduc_v0"), "discounted")
     >>> solver.run(400)
@@ -43,23 +45,13 @@ class VectorCFRSolver(Solver):
     True
     """
 
-    def __init__(
-        self,
-        tree: GameTree,
-        variant: str | Variant = "cfr+",
-        num_threads: int = 1,
-        **changes: Any,
-    ) -> None:
-        """Find the public tree of a tree that was made with ``has_keys``."""
-        super().__init__(tree, variant, num_threads, **changes)
-        self.layout = Layout(PublicTree(tree))
+    def _make_tables(self) -> Tables:
+        self.layout = Layout(PublicTree(self.tree))
         self._slots = np.flatnonzero(self.layout.order != NONE)
         self._pairs = self.layout.order[self._slots]
         size = len(self.layout.order)
-        self._tables = Tables(*(np.zeros(size) for _ in Tables._fields))
         self._scratch = np.zeros((3, size))
-        self._set("policy", tree.uniform())
-        self._refresh()
+        return Tables(*(np.zeros(size) for _ in Tables._fields))
 
     @classmethod
     def of(

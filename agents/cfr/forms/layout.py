@@ -209,7 +209,6 @@ class Layout:
     Attributes:
         vectors: what compiled code reads.
         order: [num_slots] int32, the pair of the tree in every slot, NONE where there is none.
-        most_hands: of any step.
         num_parts: of the player who has fewer; so many threads can work side by side.
     """
 
@@ -241,7 +240,6 @@ class Layout:
         parts = np.concatenate([first.parts, second.parts, beyond])
         tops = np.array([0, len(first.parts), len(parts) - 1])
         self.vectors = Vectors(parts, tops, steps, sources, ends, payoffs)
-        self.most_hands = int(steps["num_hands"].max(initial=1))
         self.num_parts = min(side.division.num_parts for side in sides)
 
     @property

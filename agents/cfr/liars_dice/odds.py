@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.base import Actions
 from agents.cfr.liars_dice.keys import ALL_BIDS
+from agents.codings import Coded
 from agents.liars_dice_rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
 from envs.core.compiling import compiled, helper
 from envs.core.errors import MasqueradeError
@@ -90,7 +90,6 @@ CERTAIN = 14
 EVEN = 0.5
 
 Chances = npt.NDArray[np.float64]
-Choices = npt.NDArray[np.int32]
 
 
 def make_chances(game: Game) -> Chances:
@@ -341,7 +340,8 @@ class OddsCoding:
     >>> game = LiarsDice(num_players=6)
     >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
     >>> batch.begin(rows, rows)
-    >>> [game.action_text(int(action)) for action in OddsCoding(game).choices(batch.views(rows))[0]]
+    >>> choices = OddsCoding(game).code(batch.views(rows)).choices[0]
+    >>> [game.action_text(int(action)) for action in choices]
     ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
     """
 
@@ -358,24 +358,18 @@ class OddsCoding:
 
     def __call__(self, views: Views) -> Words:
         """The key of every row; of the worlds, only what the mover knows is read."""
-        return self._code(views)[0]
+        return self.code(views).keys
 
-    def choices(self, views: Views) -> Choices:
-        """The action that each choice comes to, in every row: [n, NUM_CHOICES] int32.
+    def code(self, views: Views) -> Coded:
+        """Keys, the action that each choice comes to, and what ``liars_dice_rule`` would do.
 
-        A call that nobody can make, before the first bid, is among them: no key has it.
+        A call that nobody can make, before the first bid, is among the choices: no key has it.
         """
-        return self._code(views)[1]
-
-    def fallback(self, views: Views) -> Actions:
-        """What ``liars_dice_rule`` would do in every row: [n] int64."""
-        return self._code(views)[2]
-
-    def _code(self, views: Views) -> tuple[Words, Choices, Actions]:
-        keys = np.empty(len(views), np.uint64)
-        fallbacks = np.empty(len(views), np.int64)
-        choices = np.empty((len(views), NUM_CHOICES), np.int32)
-        spots = np.zeros(1, SPOT)
-        args = self.memory, self._chances, spots, keys, choices, fallbacks
-        code_views(views.worlds(), views.game.rules, views.seats, *args)
-        return keys, choices, fallbacks
+        coded = Coded(
+            np.empty(len(views), np.uint64),
+            np.empty((len(views), NUM_CHOICES), np.int32),
+            np.empty(len(views), np.int64),
+        )
+        args = self.memory, self._chances, np.zeros(1, SPOT)
+        code_views(views.worlds(), views.game.rules, views.seats, *args, *coded)
+        return coded

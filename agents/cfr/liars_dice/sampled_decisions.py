@@ -14,8 +14,7 @@ from agents.cfr.liars_dice.odds import (
     odds_key,
     rule_action,
 )
-from agents.cfr.sampled.hash_tables import ABSENT, enter, find, first_entry, num_entries
-from agents.cfr.sampled.nodes import NONE, action_at
+from agents.cfr.sampled.nodes import NONE, action_at, enter_row, find_row
 from envs.core.compiling import inlined
 from envs.core.keys import fold
 from envs.liars_dice import NO_BID, bid_face, mark_raises
@@ -97,24 +96,12 @@ def look_up(r, seats, depth, table, plan, num_in_play):
         key = odds_key(r, seats.spot[0], seats.chances, seats.choices[depth])
     else:
         key = key_at(r, seats, depth, frame.player, num_in_play, plan.memory)
-    place = find(table, key)
-    if place == ABSENT:
+    if not find_row(frame, table, key):
         if plan.goes_by_odds:
             size = mark_choices(r, seats, depth)
         else:
             size = mark_actions(r, seats, depth, num_in_play)
-        place = enter(table, key, seats.mask, size)
-        if place == ABSENT:
-            rank = 0
-            for action in range(seats.mask.size):
-                if seats.mask[action]:
-                    seats.actions[depth, rank] = action
-                    rank += 1
-            frame.first = NONE
-            frame.num_actions = size
-            return
-    frame.first = first_entry(place)
-    frame.num_actions = num_entries(place)
+        enter_row(frame, table, key, seats.mask, size, seats.actions[depth])
 
 
 @inlined

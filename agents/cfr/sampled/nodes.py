@@ -187,25 +187,41 @@ def play(kernels, rules, desk, depth, action):
 
 
 @inlined
+def find_row(frame, table, key):
+    """Note where the row of an information set is; False if there is none yet."""
+    place = find(table, key)
+    if place == ABSENT:
+        return False
+    frame.first = first_entry(place)
+    frame.num_actions = num_entries(place)
+    return True
+
+
+@inlined
+def enter_row(frame, table, key, mask, size, actions):
+    """Enter the row of an information set; if there is no room, note its ``actions`` instead."""
+    place = enter(table, key, mask, size)
+    if place != ABSENT:
+        frame.first = first_entry(place)
+        frame.num_actions = num_entries(place)
+        return
+    rank = 0
+    for action in range(mask.size):
+        if mask[action]:
+            actions[rank] = action
+            rank += 1
+    frame.first = NONE
+    frame.num_actions = size
+
+
+@inlined
 def look_up(kernels, rules, desk, depth, table, player):
     """Find the row of the node at ``depth``, or enter it."""
     frame, key = desk.frames[depth], desk.keys[depth, player]
     frame.player = player
-    place = find(table, key)
-    if place == ABSENT:
+    if not find_row(frame, table, key):
         size = kernels.legal(desk.states[depth], rules, desk.mask)
-        place = enter(table, key, desk.mask, size)
-        if place == ABSENT:
-            rank = 0
-            for action in range(desk.mask.size):
-                if desk.mask[action]:
-                    desk.actions[depth, rank] = action
-                    rank += 1
-            frame.first = NONE
-            frame.num_actions = size
-            return
-    frame.first = first_entry(place)
-    frame.num_actions = num_entries(place)
+        enter_row(frame, table, key, desk.mask, size, desk.actions[depth])
 
 
 @inlined
