@@ -60,7 +60,7 @@ def describe(game_id: str) -> str:
             "",
             *_table(
                 ("piece", "size", "meaning"),
-                ((piece.name, str(piece.size), piece.meaning) for piece in game.pieces),
+                ((piece.name, str(piece.size), piece.meaning) for piece in game.fields),
             ),
             "",
             "## As seat 0 sees it",

@@ -25,7 +25,7 @@ import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.game import Facts, Game, ObservationField
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -256,13 +256,13 @@ class Kuhn(Game):
             max_return=2.0 * (n - 1),
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Seat, own card, and the betting move by move."""
         n = self.options.num_players
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece("card", n + 1, "one-hot own card, all zero before the deal"),
-            Piece("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField("card", n + 1, "one-hot own card, all zero before the deal"),
+            ObservationField("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
         )
 
     def action_text(self, action: int) -> str:

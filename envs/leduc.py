@@ -33,7 +33,7 @@ import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import helper, kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.game import Facts, Game, ObservationField
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -375,17 +375,17 @@ class Leduc(Game):
             max_return=float(MAX_CHIPS * (n - 1)),
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Seat, cards, chips, and the betting move by move."""
         n, deck_size, longest_round = (int(x) for x in self.rules)
         num_places = NUM_ACTIONS * longest_round
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece("card", deck_size, "one-hot own card, all zero before the deal"),
-            Piece("public_card", deck_size, "one-hot public card, all zero before it is turned up"),
-            Piece("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
-            Piece("first_round", num_places, "for each move in order: folded, called, raised"),
-            Piece("second_round", num_places, "for each move in order: folded, called, raised"),
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField("card", deck_size, "one-hot own card, all zero before the deal"),
+            ObservationField("public_card", deck_size, "one-hot public card, all zero before it is turned up"),
+            ObservationField("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
+            ObservationField("first_round", num_places, "for each move in order: folded, called, raised"),
+            ObservationField("second_round", num_places, "for each move in order: folded, called, raised"),
         )
 
     def action_text(self, action: int) -> str:

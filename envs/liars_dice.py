@@ -51,7 +51,7 @@ import numpy as np
 
 from envs.core.compiling import helper, kernel
 from envs.core.errors import OptionError
-from envs.core.game import Facts, Game, Piece
+from envs.core.game import Facts, Game, ObservationField
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -612,21 +612,21 @@ class LiarsDice(Game):
             else num_dice * bid_faces
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Own hand, dice counts, and the whole bidding of the round."""
         n, num_bids = self.options.num_players, int(self.rules.view(RULES)[0].liar)
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece(
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField(
                 "hand",
                 self.options.faces,
                 "own dice of each face, as a share of the dice at the start",
             ),
-            Piece("dice_left", n, "share of dice left, from the viewer on in seat order"),
-            Piece("starter", n, "who opened the round, from the viewer on"),
-            Piece("bidder", n, "who made the standing bid, from the viewer on"),
-            Piece("bids", num_bids, "1 for every bid of this round"),
-            Piece("standing_bid", num_bids, "one-hot bid to beat or to call"),
+            ObservationField("dice_left", n, "share of dice left, from the viewer on in seat order"),
+            ObservationField("starter", n, "who opened the round, from the viewer on"),
+            ObservationField("bidder", n, "who made the standing bid, from the viewer on"),
+            ObservationField("bids", num_bids, "1 for every bid of this round"),
+            ObservationField("standing_bid", num_bids, "one-hot bid to beat or to call"),
         )
 
     # ---- words -----------------------------------------------------------------------------------

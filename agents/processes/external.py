@@ -97,7 +97,7 @@ class ExternalAgent(OutsideAgent):
 
     def _hello(self) -> Row:
         game, facts = self.game, self.game.facts
-        pieces = [{"name": p.name, "size": p.size, "meaning": p.meaning} for p in game.pieces]
+        pieces = [{"name": p.name, "size": p.size, "meaning": p.meaning} for p in game.fields]
         return {
             "type": "hello",
             "protocol": PROTOCOL,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         PositionError,
         UnknownNameError,
     )
-    from envs.core.game import Facts, Game, Piece
+    from envs.core.game import Facts, Game, ObservationField
     from envs.core.kernels import CHANCE, OVER, PUBLIC, UNSEEN, Kernels
     from envs.core.keys import first_key, fold
     from envs.core.options import Options, option
@@ -46,7 +46,7 @@ __all__ = [
     "MasqueradeError",
     "OptionError",
     "Options",
-    "Piece",
+    "ObservationField",
     "PlayoutResult",
     "Position",
     "PositionError",
@@ -83,7 +83,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "PositionError",
         "UnknownNameError",
     ),
-    "game": ("Facts", "Game", "Piece"),
+    "game": ("Facts", "Game", "ObservationField"),
     "kernels": ("CHANCE", "OVER", "PUBLIC", "UNSEEN", "Kernels"),
     "keys": ("first_key", "fold"),
     "options": ("Options", "option"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,39 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import IllegalActionError, OptionError, nearest
-from envs.core.kernels import Kernels
+from envs.core.facts import Facts, ObservationField
+from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.options import Options
 from envs.core.position import Position
 
-__all__ = ["Facts", "Game", "Piece"]
+__all__ = ["Facts", "Game", "ObservationField"]
 
 State = npt.NDArray[np.uint8]
 Rules = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What an algorithm may rely on; it follows from the options."""
-
-    num_players: int
-    num_actions: int
-    num_chance_outcomes: int
-    """The largest number of outcomes of one chance event; 0 when nothing is random."""
-    max_length: int
-    """The longest possible game, chance events included."""
-    min_return: float
-    max_return: float
-    return_sum: float | None = 0.0
-    """What all players' returns add up to at the end; ``None`` in a general-sum game."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A named stretch of the observation vector."""
-
-    name: str
-    size: int
-    meaning: str
 
 
 class Game(ABC):
@@ -93,7 +68,7 @@ class Game(ABC):
         self.rules: Rules = np.ascontiguousarray(self.make_rules(), np.int32)
         self.rules.setflags(write=False)
         self.facts = self.make_facts()
-        self.pieces = self.make_pieces()
+        self.fields = self.make_fields()
 
     # ---- hooks: what a game must say about itself ------------------------------------------------
 
@@ -106,8 +81,8 @@ class Game(ABC):
         """Sizes and bounds that follow from the options."""
 
     @abstractmethod
-    def make_pieces(self) -> tuple[Piece, ...]:
-        """The pieces of the observation, in the order ``observe`` writes them."""
+    def make_fields(self) -> tuple[ObservationField, ...]:
+        """The fields of the observation, in the order ``observe`` writes them."""
 
     @abstractmethod
     def action_text(self, action: int) -> str:
@@ -125,14 +100,6 @@ class Game(ABC):
         """Amounts that may never change during a game (chips, cards, dice), for ``check_game``."""
         return {}
 
-    @property
-    def openings(self) -> npt.NDArray[np.int32]:
-        """Rules that open the 1st, 2nd ... game of a series, in turn: [k, len(rules)] int32.
-
-        They may differ only in what ``new`` reads, such as who starts. Most games have one.
-        """
-        return self.rules[None, :]
-
     # ---- sizes -----------------------------------------------------------------------------------
 
     @property
@@ -148,7 +115,7 @@ class Game(ABC):
     @cached_property
     def observation_size(self) -> int:
         """Length of the observation vector."""
-        return sum(piece.size for piece in self.pieces)
+        return sum(field.size for field in self.fields)
 
     # ---- words -----------------------------------------------------------------------------------
 
@@ -184,13 +151,13 @@ class Game(ABC):
             position.apply(action)
         return position
 
-    def observation_pieces(
+    def observation_fields(
         self, observation: npt.NDArray[np.float32]
     ) -> dict[str, npt.NDArray[np.float32]]:
-        """Cut an observation (or a batch of them, along the last axis) into its named pieces."""
-        ends = np.cumsum([piece.size for piece in self.pieces])
+        """Cut an observation (or a batch of them, along the last axis) into its named fields."""
+        ends = np.cumsum([field.size for field in self.fields])
         parts = np.split(observation, ends[:-1], axis=-1)
-        return {piece.name: part for piece, part in zip(self.pieces, parts, strict=True)}
+        return {field.name: part for field, part in zip(self.fields, parts, strict=True)}
 
     # ---- identity --------------------------------------------------------------------------------
 

@@ -87,9 +87,9 @@ def facts_are_possible(probe: Probe) -> None:
 @law
 def pieces_have_names_of_their_own(probe: Probe) -> None:
     """The pieces of the observation have different names and at least one entry each."""
-    names = [piece.name for piece in probe.game.pieces]
-    if len(set(names)) < len(names) or any(piece.size < 1 for piece in probe.game.pieces):
-        raise Broken(f"the pieces are {[(piece.name, piece.size) for piece in probe.game.pieces]}")
+    names = [piece.name for piece in probe.game.fields]
+    if len(set(names)) < len(names) or any(piece.size < 1 for piece in probe.game.fields):
+        raise Broken(f"the pieces are {[(piece.name, piece.size) for piece in probe.game.fields]}")
 
 
 @law
@@ -288,8 +288,8 @@ def observations_lie_between_zero_and_one(probe: Probe, state: State) -> None:
 
 def piece_at(probe: Probe, index: int) -> str:
     """The name of the piece that holds entry ``index`` of the observation."""
-    ends = np.cumsum([piece.size for piece in probe.game.pieces])
-    return probe.game.pieces[int(np.searchsorted(ends, index, side="right"))].name
+    ends = np.cumsum([piece.size for piece in probe.game.fields])
+    return probe.game.fields[int(np.searchsorted(ends, index, side="right"))].name
 
 
 def _who(turn: int) -> str:
