@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["OBJECTIVES", "POINTS", "Facts", "ObservationField", "Seat", "Unit", "equal_seats"]
+__all__ = [
+    "CHIPS",
+    "OBJECTIVES",
+    "POINTS",
+    "Facts",
+    "ObservationField",
+    "Seat",
+    "Unit",
+    "equal_seats",
+]
 
 OBJECTIVES = ("return", "place", "win")
 """How standings can be ordered: by mean return, by mean place, or by games won."""
@@ -52,6 +61,7 @@ class Unit:
 
 
 POINTS = Unit("points")
+CHIPS = Unit("chips")
 
 
 @dataclass(frozen=True)

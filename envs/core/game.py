@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +29,16 @@ State = npt.NDArray[np.uint8]
 Rules = npt.NDArray[np.int32]
 
 
+_RULES: WeakValueDictionary[Any, Rules] = WeakValueDictionary()
+
+
 class Game(ABC):
     """One game with its options; immutable, so that environments and threads can share it.
 
     >>> from envs import make_game
     >>> game = make_game("kuhn_v0", num_players=3)
-    >>> game.facts.num_players, game.action_text(1)
-    (3, 'bet')
+    >>> game.facts.num_players, game.facts.unit.name
+    (3, 'chips')
     """
 
     id: ClassVar[str]
@@ -42,6 +46,8 @@ class Game(ABC):
     Options: ClassVar[type[Options]]
     kernels: Kernels
     """Set by the subclass; an instance has it too, where Python finds it faster."""
+    optional: OptionalKernels = OptionalKernels()
+    """What the game adds to its ten functions, for speed and for search."""
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""
@@ -66,10 +72,18 @@ class Game(ABC):
         values.update(params)
         self.options = self.Options.parse(values)
         self.kernels = type(self).kernels
-        self.rules: Rules = np.ascontiguousarray(self.make_rules(), np.int32)
-        self.rules.setflags(write=False)
+        self.optional = type(self).optional
+        self.rules = self._shared_rules()
         self.facts = self.make_facts()
         self.fields = self.make_fields()
+
+    def _shared_rules(self) -> Rules:
+        """Made once per process for equal options, in memory that nobody can write to."""
+        key = type(self), self.options
+        if key not in _RULES:
+            made = np.ascontiguousarray(self.make_rules(), np.int32)
+            _RULES[key] = np.frombuffer(made.tobytes(), np.int32)
+        return _RULES[key]
 
     # ---- hooks: what a game must say about itself ------------------------------------------------
 
@@ -86,8 +100,8 @@ class Game(ABC):
         """The fields of the observation, in the order ``observe`` writes them."""
 
     @abstractmethod
-    def action_text(self, action: int) -> str:
-        """A player's action in words."""
+    def action_text(self, state: State, action: int) -> str:
+        """An action of the player to move in ``state``, in words; it must be legal there."""
 
     @abstractmethod
     def chance_text(self, state: State, outcome: int) -> str:
@@ -129,20 +143,30 @@ class Game(ABC):
 
     # ---- words -----------------------------------------------------------------------------------
 
-    def parse_action(self, text: str) -> int:
-        """Read an action from its words or its number, ignoring case and spaces.
+    def parse_action(self, text: str, state: State) -> int:
+        """Read a legal action of ``state`` from its words or its number, ignoring case and spaces.
+
+        A game with long menus overrides this to read the words instead of comparing them all.
 
         >>> from envs import make_game
-        >>> make_game("leduc_v0").parse_action(" Raise ")
+        >>> position = make_game("leduc_v0").replay([0, 1])
+        >>> position.parse_action(" Raise ")
         2
         """
         wanted = _plain(text)
-        words = {_plain(self.action_text(a)): a for a in range(self.facts.num_actions)}
-        if wanted in words:
-            return words[wanted]
-        if wanted.isdecimal() and int(wanted) < self.facts.num_actions:
+        mask = np.zeros(self.mask_size, np.int8)
+        self.kernels.legal(state, self.rules, mask)
+        legal = [int(action) for action in np.flatnonzero(mask)]
+        words = []
+        for action in legal:
+            words.append(_plain(self.action_text(state, action)))
+            if words[-1] == wanted:
+                return action
+        if wanted.isdecimal() and int(wanted) in legal:
             return int(wanted)
-        raise IllegalActionError(f"'{text}' is no action of {self.id}: {nearest(wanted, words)}")
+        raise IllegalActionError(
+            f"'{text}' is no legal action of {self.id} here: {nearest(wanted, words)}"
+        )
 
     # ---- positions -------------------------------------------------------------------------------
 
