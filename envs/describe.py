@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from envs import GAMES, make_game
-from envs.core import Game, new_rng
+from envs.core import Game, below, new_rng
 
 __all__ = ["describe", "main"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "games"
 MAX_ACTIONS = 12
+NUM_GAMES = 200
 
 
 def describe(game_id: str) -> str:
@@ -59,8 +60,8 @@ def describe(game_id: str) -> str:
             "All values lie between 0 and 1.",
             "",
             *_table(
-                ("piece", "size", "meaning"),
-                ((piece.name, str(piece.size), piece.meaning) for piece in game.fields),
+                ("field", "size", "meaning"),
+                ((field.name, str(field.size), field.meaning) for field in game.fields),
             ),
             "",
             "## As seat 0 sees it",

@@ -401,12 +401,8 @@ class Leduc(Game):
                 "public_card", deck_size, "one-hot card that all share, once it is turned up"
             ),
             ObservationField("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
-            ObservationField(
-                "first_round", num_places, moves
-            ),
-            ObservationField(
-                "second_round", num_places, moves
-            ),
+            ObservationField("first_round", num_places, moves),
+            ObservationField("second_round", num_places, moves),
         )
 
     def action_text(self, state: Any, action: int) -> str:

@@ -616,9 +616,7 @@ class LiarsDice(Game):
                 self.options.faces,
                 "own dice of each face, as a share of the dice at the start",
             ),
-            ObservationField(
-                "dice_left", n, "share of dice left, from the viewer on"
-            ),
+            ObservationField("dice_left", n, "share of dice left, from the viewer on"),
             ObservationField("starter", n, "who opened the round, from the viewer on"),
             ObservationField("bidder", n, "who made the standing bid, from the viewer on"),
             ObservationField("bids", num_bids, "1 for every bid of this round"),

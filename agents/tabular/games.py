@@ -154,9 +154,7 @@ def begin(kernels, optional, rules, num_openings, minds, series, game, desk):
 @compiled(
     INT(KERNELS, OPTIONAL_KERNELS, RULES, INT, types.UniTuple(MINDS, 2), _SERIES, DESK, INT, INT)
 )
-def _play_series(
-    kernels, optional, rules, num_openings, minds, series, desk, first, longest
-):
+def _play_series(kernels, optional, rules, num_openings, minds, series, desk, first, longest):
     """Play games from number ``first`` of the series on; the first that was not played.
 
     It stops before a game in which a table might get too full; ``longest`` is how many entries a

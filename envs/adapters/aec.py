@@ -2,8 +2,7 @@
 
 A step is one compiled call: the action, the chance after it, the rewards and the next mask. The
 guarantees of PettingZoo's three classic wrappers (order enforced, actions out of range refused, an
-illegal move ends the game at -1 for the mover) are built in, because the wrappers cost more than
-the game.
+illegal move loses the game) are built in, because the wrappers cost more than the game.
 """
 
 from __future__ import annotations
@@ -28,12 +27,11 @@ from envs.core.kernels import OVER
 from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.position import Position
 from envs.core.rng import new_rng, seed_rng
+from envs.core.sides import forfeit_returns
 
 __all__ = ["GameEnv"]
 
 RENDER_MODES = ("ansi", "rgb_array")
-ILLEGAL_REWARD = -1.0
-
 _begin_game = direct(begin_game)
 _advance_game = direct(advance_game)
 _observe_game = direct(observe_game)
@@ -45,7 +43,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     Observations are dictionaries: ``observation`` (float32) and ``action_mask`` (int8, all zero for
     a player who is not to move). A player who is out stays in ``agents``, is never selected, and
-    terminates with the others.
+    terminates with the others. An illegal move ends the game and costs the mover's side its lowest
+    return.
 
     >>> from envs import leduc_v0
     >>> env = leduc_v0.env()
@@ -138,6 +137,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._has_rewards = False
         self._has_updated = True
         self._turn = turn
+        if frame.totals.any():  # paid before anybody decides
+            self._pay(frame.totals.tolist())
+        if turn == OVER:
+            self.terminations = self._trues.copy()
+            turn = 0
         self.agent_selection = self._viewer = agents[turn]
 
     def step(self, action: int | None) -> None:
@@ -158,9 +162,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
-            self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
-            self._accumulate_rewards()
-            self._has_rewards = True
+            self._pay(frame.rewards.tolist())
         elif self._has_rewards:
             self.rewards = self._zeros.copy()
             self._has_rewards = False
@@ -168,6 +170,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
+
+    def _pay(self, rewards: list[float]) -> None:
+        self.rewards = dict(zip(self.agents, rewards, strict=True))
+        self._accumulate_rewards()
+        self._has_rewards = True
 
     def _whole_number(self, action: Any) -> int:
         try:
@@ -189,10 +196,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     def _end_by_illegal_move(self, mover: str) -> None:
         EnvLogger.warn_on_illegal_move()
+        totals = self._frame.totals
+        returns = forfeit_returns(self.game.facts, self._turn, totals)
         self._turn = OVER
         self._cumulative_rewards[mover] = 0.0
-        self.rewards = {**self._zeros, mover: ILLEGAL_REWARD}
-        self._accumulate_rewards()
+        self._pay((returns - totals).tolist())
         self.terminations = self._trues.copy()
         self.truncations = self._trues.copy()
         self._viewer = ""

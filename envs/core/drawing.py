@@ -208,7 +208,7 @@ def playable(game: Game, state: npt.NDArray[np.uint8], viewer: int | None) -> di
         return {}
     mask = np.zeros(game.mask_size, np.int8)
     game.kernels.legal(state, game.rules, mask)
-    return {int(action): game.action_text(int(action)) for action in np.flatnonzero(mask)}
+    return {int(action): game.action_text(state, int(action)) for action in np.flatnonzero(mask)}
 
 
 def returns_known(game: Game, state: npt.NDArray[np.uint8], viewer: int | None) -> dict[int, float]:

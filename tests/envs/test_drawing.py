@@ -1,4 +1,4 @@
-"""Pictures: well-formed, of one size, with marks for pages, and without what viewers cannot know."""
+"""Pictures: well-formed, of one size, marked for pages, without what viewers cannot know."""
 
 from __future__ import annotations
 
