@@ -209,7 +209,7 @@ class Canvas:
         said = str(words)
         if max_width is not None:
             # No font is at hand to measure with; this is the mean width of a wide one.
-            wanted = (0.7 if is_bold else 0.58) * size * max(len(said), 1)
+            wanted = (0.67 if is_bold else 0.58) * size * max(len(said), 1)
             size = size * min(1.0, max_width / wanted)
         attributes = {
             "x": x,
