@@ -11,8 +11,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from envs import make_game
-from envs.adapters.aec import RENDER_MODES
-from envs.adapters.picture import draw_text
+from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.adapters.seats import Opponent, SeatGames
 from envs.core.errors import OptionError
 from envs.core.game import Game
@@ -36,7 +35,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     Args: game: the game to play. seat: the learner's seat, or ``"rotate"`` to move one seat on with
         every game. opponents: one for all other seats or one for each; uniform random players by
-        default. render_mode: ``"ansi"``, ``"rgb_array"`` or ``None``; shows what the learner sees.
+        default. render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (a window) or ``None``; shows
+        what the learner sees.
         illegal: what an illegal action does: ``"lose"`` the game at -1, so that learners without
         masks can be trained, or
             ``"raise"`` an error that names the legal ones.
@@ -53,14 +53,11 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         illegal: str = "lose",
     ) -> None:
         """Seat the learner and the opponents (see ``SeatGames``)."""
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
-            )
         if illegal not in ("raise", "lose"):
             raise OptionError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
         self.game = game
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
+        self._screen = None if render_mode is None else Screen(game.id, render_mode)
         self.illegal = illegal
         self.observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
         self.action_space = spaces.Discrete(game.facts.num_actions)
@@ -93,6 +90,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     def _look(self) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
         observations, masks = self._games.observe(_ROW)
         self._mask = masks[0]
+        if self.render_mode == "human":
+            self.render()
         return observations[0], {"action_mask": masks[0], "seat": int(self._games.seats[0])}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -102,13 +101,18 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
         """The table as the learner sees it."""
-        if self.render_mode is None:
+        if self._screen is None:
             gymnasium.logger.warn(
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self._games.batch.text(0, int(self._games.seats[0]))
-        return text if self.render_mode == "ansi" else draw_text(text)
+        batch, seat = self._games.batch, int(self._games.seats[0])
+        return self._screen.show(lambda: batch.text(0, seat), lambda: batch.draw(0, seat))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 def make_single_agent_env(

@@ -405,6 +405,10 @@ class Batch:
         """The game in ``row`` in words, as a spectator or as one of the players sees it."""
         return self.game.render(self._states[row], viewer)
 
+    def draw(self, row: int, viewer: int | None = None) -> str:
+        """One game as an SVG picture; see ``Game.draw``."""
+        return self.game.draw(self._states[row], viewer)
+
     def _token_reader(
         self, histories: npt.NDArray[np.int32], lengths: Indices, numbers: Indices, seats: Indices
     ) -> Callable[[int], list[int]]:
