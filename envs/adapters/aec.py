@@ -55,8 +55,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     Args:
         game: the game to play.
-        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, ``"human"`` for a window, or
-            ``None``.
+        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, ``"human"`` for a window,
+            or ``None``.
         is_raw: raise an error on an illegal action instead of ending the game.
     """
 
