@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from pettingzoo.test import render_test, state_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import envs.adapters  # noqa: F401  (registers the environments with Gymnasium)
 from envs import GAMES, kuhn_v0, liars_dice_v0, make_env, make_game
@@ -59,7 +60,7 @@ def test_pettingzoo_state_test_passes(game: Game) -> None:
     env = GameEnv(game)
     env.reset(seed=0)
     assert env.state_space.contains(env.state())
-    state_test(env, None)
+    state_test(env, turn_based_aec_to_parallel(GameEnv(game)))
 
 
 @every_option_set
