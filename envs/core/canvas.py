@@ -257,7 +257,11 @@ class Canvas:
             "opacity": opacity,
         }
         title = "" if tip is None else f"<title>{escape(tip)}</title>"
-        self._lines.append(f"<g{_attributes(attributes)}>{title}")
+        start = f"<g{_attributes(attributes)}>{title}"
+        if start == "<g>":  # it would say nothing
+            yield
+            return
+        self._lines.append(start)
         yield
         self._lines.append("</g>")
 
