@@ -6,7 +6,7 @@ from typing import Any
 
 from envs.core.drawing import playable, returns_known, whose_turn
 from envs.drawings.poker import Seat, Table, draw_poker
-from envs.kuhn import BET, NO_CARD, NOBODY, Kuhn
+from envs.kuhn import NO_CARD, NOBODY, Kuhn
 
 __all__ = ["draw"]
 
@@ -45,6 +45,7 @@ def _moves(s: Any, n: int) -> list[tuple[int, str]]:
     moves = []
     for number in range(s.num_moves):
         seat = number % n
-        made_bet = s.first_bettor not in (NOBODY, *range(number + 1, n)) and s.has_bet[seat]
-        moves.append((seat, ("pass", "bet")[BET if made_bet else 0]))
+        # The first bettor's seat is the number of the first bet; nobody bets before it.
+        made_bet = NOBODY < s.first_bettor <= number and s.has_bet[seat]
+        moves.append((seat, "bet" if made_bet else "pass"))
     return moves

@@ -118,6 +118,7 @@ def test_the_page_loads_nothing(folder: Path, page: Page) -> None:
         if "href" in attributes:
             assert attributes["href"].startswith("#"), attributes
     text = (folder / "report.html").read_text()
+    text = text.replace("http://www.w3.org/2000/svg", "")  # a name that SVG wants, not an address
     assert not re.search(r"https?://|url\(|@import|fetch\(|XMLHttpRequest", text)
 
 
