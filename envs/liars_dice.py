@@ -697,6 +697,12 @@ class LiarsDice(Game):
                 lines.append(f"it showed {shown.strip(' |')}: {call}")
         return "\n".join(lines)
 
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/liars_dice.py``."""
+        from envs.drawings.liars_dice import draw
+
+        return draw(self, state, viewer)
+
     def conserved(self, state: Any) -> dict[str, float]:
         """Every finished round of a match costs one die, and every die shows a face it has."""
         s = self.record(state)

@@ -19,9 +19,9 @@ from gymnasium import logger, spaces
 from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from envs.adapters.picture import draw_text
+from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.core.compiling import direct
-from envs.core.errors import IllegalActionError, OptionError
+from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
@@ -31,7 +31,6 @@ from envs.core.sides import forfeit_returns
 
 __all__ = ["GameEnv"]
 
-RENDER_MODES = ("ansi", "rgb_array")
 _begin_game = direct(begin_game)
 _advance_game = direct(advance_game)
 _observe_game = direct(observe_game)
@@ -55,17 +54,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     Args:
         game: the game to play.
-        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, or ``None``.
+        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, ``"human"`` for a window,
+            or ``None``.
         is_raw: raise an error on an illegal action instead of ending the game.
     """
 
     def __init__(self, game: Game, render_mode: str | None = None, is_raw: bool = False) -> None:
         """Make the spaces and the buffers; ``reset`` starts the first game."""
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
-            )
         self.game = game
         self.metadata = {
             "name": game.id,
@@ -73,7 +69,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             "is_parallelizable": False,
             "render_fps": 2,
         }
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
+        self._screen = None if render_mode is None else Screen(game.id, render_mode)
         self.is_raw = is_raw
         facts = game.facts
         self.possible_agents = [f"player_{player}" for player in range(facts.num_players)]
@@ -83,6 +80,9 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self.action_spaces = {
             agent: spaces.Discrete(facts.num_actions) for agent in self.possible_agents
         }
+        self.state_space = spaces.Box(
+            0.0, 1.0, (facts.num_players * game.observation_size,), np.float32
+        )
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._num_openings = facts.num_openings
         self._frame = Frame(game)
@@ -143,6 +143,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Play the selected agent's action; after the end, ``None`` takes the agents off."""
@@ -170,6 +172,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
+        if self.render_mode == "human":
+            self.render()
 
     def _pay(self, rewards: list[float]) -> None:
         self.rewards = dict(zip(self.agents, rewards, strict=True))
@@ -302,19 +306,21 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         )
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
-        """The whole table, as text or as a picture, whichever ``render_mode`` asks for."""
+        """The whole table: as text, as a picture or in a window, as ``render_mode`` asks for."""
         if self._number < 0:
             EnvLogger.error_render_before_reset()
-        if self.render_mode is None:
+        if self._screen is None:
             logger.warn(
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self.game.render(self._frame.state)
-        return text if self.render_mode == "ansi" else draw_text(text)
+        game, state = self.game, self._frame.state
+        return self._screen.show(lambda: game.render(state), lambda: game.draw(state))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 def _observation_space(game: Game) -> spaces.Dict:

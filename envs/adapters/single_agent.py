@@ -11,10 +11,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from envs import make_game
-from envs.adapters.aec import RENDER_MODES
-from envs.adapters.picture import draw_text
+from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.adapters.seats import check_illegal, make_seat_games
-from envs.core.errors import IllegalActionError, OptionError
+from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.rollouts import Player
 
@@ -57,12 +56,9 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         illegal: str = "lose",
     ) -> None:
         """Seat the learner and the opponents (see ``make_seat_games``)."""
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
-            )
         self.game = game
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
+        self._screen = None if render_mode is None else Screen(game.id, render_mode)
         self.illegal = check_illegal(illegal)
         self.observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
         self.action_space = spaces.Discrete(game.facts.num_actions)
@@ -97,6 +93,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     def _look(self) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
         observations, masks = self._games.observe(_ROW)
         self._mask = masks[0]
+        if self.render_mode == "human":
+            self.render()
         return observations[0], {"action_mask": masks[0], "seat": int(self._games.seats[0])}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -106,13 +104,18 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
         """The table as the learner sees it."""
-        if self.render_mode is None:
+        if self._screen is None:
             gymnasium.logger.warn(
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self._games.batch.text(0, int(self._games.seats[0]))
-        return text if self.render_mode == "ansi" else draw_text(text)
+        batch, seat = self._games.batch, int(self._games.seats[0])
+        return self._screen.show(lambda: batch.text(0, seat), lambda: batch.draw(0, seat))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 def make_single_agent_env(

@@ -274,7 +274,12 @@ def test_bids_are_numbered_in_rising_order() -> None:
     by_count = [GAME.action_text(None, action) for action in (0, 5, 6, 59)]
     assert by_count == ["1*1", "1*6", "2*1", "10*6"]
     face_first = make_game("liars_dice_v0", raising="face_first")
-    assert [face_first.action_text(None, a) for a in (0, 9, 10, 59)] == ["1*1", "10*1", "1*2", "10*6"]
+    assert [face_first.action_text(None, a) for a in (0, 9, 10, 59)] == [
+        "1*1",
+        "10*1",
+        "1*2",
+        "10*6",
+    ]
 
 
 @pytest.mark.parametrize("text", ["2*3", " 2 * 3 ", "2* 3", "8"])
