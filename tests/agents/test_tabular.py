@@ -268,7 +268,7 @@ def test_a_break_changes_nothing(
     second = begin()
     second.load_state_dict(load_state(tmp_path / "state", game))
     assert second.update(700) == curves
-    assert second.num_done == whole.num_done == 2000
+    assert second.num_steps == whole.num_steps == 2000
     for name, value in whole.state_dict().items():
         assert np.array_equal(second.state_dict()[name], value), name
 

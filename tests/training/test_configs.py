@@ -28,17 +28,17 @@ SMALL = {
 
 def tiny(path: Path) -> tuple[list[str], str]:
     """Arguments that make a run of ``path`` short, and the id of its agent."""
-    agent = RunConfig.parse(read_yaml(path)).agent_id
+    agent = RunConfig.parse(read_yaml(path)).agent.id
     amount = AMOUNTS.get(agent, 60)
     cadence = [f"train.{what}_every={amount // 4}" for what in ("log", "eval", "checkpoint")]
-    settings = [f"train.amount={amount}", *cadence, *TINY, *SMALL.get(agent, [])]
+    settings = [f"train.steps={amount}", *cadence, *TINY, *SMALL.get(agent, [])]
     return [part for text in settings for part in ("--set", text)], agent
 
 
 def test_every_game_and_every_learner_has_a_configuration() -> None:
     parsed = [RunConfig.parse(read_yaml(path)) for path in config_files()]
-    assert {config.game_id for config in parsed} == set(GAMES)
-    assert {config.agent_id for config in parsed} == set(LEARNERS)
+    assert {config.game.id for config in parsed} == set(GAMES)
+    assert {config.agent.id for config in parsed} == set(LEARNERS)
     assert {path.parent.name for path in config_files()} == {
         game_id.removesuffix("_v0") for game_id in GAMES
     }
