@@ -32,7 +32,7 @@ from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import new_rng, stream
-from tests.agents.test_dqn_parts import assert_close, fill
+from tests.support.dqn_parts import assert_close, fill
 
 SMALL: dict[str, Any] = {"hidden": (16,), "num_envs": 8, "batch_size": 16, "learn_start": 50}
 
