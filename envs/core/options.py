@@ -33,6 +33,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, ErrorDetails
 
@@ -257,14 +258,19 @@ class Options(BaseModel):
         return {
             name: value
             for name, value in self.to_dict().items()
-            if getattr(type(self).model_fields[name].json_schema_extra, "is_structural", True)
+            if _is_structural(type(self).model_fields[name])
         }
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str, str]]:
         """Rows of ``(name, default, allowed values, meaning)``, for documentation."""
         return [
-            (name, repr(field.default), str(field.json_schema_extra), field.description or "")
+            (
+                name,
+                repr(field.default),
+                str(field.json_schema_extra),
+                f"{field.description}{'' if _is_structural(field) else ' (not structural)'}",
+            )
             for name, field in cls.model_fields.items()
         ]
 
@@ -281,6 +287,10 @@ class Options(BaseModel):
         schema = handler.resolve_ref_schema(handler(core))
         schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
         return schema
+
+
+def _is_structural(field: FieldInfo) -> bool:
+    return getattr(field.json_schema_extra, "is_structural", True)
 
 
 def _number(text: str, is_whole: bool) -> Any:
