@@ -22,7 +22,10 @@ def list_everything() -> str:
         about = (learner.__doc__ or "").strip().splitlines()[0]
         lines.append(f"  {learner_id}: {about} Counts {learner.unit}.")
     lines += ["", "configs"]
-    lines += [f"  {path}" for path in config_files()]
+    files = [f"  {path}" for path in config_files()]
+    lines += files or [
+        f"  none: there is no {CONFIGS}/ here; run it from the folder of the project"
+    ]
     lines += ["", "settings of a learner: python train.py --config FILE --dry-run"]
     return "\n".join(lines)
 

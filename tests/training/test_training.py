@@ -18,6 +18,7 @@ from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError
+from training import demo
 from training.config import RunConfig, read_yaml
 from training.missing import train_missing
 from training.runner import begin_run, resume_run
@@ -135,6 +136,21 @@ def test_a_player_is_evaluated_on_options_that_are_not_structural(tmp_path: Path
     values["eval"] = {"game_params": {"dice": 2}}
     with pytest.raises(OptionError, match=r"eval.game_params: a player trained with dice=1 cannot"):
         RunConfig.parse(values)
+
+
+def test_commands_say_when_they_are_run_outside_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert demo.main() == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (
+        told.err == "demo: there is no configs/demo/ here: run it from the folder of the project\n"
+    )
+    assert train.main(["--list"]) == 0
+    assert "there is no configs/ here" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 # ---- a run ---------------------------------------------------------------------------------------
