@@ -43,7 +43,6 @@ from envs.core.options import Options, option
 __all__ = ["EvalSettings", "Opponent", "RunConfig", "TrainSettings", "learner_class", "read_yaml"]
 
 MANY = 10**12
-_OPPONENTS = WithJsonSchema({"type": ["string", "object"]})
 
 
 class GameSettings(Options):
@@ -119,8 +118,13 @@ class Opponent:
         return {**(plain if isinstance(plain, dict) else {"id": plain}), "weight": self.weight}
 
 
-def _read_agent(value: AgentSpec | str | Mapping[str, Any]) -> AgentSpec:
-    return value if isinstance(value, AgentSpec) else AgentSpec.parse(value)
+_ANY = WithJsonSchema({"type": ["string", "object"]})
+_Trained = Annotated[
+    Opponent, PlainValidator(Opponent.parse), PlainSerializer(Opponent.to_plain), _ANY
+]
+_Evaluated = Annotated[
+    AgentSpec, PlainValidator(AgentSpec.parse), PlainSerializer(AgentSpec.to_dict), _ANY
+]
 
 
 class TrainSettings(Options):
@@ -130,15 +134,7 @@ class TrainSettings(Options):
 
     steps: int = option(100_000, low=1, high=MANY, help="how long to learn, in the learner's unit")
     seed: int = option(0, low=0, high=2**63 - 1, help="root of all randomness")
-    opponents: tuple[
-        Annotated[
-            Opponent,
-            PlainValidator(Opponent.parse),
-            PlainSerializer(Opponent.to_plain),
-            _OPPONENTS,
-        ],
-        ...,
-    ] = Field(
+    opponents: tuple[_Trained, ...] = Field(
         default=(Opponent(None, "self"),),
         description="who has the other seats: self, past, league:RUN or agents",
     )
@@ -172,15 +168,9 @@ class EvalSettings(Options):
     """How the present skill is measured."""
 
     games: int = option(1000, low=2, high=10**9, help="games against each opponent, in pairs")
-    opponents: tuple[
-        Annotated[
-            AgentSpec,
-            PlainValidator(_read_agent),
-            PlainSerializer(AgentSpec.to_dict),
-            _OPPONENTS,
-        ],
-        ...,
-    ] = Field(default=(AgentSpec.parse("random"),), description="agents to play against")
+    opponents: tuple[_Evaluated, ...] = Field(
+        default=(AgentSpec.parse("random"),), description="agents to play against"
+    )
     confidence: float = option(0.95, low=0.5, high=0.9999, help="of every interval")
     exploitability: bool = option(True, help="exact, where the game is small enough")
     max_nodes: int = option(

@@ -23,22 +23,15 @@ def run_schema() -> dict[str, Any]:
     """What a file may say, with the options of every game and the settings of every learner."""
     schema = RunConfig.json_schema()
     definitions = schema["$defs"]
-    games = {game_id: _options_of(game_id) for game_id in sorted(GAMES)}
     settings = {learner_id: learner_class(learner_id).settings_class for learner_id in LEARNERS}
-    learners = {learner_id: cls.json_schema() for learner_id, cls in settings.items()}
-    names = {learner_id: cls.__name__ for learner_id, cls in settings.items()}
-    definitions |= {names[learner_id]: found for learner_id, found in learners.items()}
-    definitions |= games
-    definitions["GameSettings"] |= _by_id({game_id: game_id for game_id in games})
-    definitions["AgentSettings"] |= _by_id(names)
-    for name in ("GameSettings", "AgentSettings"):
-        definitions[name].pop("required", None)  # a base may have said it
-    definitions.pop(Options.__name__, None)
-    schema.pop("required", None)
-    schema["properties"] = {
-        "base": {"type": "string", "description": "a file that this one changes"},
-        **schema["properties"],
-    }
+    definitions |= {cls.__name__: cls.json_schema() for cls in settings.values()}
+    definitions |= {game_id: _options_of(game_id) for game_id in GAMES}
+    definitions["GameSettings"] |= _by_id({game_id: game_id for game_id in GAMES})
+    definitions["AgentSettings"] |= _by_id({key: cls.__name__ for key, cls in settings.items()})
+    del definitions[Options.__name__]
+    for part in (schema, definitions["GameSettings"], definitions["AgentSettings"]):
+        del part["required"]  # a base may have said it
+    schema["properties"]["base"] = {"type": "string", "description": "a file that this one changes"}
     return {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
 
 
