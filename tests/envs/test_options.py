@@ -115,7 +115,7 @@ def test_options_that_are_not_structural_change_no_actions_and_no_observations(
             assert other.facts.num_actions == game.facts.num_actions
             assert other.facts.num_players == game.facts.num_players
             assert other.observation_size == game.observation_size
-            assert [piece.name for piece in other.pieces] == [piece.name for piece in game.pieces]
+            assert [f.name for f in other.fields] == [f.name for f in game.fields]
 
 
 def test_the_schema_has_the_range_of_every_option() -> None:
