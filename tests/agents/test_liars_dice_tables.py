@@ -9,27 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import make_agent
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.games import follow_rows, make_desk, turn_rows
-from agents.tabular.player import TabularAgent
 from agents.tabular.settings import TabularSettings
 from agents.tabular.values import Mind
 from envs import make_game
-from envs.core import Game, OptionError, Position, new_rng
+from envs.core import OptionError, Position, new_rng
 from envs.liars_dice import RULES
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS
+from tests.support.liars_dice_learners import HANDS, TWO, new_mind, roulette
 from tests.support.liars_dice_table import deal, play, table
-
-TWO = make_game("liars_dice_v0")
-HANDS = "13356", "23346"
-
-
-def new_mind(rule: str = "sarsa", game: Game = TWO, **settings: Any) -> Mind:
-    return Mind(game, rule, TabularSettings.parse({**THESIS, **settings}))
 
 
 def key(mind: Mind, text: str) -> Any:
@@ -51,15 +41,6 @@ def only(mind: Mind, **_: Any) -> None:
 
 def put(mind: Mind, text: str, number: float) -> None:
     mind.table.put(np.array([key(mind, text)], np.uint64), np.array([number]))
-
-
-def roulette(mind: Mind, position: Position) -> dict[str, float]:
-    """The probabilities of a decision, in words."""
-    agent = make_agent(mind.rule, mind.game, **mind.settings.to_dict())
-    assert isinstance(agent, TabularAgent)
-    agent.mind = mind
-    probs = agent.policy(views_of([position]))[0]
-    return {mind.game.action_text(None, a): float(p) for a, p in enumerate(probs)}
 
 
 class Table:

@@ -10,7 +10,6 @@ import pytest
 
 from agents import AGENTS, LEARNERS, make_agent
 from agents.learning.files import CheckpointError, load_state, save_state
-from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.tabular.abstraction import find_coding
 from agents.tabular.hooks import Hooks, no_watch
@@ -34,30 +33,10 @@ from agents.tabular.values import Mind
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
-from envs.core.lazily import look_up
 from envs.core.rng import stream
 from tests.support.planted_tables import FrozenTable
+from tests.support.tabular import THESIS, learner
 from tests.support.tabular_reference import Player, play
-
-THESIS: dict[str, Any] = {
-    "coding": "blind",
-    "initial": "coding",
-    "policy": "matching",
-    "reward": "rounds",
-    "learning_rate": 0.5,
-    "discount": 0.5,
-    "final_update": False,
-    "snapshot": True,
-}
-
-
-def learner(game: Game, rule: str, seed: int = 0, **settings: Any) -> TabularLearner:
-    opponents = settings.pop("opponents", None)
-    made: TabularLearner = look_up("learner", LEARNERS, rule)(
-        Task(game, seed, opponents), TabularSettings.parse(settings)
-    )
-    return made
-
 
 # ---- draw for draw -------------------------------------------------------------------------------
 
@@ -268,7 +247,7 @@ def test_a_break_changes_nothing(
     second = begin()
     second.load_state_dict(load_state(tmp_path / "state", game))
     assert second.update(700) == curves
-    assert second.num_done == whole.num_done == 2000
+    assert second.num_steps == whole.num_steps == 2000
     for name, value in whole.state_dict().items():
         assert np.array_equal(second.state_dict()[name], value), name
 
