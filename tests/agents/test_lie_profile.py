@@ -13,18 +13,18 @@ from agents.games.liars_dice.lies.profile import HIGH, LOW, MID, LieProfiles, ca
 from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.settings import TabularSettings
-from agents.tabular.values import Mind
+from agents.tabular.model import TabularModel
 from arena import play_match
 from envs.core import Game, OptionError, Position
 from envs.liars_dice import RULES
-from tests.agents.test_liars_dice_tables import HANDS, TWO, new_mind, roulette
+from tests.agents.test_liars_dice_tables import HANDS, TWO, new_model, roulette
 from tests.agents.test_rule_agents import views_of
 from tests.agents.test_tabular import THESIS
 from tests.support.liars_dice_table import deal, play, table
 
 
 def profiles(**settings: Any) -> LieProfiles:
-    return LieProfiles(LieSettings.parse({"lies": "code", **settings}))
+    return LieProfiles(LieSettings.parse({"opponent_model": {"id": "lies", "reading": "code"}, **settings}))
 
 
 def counts(kept: LieProfiles, row: int = 0) -> tuple[list[int], list[int]]:
@@ -184,61 +184,61 @@ def test_the_period_is_a_setting(reset: int, num_rounds: int) -> None:
 # ---- what it changes -----------------------------------------------------------------------------
 
 
-def facing_two_threes(mind: Mind, ratio: float = 0.8) -> float:
+def facing_two_threes(model: TabularModel, ratio: float = 0.8) -> float:
     """The probability of calling 2*3 on a new table, with this ratio for middle bids."""
-    if len(mind.profiles.memory):
-        mind.profiles.records["ratios"][0, MID] = ratio
+    if len(model.profiles.memory):
+        model.profiles.records["ratios"][0, MID] = ratio
     position = table(*HANDS)
     play(position, "2*3")
-    return roulette(mind, position)["liar"]
+    return roulette(model, position)["liar"]
 
 
 def test_the_boost_by_the_highest_of_the_table_or_of_the_legal_moves() -> None:
-    assert facing_two_threes(new_mind()) == pytest.approx(0.01516, abs=5e-6)
-    assert facing_two_threes(new_mind(lies="code")) == pytest.approx(0.1917, abs=5e-5)
-    assert facing_two_threes(new_mind(lies="text")) == pytest.approx(0.1121, abs=5e-5)
-    mixed = new_mind(lies="code", lie_max="legal")
+    assert facing_two_threes(new_model()) == pytest.approx(0.01516, abs=5e-6)
+    assert facing_two_threes(new_model(lies="code")) == pytest.approx(0.1917, abs=5e-5)
+    assert facing_two_threes(new_model(lies="text")) == pytest.approx(0.1121, abs=5e-5)
+    mixed = new_model(lies="code", lie_max="legal")
     assert facing_two_threes(mixed) == pytest.approx(0.1121, abs=5e-5)
 
 
 def test_the_table_is_not_changed_by_the_boost() -> None:
-    mind = new_mind(lies="code")
-    before = mind.table.entries()[1].copy()
-    facing_two_threes(mind)
-    assert (mind.table.entries()[1] == before).all()
+    model = new_model(lies="code")
+    before = model.table.entries()[1].copy()
+    facing_two_threes(model)
+    assert (model.table.entries()[1] == before).all()
 
 
 def test_only_the_category_of_the_standing_bid_counts() -> None:
-    mind = new_mind(lies="code")
-    mind.profiles.records["ratios"][0, HIGH] = 1.0
-    assert facing_two_threes(mind, ratio=0.0) == pytest.approx(0.01516, abs=5e-6)
+    model = new_model(lies="code")
+    model.profiles.records["ratios"][0, HIGH] = 1.0
+    assert facing_two_threes(model, ratio=0.0) == pytest.approx(0.01516, abs=5e-6)
 
 
 def test_factor_and_constant_boost() -> None:
     """0.05556 + 4 * 0.8 * 0.5 = 1.65556 against raises of 3.60794."""
-    strong = new_mind(lies="code", lie_factor=4.0)
+    strong = new_model(lies="code", lie_factor=4.0)
     assert facing_two_threes(strong) == pytest.approx(1.65556 / (1.65556 + 3.60794), rel=1e-4)
     for ratio in (0.0, 0.8):
-        constant = new_mind(lies="code", lie_constant=0.8)
+        constant = new_model(lies="code", lie_constant=0.8)
         assert facing_two_threes(constant, ratio) == pytest.approx(0.1917, abs=5e-5)
 
 
 def test_no_boost_when_opening() -> None:
-    mind = new_mind(lies="code")
-    mind.profiles.records["ratios"][0] = 1.0
-    assert roulette(mind, table(*HANDS)) == roulette(new_mind(), table(*HANDS))
+    model = new_model(lies="code")
+    model.profiles.records["ratios"][0] = 1.0
+    assert roulette(model, table(*HANDS)) == roulette(new_model(), table(*HANDS))
 
 
 @pytest.mark.parametrize("rule", ["sarsa", "q_learning"])
 def test_rule_and_profiling_are_chosen_apart(rule: str) -> None:
-    assert facing_two_threes(new_mind(rule)) == pytest.approx(0.01516, abs=5e-6)
-    assert facing_two_threes(new_mind(rule, lies="code")) == pytest.approx(0.1917, abs=5e-5)
+    assert facing_two_threes(new_model(rule)) == pytest.approx(0.01516, abs=5e-6)
+    assert facing_two_threes(new_model(rule, lies="code")) == pytest.approx(0.1917, abs=5e-5)
 
 
 def test_a_large_table_is_not_looked_through_at_every_move() -> None:
     with pytest.raises(OptionError, match="set lie_max: legal"):
-        Mind(TWO, "sarsa", TabularSettings(coding="hand", lies="code"))
-    Mind(TWO, "sarsa", TabularSettings(coding="hand", lies="code", lie_max="legal"))
+        TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand", lies="code"))
+    TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand", lies="code", lie_max="legal"))
 
 
 # ---- around any player ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from agents import AGENTS, LEARNERS, make_agent
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
-from agents.tabular.abstraction import find_coding
+from agents.tabular.components import find_abstraction
 from agents.tabular.hooks import Hooks, no_watch
 from agents.tabular.in_step import play_in_step
 from agents.tabular.learner import QLearning, TabularLearner
@@ -27,10 +27,10 @@ from agents.tabular.selection import (
     vdbe_epsilon,
     write_probs,
 )
-from agents.tabular.series import play_together
+from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
-from agents.tabular.table import Table, TableFullError
-from agents.tabular.values import Mind
+from agents.tabular.table import TableFullError, ValueTable
+from agents.tabular.model import TabularModel
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
@@ -40,8 +40,8 @@ from tests.support.planted_tables import FrozenTable
 from tests.support.tabular_reference import Player, play
 
 THESIS: dict[str, Any] = {
-    "coding": "blind",
-    "initial": "coding",
+    "abstraction": "blind",
+    "initial": "abstraction",
     "policy": "matching",
     "reward": "rounds",
     "learning_rate": 0.5,
@@ -78,13 +78,13 @@ SAME = [
     (LEDUC, "sarsa", {"exploration_schedule": "exponential", "exploration_end": 0.01}),
     (DICE, "sarsa", THESIS),
     (DICE, "q_learning", {**THESIS, "final_update": True, "snapshot": False}),
-    (DICE, "sarsa", {**THESIS, "lies": "code"}),
-    (DICE, "sarsa", {**THESIS, "lies": "text", "lie_reset": 7}),
-    (DICE, "sarsa", {**THESIS, "lies": "code", "lie_reset": 7}),
-    (DICE, "q_learning", {**THESIS, "lies": "code", "lie_constant": 0.4, "lie_max": "legal"}),
+    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}),
+    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reset": 7}}),
+    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "reset": 7}}),
+    (DICE, "q_learning", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "constant": 0.4, "highest": "legal"}}),
     (DICE, "sarsa_lambda", {**THESIS, "snapshot": False, "traces": "accumulating"}),
     (DICE, "q_lambda", {**THESIS, "snapshot": False, "trace_decay": 0.9}),
-    (THREE, "sarsa", {**THESIS, "lies": "text", "reward": "end"}),
+    (THREE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "text"}, "reward": "end"}),
     (PAID, "sarsa", {**THESIS, "reward": "change"}),
     (PAID, "q_learning", {**THESIS, "reward": "end", "final_update": True}),
 ]
@@ -101,22 +101,22 @@ def test_compiled_games_are_those_of_a_plain_program_draw_for_draw(
     results = play(game, [plain] * game.facts.num_players, range(num_games), seed=3)
     numbers = np.arange(num_games)
     seating = np.zeros((num_games, game.facts.num_players), np.int64)
-    played = play_together([made.mind], numbers, seating, None, made.streams)
+    played = play_series([made.model], numbers, seating, None, made.streams)
     assert played.returns.tolist() == results
-    learnt = np.sort(np.concatenate([np.ravel(v) for v in made.mind.table.entries()[1]]))
+    learnt = np.sort(np.concatenate([np.ravel(v) for v in made.model.table.entries()[1]]))
     written = np.sort(np.ravel(list(plain.values.values())))
     assert len(learnt) == len(written)
     np.testing.assert_allclose(learnt, written, rtol=1e-9, atol=1e-12)
     if settings.get("lies", "off") != "off":
         ratios = [plain.profile.ratio[c] for c in "lmh"]
-        assert list(made.mind.profiles.ratios().values()) == pytest.approx(ratios)
+        assert list(made.model.profiles.ratios().values()) == pytest.approx(ratios)
 
 
 def test_two_learners_at_one_table_play_as_in_a_plain_program() -> None:
-    sarsa, q = ({**THESIS, "lies": "code"}, dict(THESIS))
-    minds = [
-        Mind(DICE, "sarsa", TabularSettings.parse(sarsa)),
-        Mind(DICE, "q_learning", TabularSettings.parse(q)),
+    sarsa, q = ({**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}, dict(THESIS))
+    models = [
+        TabularModel(DICE, "sarsa", TabularSettings.parse(sarsa)),
+        TabularModel(DICE, "q_learning", TabularSettings.parse(q)),
     ]
     plain = [
         Player(DICE, "sarsa", TabularSettings.parse(sarsa)),
@@ -124,11 +124,11 @@ def test_two_learners_at_one_table_play_as_in_a_plain_program() -> None:
     ]
     seating = np.tile([0, 1], (80, 1))
     streams = stream(5, "chance"), stream(5, "choice")
-    played = play_together(minds, np.arange(80), seating, None, streams)
+    played = play_series(models, np.arange(80), seating, None, streams)
     assert played.returns.tolist() == play(DICE, plain, range(80), seed=5)
-    for mind, player in zip(minds, plain, strict=True):
+    for model, player in zip(models, plain, strict=True):
         values = np.sort(np.ravel(list(player.values.values())))
-        np.testing.assert_allclose(np.sort(mind.table.entries()[1][0]), values, rtol=1e-9)
+        np.testing.assert_allclose(np.sort(model.table.entries()[1][0]), values, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("game", "rule", "settings"), [SAME[0], SAME[3], SAME[6], SAME[11]])
@@ -140,19 +140,19 @@ def test_turn_by_turn_against_an_agent_it_learns_as_in_whole_games(
     whole, stepped = (learner(game, rule, seed=2, **settings) for _ in range(2))
     whole.update(40)
     stepped.load_state_dict(whole.state_dict())
-    frozen = Mind.from_state(game, whole.mind.state_dict())
+    frozen = TabularModel.from_state(game, whole.model.state_dict())
     frozen.record["is_learning"] = False
     numbers = np.arange(1)
     for number in range(40, 80):
         seating = np.array([[0, 1]] if number % 2 else [[1, 0]])
-        play_together([whole.mind, frozen], numbers + number, seating, None, whole.streams)
+        play_series([whole.model, frozen], numbers + number, seating, None, whole.streams)
     agent = FrozenTable(game, frozen)
     for number in range(40, 80):
         seating = np.array([[0, -1]] if number % 2 else [[-1, 0]])
         zeros = np.zeros(1, np.int64)
         who = np.zeros_like(seating)
-        play_in_step(stepped.mind, [agent], numbers + number, seating, who, zeros, stepped.streams)
-    for one, other in zip(whole.mind.table.entries(), stepped.mind.table.entries(), strict=True):
+        play_in_step(stepped.model, [agent], numbers + number, seating, who, zeros, stepped.streams)
+    for one, other in zip(whole.model.table.entries(), stepped.model.table.entries(), strict=True):
         assert (one == other).all()
 
 
@@ -169,22 +169,22 @@ def test_without_decay_of_traces_only_the_last_action_learns(
     other = learner(LEDUC, without)
     one.update(300)
     other.update(300)
-    for a, b in zip(one.mind.table.entries(), other.mind.table.entries(), strict=True):
+    for a, b in zip(one.model.table.entries(), other.model.table.entries(), strict=True):
         assert (a == b).all()
     more = learner(LEDUC, with_traces, trace_decay=0.5)
     more.update(300)
-    assert not np.array_equal(more.mind.table.entries()[1], other.mind.table.entries()[1])
+    assert not np.array_equal(more.model.table.entries()[1], other.model.table.entries()[1])
 
 
-def test_a_sweep_of_sarsa_learns_what_the_games_returned() -> None:
+def test_backward_updates_of_sarsa_learn_what_the_games_returned() -> None:
     """With a rate of 1/n, a value is the mean return after its action."""
-    made = learner(KUHN, "sarsa", updates="sweep", learning_rate="1/n", exploration=1.0)
+    made = learner(KUHN, "sarsa", updates="backward", learning_rate="1/n", exploration=1.0)
     made.update(2000)
-    _, values, visits = made.mind.table.entries()
+    _, values, visits = made.model.table.entries()
     total = (values[0] * visits[0]).sum()
-    first = learner(KUHN, "sarsa", updates="sweep", learning_rate="1/n", exploration=1.0)
-    played = play_together(
-        [first.mind], np.arange(2000), np.zeros((2000, 2), np.int64), None, first.streams
+    first = learner(KUHN, "sarsa", updates="backward", learning_rate="1/n", exploration=1.0)
+    played = play_series(
+        [first.model], np.arange(2000), np.zeros((2000, 2), np.int64), None, first.streams
     )
     lengths = np.stack([(played.lengths + 1) // 2, played.lengths // 2], axis=1)
     assert total == pytest.approx((played.returns * lengths).sum())
@@ -245,7 +245,7 @@ def test_schedules_end_where_they_should() -> None:
 RESUMED = [
     (KUHN, "double_q", {"exploration_schedule": "linear", "exploration_games": 3000}),
     (LEDUC, "q_lambda", {"policy": "vdbe"}),
-    (make_game("liars_dice_v0"), "sarsa", {**THESIS, "lies": "code", "lie_by_opponent": True}),
+    (make_game("liars_dice_v0"), "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "by_opponent": True}}),
 ]
 
 
@@ -276,10 +276,10 @@ def test_a_break_changes_nothing(
 def test_a_player_stays_as_it_was_while_the_learner_learns_on() -> None:
     made = learner(KUHN, "q_learning")
     made.update(200)
-    player, before = made.player(), made.mind.table.entries()
+    player, before = made.player(), made.model.table.entries()
     made.update(500)
-    assert not np.array_equal(made.mind.table.entries()[1], before[1])
-    assert np.array_equal(player.mind.table.entries()[1], before[1])  # type: ignore[attr-defined]
+    assert not np.array_equal(made.model.table.entries()[1], before[1])
+    assert np.array_equal(player.model.table.entries()[1], before[1])  # type: ignore[attr-defined]
 
 
 def test_a_player_is_found_by_the_folder_of_its_run(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_player_is_found_by_the_folder_of_its_run(tmp_path: Path) -> None:
 
 
 def test_tables_grow_without_losing_an_entry() -> None:
-    table = Table(num_values=2, max_entries=10_000)
+    table = ValueTable(num_values=2, max_entries=10_000)
     keys = np.arange(1, 5001, dtype=np.uint64)
     values = np.stack([np.arange(5000.0), -np.arange(5000.0)])
     for start in range(0, 5000, 100):
@@ -318,11 +318,11 @@ def test_learning_is_the_same_however_often_the_table_had_to_grow(opponent: str)
         met = Opponents(["self" if opponent == "self" else make_agent(opponent, LEDUC)])
         made.append(learner(LEDUC, "q_lambda", seed=4, opponents=met, policy="vdbe"))
     small, large = made
-    large.mind.table.make_room(20_000)
+    large.model.table.make_room(20_000)
     small.update(1000)
     large.update(1000)
-    assert len(small.mind.table.keys) < len(large.mind.table.keys)
-    for a, b in zip(small.mind.table.entries(), large.mind.table.entries(), strict=True):
+    assert len(small.model.table.keys) < len(large.model.table.keys)
+    for a, b in zip(small.model.table.entries(), large.model.table.entries(), strict=True):
         assert (a == b).all()
 
 
@@ -373,11 +373,11 @@ def test_a_coding_knows_no_more_than_the_player(game: Game, coding: str) -> None
 
 def test_seats_share_a_table_or_do_not() -> None:
     game = make_game("liars_dice_v0", dice=1)
-    shared, apart = (learner(game, "sarsa", coding="blind", shared=s) for s in (True, False))
+    shared, apart = (learner(game, "sarsa", abstraction="blind", shared=s) for s in (True, False))
     shared.update(3000)
     apart.update(3000)
-    assert 0 < len(shared.mind.table) <= 24
-    assert len(shared.mind.table) < len(apart.mind.table) <= 48
+    assert 0 < len(shared.model.table) <= 24
+    assert len(shared.model.table) < len(apart.model.table) <= 48
 
 
 # ---- doors ---------------------------------------------------------------------------------------
@@ -386,13 +386,13 @@ def test_seats_share_a_table_or_do_not() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"coding": "blind"}, "coding 'blind' is for liars_dice_v0, not kuhn_v0: take 'infoset'"),
-        ({"coding": "nowhere:encode"}, "coding 'nowhere:encode' cannot be found"),
+        ({"abstraction": "blind"}, "coding 'blind' is for liars_dice_v0, not kuhn_v0: take 'infoset'"),
+        ({"abstraction": "nowhere:encode"}, "coding 'nowhere:encode' cannot be found"),
         ({"reward": "rounds"}, "reward 'rounds' is for liars_dice_v0, not kuhn_v0: take 'end'"),
-        ({"lies": "code"}, "lies are profiled in liars_dice_v0, not kuhn_v0"),
-        ({"initial": "coding"}, "coding 'infoset' has no values to begin with: initial: 0"),
+        ({"opponent_model": {"id": "lies", "reading": "code"}}, "lies are profiled in liars_dice_v0, not kuhn_v0"),
+        ({"initial": "abstraction"}, "coding 'infoset' has no values to begin with: initial: 0"),
         ({"trace_decay": 0.5}, "q_learning has no traces: take q_lambda or sarsa_lambda"),
-        ({"updates": "sweep", "final_update": False}, "leave final_update on"),
+        ({"updates": "backward", "final_update": False}, "leave final_update on"),
         ({"policy": "softmax", "exploration": 0.0}, "softmax needs a temperature"),
         ({"exploration": 2.0}, "exploration is a probability with epsilon: at most 1"),
         ({"learning_rat": 0.1}, "unknown option 'learning_rat'"),
@@ -405,12 +405,12 @@ def test_bad_settings_get_one_clear_line(settings: dict[str, Any], message: str)
 
 
 def test_a_hook_of_ones_own_is_found_and_used() -> None:
-    made = learner(KUHN, "q_learning", coding="tests.support.planted_tables:encode_card")
+    made = learner(KUHN, "q_learning", abstraction="tests.support.planted_tables:encode_card")
     made.update(2000)
-    assert len(made.mind.table) == 6  # three cards, two actions
+    assert len(made.model.table) == 6  # three cards, two actions
     rewarded = learner(KUHN, "q_learning", reward="tests.support.planted_tables:reward_seven")
     rewarded.update(2000)
-    assert rewarded.mind.table.entries()[1].max() > 6.9
+    assert rewarded.model.table.entries()[1].max() > 6.9
 
 
 def test_a_hook_with_the_wrong_signature_is_refused() -> None:
@@ -425,7 +425,7 @@ def test_curves_say_what_happened() -> None:
     assert -0.2 < curves["charts/return"] < 1.0
     assert 2.0 <= curves["charts/length"] <= 3.0
     assert curves["charts/exploration"] == pytest.approx(0.1)
-    assert curves["charts/table_size"] == len(made.mind.table) == 24
+    assert curves["charts/table_size"] == len(made.model.table) == 24
     assert curves["losses/td"] > 0
     again = made.update(10)
     assert again["charts/exploration"] == pytest.approx(0.1)  # of this portion alone
@@ -446,14 +446,14 @@ def test_it_learns_while_it_plays_matches() -> None:
     q = make_agent("q_learning", game, **THESIS)
     with pytest.raises(MasqueradeError, match="cannot learn"):
         make_agent("liars_dice_rule", game).begin_learning()
-    before = sarsa.mind.table.entries()[1]  # type: ignore[attr-defined]
+    before = sarsa.model.table.entries()[1]  # type: ignore[attr-defined]
     play_match(game, [sarsa, q], 20)
-    assert (sarsa.mind.table.entries()[1] == before).all()  # type: ignore[attr-defined]
+    assert (sarsa.model.table.entries()[1] == before).all()  # type: ignore[attr-defined]
     sarsa.begin_learning()
     q.begin_learning()
     result = play_match(game, [sarsa, q], 300)
-    assert (sarsa.mind.table.entries()[1] != before).any()  # type: ignore[attr-defined]
-    assert sarsa.mind.profiles.ratios()["high"] > 0.5  # type: ignore[attr-defined]
+    assert (sarsa.model.table.entries()[1] != before).any()  # type: ignore[attr-defined]
+    assert sarsa.model.profiles.ratios()["high"] > 0.5  # type: ignore[attr-defined]
     wins = int((result.returns[:, 0] > 0).sum())
     assert wins > 180  # profiling wins about four games of five
 
@@ -464,8 +464,8 @@ def test_every_rule_learns_while_it_plays(rule: str) -> None:
     assert isinstance(player, TabularAgent)
     player.begin_learning()
     play_match(KUHN, [player, make_agent("random", KUHN)], 50)
-    assert player.mind.table.visits.sum() >= 50
-    assert player.mind.record["num_games"][0] == 50
+    assert player.model.table.visits.sum() >= 50
+    assert player.model.record["num_games"][0] == 50
 
 
 def test_a_player_gives_the_probabilities_it_plays_by() -> None:

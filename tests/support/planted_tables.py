@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from agents.base import Actions, Agent, Views
-from agents.tabular.games import act_rows, make_desk
+from agents.tabular.games import act_rows, make_workspace
 from agents.tabular.hooks import ENCODE, REWARD
-from agents.tabular.values import Mind
+from agents.tabular.model import TabularModel
 from envs.core import Game
 from envs.core.compiling import compiled
 from envs.kuhn import STATE
@@ -41,23 +41,23 @@ def reward_coin(before, after, rules, player, levels):
 
 
 class FrozenTable(Agent):
-    """Plays as a mind would in compiled games: without drawing for the hidden part of a world."""
+    """Plays as a model would in compiled games: without drawing for the hidden part of a world."""
 
-    def __init__(self, game: Game, mind: Mind) -> None:
+    def __init__(self, game: Game, model: TabularModel) -> None:
         super().__init__(game)
-        self.mind = mind
-        self.desk = make_desk(game, 1, mind.has_trail, mind.has_events)
+        self.model = model
+        self.work = make_workspace(game, 1, model.has_episode, model.has_events)
 
     def act(self, views: Views) -> Actions:
         actions = np.empty(len(views), np.int64)
         worlds = views._make_worlds(views.rngs.copy())
         who = np.zeros(self.game.facts.num_players, np.int64)
-        policy = int(self.mind.record["policy"][0])
+        policy = int(self.model.record["policy"][0])
         game = self.game
         act_rows(
             game.kernels,
             game.rules,
-            self.mind.arrays,
+            self.model.arrays,
             views.seats,
             worlds,
             views.keys,
@@ -65,7 +65,7 @@ class FrozenTable(Agent):
             who,
             policy,
             -1.0,
-            self.desk,
+            self.work,
             actions,
             np.empty((0, 0)),
         )

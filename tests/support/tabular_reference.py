@@ -71,7 +71,7 @@ class Player:
 
     def __post_init__(self) -> None:
         self.profile = Profile(self.settings)
-        if self.settings.initial == "coding":
+        if self.settings.initial == "abstraction":
             total = sum(self.game.options.dice_by_seat)  # type: ignore[attr-defined]
             for count in range(1, total + 1):
                 for face in range(1, 7):
@@ -79,7 +79,7 @@ class Player:
                     self.values["liar", count, face] = [1 / (2 * (total - count + 1))]
 
     def entry(self, position: Position, action: int) -> Entry:
-        if self.settings.coding == "infoset":
+        if self.settings.abstraction == "infoset":
             return (position.turn, *position.tokens(position.turn), action)
         record = self.game.record(position.state)
         if action == self.game.facts.num_actions - 1:
@@ -87,7 +87,7 @@ class Player:
         return ("bid", *self.game.bid(action))  # type: ignore[attr-defined]
 
     def read(self, entry: Entry) -> list[float]:
-        first = 0.0 if self.settings.initial == "coding" else float(self.settings.initial)
+        first = 0.0 if self.settings.initial == "abstraction" else float(self.settings.initial)
         return self.values.get(entry, [first] * (2 if self.rule == "double_q" else 1))
 
     def epsilon(self, state: Entry) -> float:

@@ -88,14 +88,14 @@ class Leaning(NamedTuple):
         types.float64[:, ::1],
     )
 )
-def _lean_rows(rules, worlds, who, memory, expected, num_imagined, strength, bound, probs):
+def _lean_rows(rules, worlds, ids, memory, expected, num_imagined, strength, bound, probs):
     r = rules.view(DICE_RULES)[0]
     for i in range(probs.shape[0]):
         s = worlds[i].view(STATE)[0]
         call = probs[i, r.liar]
         if s.bid == NO_BID or call <= 0.0 or call >= 1.0:
             continue
-        p = memory[who[s.bidder]].view(PROFILE)[0]
+        p = memory[ids[s.bidder]].view(PROFILE)[0]
         count, face = bid_count(r, s.bid), bid_face(r, s.bid)
         c = category(r, count, face, s.num_in_play, p.has_ceilings)
         lies = (p.num_lies[c] + num_imagined * expected[c]) / (p.num_bids[c] + num_imagined)
@@ -138,7 +138,7 @@ class LeaningAgent(ProfiledAgent):
     ) -> None:
         """Make the policy, and find out how often it lies itself."""
         super().__init__(
-            game, base, base_params, **{"lie_reset": 0, "lie_by_opponent": True, **settings}
+            game, base, base_params, **{"reset": 0, "by_opponent": True, **settings}
         )
         if not 0.0 <= bound <= 1.0:
             raise OptionError(f"bound must be from 0 to 1, not {bound}")
@@ -160,7 +160,7 @@ class LeaningAgent(ProfiledAgent):
         _lean_rows(
             self.game.rules,
             views.worlds(),
-            self._who,
+            self._ids,
             self.profiles.memory,
             self._expected,
             self.imagined,
@@ -174,7 +174,7 @@ class LeaningAgent(ProfiledAgent):
 def expected_lies(agent: Agent, num_games: int = _SELF_GAMES) -> npt.NDArray[np.float64]:
     """The share of low, middle and high bids that are lies when an agent plays itself."""
     game = agent.game
-    profiles = LieProfiles(LieSettings(lies="text", lie_reset=0))
+    profiles = LieProfiles(game, LieSettings(reset=0))
     rows = np.arange(num_games)
     batch = Batch(game, num_games, chance=stream(0, "expected lies"))
     batch.begin(rows, rows)
@@ -186,5 +186,5 @@ def expected_lies(agent: Agent, num_games: int = _SELF_GAMES) -> npt.NDArray[np.
         for row in rows[actions == liar]:
             # Cups are lifted: what the record says of the round is known to all.
             for seat in range(game.facts.num_players):
-                profiles.watch(game.rules, states[row], seat)
+                profiles.observe(states[row], seat)
     return np.array(profiles.records[0]["ratios"])
