@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
+
+from pydantic import Field
 
 from agents.tabular.components import ABSTRACTIONS, REWARDS
 from agents.tabular.selection import POLICIES, SCHEDULES
@@ -15,11 +15,8 @@ from envs.core.options import Options, option
 __all__ = ["TabularSettings"]
 
 _MAX_GAMES = 10**12
-# These may also name a function of yours.
-_OPEN = ("abstraction", "reward")
 
 
-@dataclass(frozen=True)
 class TabularSettings(Options):
     """Settings of a table learner.
 
@@ -32,10 +29,13 @@ class TabularSettings(Options):
     """
 
     abstraction: str = option(
-        "infoset", choices=tuple(ABSTRACTIONS), help="what entries stand for, or 'module:function'"
+        "infoset",
+        choices=tuple(ABSTRACTIONS),
+        can_import=True,
+        help="what the entries of the table stand for",
     )
-    opponent_model: Mapping[str, Any] | None = option(
-        None, help="what is remembered of opponents, such as {id: lies}, with settings of its own"
+    opponent_model: dict[str, Any] | None = Field(
+        None, description="what is remembered of opponents: {id: lies}, and its own settings"
     )
     shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
@@ -82,7 +82,8 @@ class TabularSettings(Options):
     reward: str = option(
         "end",
         choices=("end", "change", *REWARDS),
-        help="the return at the end, its changes, or events ('rounds' or 'module:function')",
+        can_import=True,
+        help="the return at the end, its changes, or events",
     )
     reward_levels: tuple[float, ...] = option(
         (1.0, 0.5, 0.0),
@@ -140,10 +141,3 @@ class TabularSettings(Options):
             if name == "lies" or name.startswith("lie_"):
                 raise OptionError(f"'{name}' is set in opponent_model now: {{id: lies, ...}}")
         return super().parse(values)
-
-    def _check(self, field: dataclasses.Field[Any], value: Any) -> None:
-        if field.name in _OPEN and isinstance(value, str) and ":" in value:
-            return
-        if field.name == "opponent_model" and isinstance(value, Mapping):
-            return
-        super()._check(field, value)
