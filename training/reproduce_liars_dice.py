@@ -153,8 +153,8 @@ class Block:
 def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     """Play all blocks of a match with one seed.
 
-    >>> plan = MatchPlan("try", ({"id": "sarsa", "params": {"abstraction": "blind"}}, {"id": "random"}),
-    ...                  (20,), {})
+    >>> sarsa = {"id": "sarsa", "params": {"abstraction": "blind"}}
+    >>> plan = MatchPlan("try", (sarsa, {"id": "random"}), (20,), {})
     >>> play_plan(plan, seed=0)[0].games
     20
     """

@@ -150,9 +150,7 @@ def make_opponent_model(params: Mapping[str, Any], game: Game) -> OpponentModel:
     return model
 
 
-def _check_game(
-    kind: str, name: str, game_ids: tuple[str, ...], game: Game, instead: str
-) -> None:
+def _check_game(kind: str, name: str, game_ids: tuple[str, ...], game: Game, instead: str) -> None:
     if game_ids and game.id not in game_ids:
         games = " and ".join(game_ids)
         raise OptionError(f"{kind} '{name}' is for {games}, not {game.id}: take '{instead}'")

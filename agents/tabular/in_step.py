@@ -32,9 +32,7 @@ class _SeatBatch(Batch):
         rngs = self._choice_rngs[rows * self.game.facts.num_players + seats]
         worlds = np.empty((len(rows), self.game.state_size), np.uint8)
         game = self.game
-        _determinize_rows(
-            game.kernels, game.rules, self._states, rows, seats, rngs.copy(), worlds
-        )
+        _determinize_rows(game.kernels, game.rules, self._states, rows, seats, rngs.copy(), worlds)
         return worlds, rngs
 
 

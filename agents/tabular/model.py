@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
 from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
 from agents.tabular.records import (
@@ -75,7 +76,12 @@ class TabularModel:
                 self.table.put(keys ^ np.uint64(tag), values)
 
     def _check(self) -> None:
-        name = self.settings.abstraction
+        name, opponent_model = self.settings.abstraction, self.settings.opponent_model
+        # What somebody else has written is not taken at its word.
+        if ":" in name:
+            check_abstraction(self.abstraction, self.game)
+        if opponent_model is not None and ":" in opponent_model["id"]:
+            check_opponent_model(opponent_model, self.game)
         is_small = self.abstraction.is_small and self.rule != "double_q"
         if self.record["wants_table_max"][0] and not is_small:
             raise OptionError(

@@ -35,7 +35,8 @@ class TabularSettings(Options):
         help="what the entries of the table stand for",
     )
     opponent_model: dict[str, Any] | None = Field(
-        None, description="what is remembered of opponents: {id: lies}, and its own settings"
+        default=None,
+        description="what is remembered of opponents: {id: lies}, and its own settings",
     )
     shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
@@ -44,7 +45,7 @@ class TabularSettings(Options):
         low=-1e6,
         high=1e6,
         choices=("abstraction",),
-        help="value of what is new; high is optimistic; 'abstraction' takes those that belong to it",
+        help="value of what is new; high is optimistic; 'abstraction': as it says itself",
     )
     learning_rate: float | str = option(
         0.1, low=0.0, high=1.0, choices=("1/n",), help="constant, or one over the visits"
@@ -62,7 +63,9 @@ class TabularSettings(Options):
     updates: str = option(
         "turn", choices=("turn", "backward"), help="learn at every turn, or backward after the game"
     )
-    policy: str = option("epsilon", choices=POLICIES, help="how actions are selected while learning")
+    policy: str = option(
+        "epsilon", choices=POLICIES, help="how actions are selected while learning"
+    )
     exploration: float = option(
         0.1, low=0.0, high=1000.0, help="epsilon, or the temperature of softmax"
     )

@@ -13,15 +13,15 @@ from agents import make_agent
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
-from agents.tabular.games import follow_rows, make_workspace, turn_rows
+from agents.tabular.games import end_rows, make_workspace, turn_rows
+from agents.tabular.model import TabularModel
 from agents.tabular.player import TabularAgent
 from agents.tabular.settings import TabularSettings
-from agents.tabular.model import TabularModel
 from envs import make_game
 from envs.core import Game, OptionError, Position, new_rng
 from envs.liars_dice import RULES
 from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS
+from tests.agents.test_tabular import THESIS, lies
 from tests.support.liars_dice_table import deal, play, table
 
 TWO = make_game("liars_dice_v0")
@@ -74,13 +74,11 @@ class Table:
     def turn(self, position: Position) -> str:
         """Let it take its turn, learn, and play what it chose."""
         game, row, action = self.model.game, np.zeros(1, np.int64), np.zeros(1, np.int64)
-        keys = np.zeros((1, game.facts.num_players), np.uint64)
-        states = position.state[None, :].copy()
-        seats = np.array([position.turn])
-        arrays = self.model.arrays
+        seats, keys = np.array([position.turn]), np.zeros(1, np.uint64)
+        worlds = position.state[None, :].copy()
         turn_rows(
-            game.kernels, game.rules, arrays, row, seats, states, keys, self.rngs, self.who,
-            self.work, action,
+            game.kernels, game.rules, self.model.arrays, row, seats, worlds, keys, self.rngs[:1],
+            self.who, self.work, action,
         )  # fmt: skip
         text = position.action_text(int(action[0]))
         position.apply(int(action[0]))
@@ -89,11 +87,10 @@ class Table:
     def end(self, position: Position) -> None:
         """Tell it that the game is over."""
         game, row = self.model.game, np.zeros(1, np.int64)
-        seating = np.array([[0, -1]])
-        states = position.state[None, :].copy()
-        follow_rows(
-            game.kernels, game.rules, self.model.arrays, row, row, states, self.rngs, seating,
-            self.who, self.work,
+        worlds, totals = position.state[None, :].copy(), position.returns()[:1].copy()
+        end_rows(
+            game.rules, self.model.arrays, row, row, worlds, totals, self.rngs[:1],
+            game.facts.num_players, self.work,
         )  # fmt: skip
 
 
@@ -331,11 +328,11 @@ def test_three_levels_of_reward_are_settings() -> None:
 
 
 def learnt_model() -> TabularModel:
-    model = new_model(lies="code")
+    model = new_model(**lies())
     rng = np.random.default_rng(0)
     keys, values, _ = model.table.entries()
     model.table.put(keys, rng.random(values.shape))
-    profile = model.profiles.records[0]
+    profile = model.opponents.records[0]  # type: ignore[union-attr]
     profile["num_bids"][:] = 4, 5, 8
     profile["num_lies"][:] = 1, 2, 6
     profile["ratios"][:] = 0.25, 0.4, 0.75
@@ -357,10 +354,12 @@ def test_a_table_and_its_profile_come_back_from_the_file(tmp_path: Path) -> None
     assert saved["qValues"][1] == value(model, "1*1")
     assert (saved["midGameCount"], saved["midGameLieCount"], saved["midGameLying"]) == (5, 2, 0.4)
     assert (saved["highGameCount"], saved["lowGameLieCount"], saved["gamesPlayed"]) == (8, 1, 17)
-    fresh = new_model(lies="code")
+    fresh = new_model(**lies())
     load_table(path, fresh)
     assert (fresh.table.entries()[1] == model.table.entries()[1]).all()
-    assert (fresh.profiles.memory == model.profiles.memory).all()
+    assert fresh.opponents is not None
+    assert model.opponents is not None
+    assert (fresh.opponents.memory == model.opponents.memory).all()
     assert [p.name for p in path.parent.iterdir()] == ["sarsa.json"]
 
 
@@ -382,7 +381,7 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(CheckpointError, match="is no saved table"):
         load_table(path, new_model())
-    with pytest.raises(OptionError, match="only a shared table with coding 'blind'"):
+    with pytest.raises(OptionError, match="only a shared table with abstraction 'blind'"):
         save_table(path, TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand")))
 
 

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, LEARNERS, make_agent
+from agents.games.liars_dice.lies.profile import LieProfiles
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
+from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction
-from agents.tabular.hooks import Hooks, no_watch
+from agents.tabular.hooks import Hooks, no_observe
 from agents.tabular.in_step import play_in_step
 from agents.tabular.learner import QLearning, TabularLearner
+from agents.tabular.model import TabularModel
 from agents.tabular.player import TabularAgent
 from agents.tabular.selection import (
     EPSILON,
@@ -30,7 +33,6 @@ from agents.tabular.selection import (
 from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import TableFullError, ValueTable
-from agents.tabular.model import TabularModel
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
@@ -49,6 +51,11 @@ THESIS: dict[str, Any] = {
     "final_update": False,
     "snapshot": True,
 }
+
+
+def lies(**settings: Any) -> dict[str, Any]:
+    """The settings of lie profiling, as in the code unless they say otherwise."""
+    return {"opponent_model": {"id": "lies", "reading": "code", **settings}}
 
 
 def learner(game: Game, rule: str, seed: int = 0, **settings: Any) -> TabularLearner:
@@ -78,13 +85,13 @@ SAME = [
     (LEDUC, "sarsa", {"exploration_schedule": "exponential", "exploration_end": 0.01}),
     (DICE, "sarsa", THESIS),
     (DICE, "q_learning", {**THESIS, "final_update": True, "snapshot": False}),
-    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}),
-    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reset": 7}}),
-    (DICE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "reset": 7}}),
-    (DICE, "q_learning", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "constant": 0.4, "highest": "legal"}}),
+    (DICE, "sarsa", {**THESIS, **lies()}),
+    (DICE, "sarsa", {**THESIS, **lies(reading="text", reset=7)}),
+    (DICE, "sarsa", {**THESIS, **lies(reset=7)}),
+    (DICE, "q_learning", {**THESIS, **lies(constant=0.4, highest="legal")}),
     (DICE, "sarsa_lambda", {**THESIS, "snapshot": False, "traces": "accumulating"}),
     (DICE, "q_lambda", {**THESIS, "snapshot": False, "trace_decay": 0.9}),
-    (THREE, "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "text"}, "reward": "end"}),
+    (THREE, "sarsa", {**THESIS, **lies(reading="text"), "reward": "end"}),
     (PAID, "sarsa", {**THESIS, "reward": "change"}),
     (PAID, "q_learning", {**THESIS, "reward": "end", "final_update": True}),
 ]
@@ -107,13 +114,14 @@ def test_compiled_games_are_those_of_a_plain_program_draw_for_draw(
     written = np.sort(np.ravel(list(plain.values.values())))
     assert len(learnt) == len(written)
     np.testing.assert_allclose(learnt, written, rtol=1e-9, atol=1e-12)
-    if settings.get("lies", "off") != "off":
+    if made.model.opponents is not None:
         ratios = [plain.profile.ratio[c] for c in "lmh"]
-        assert list(made.model.profiles.ratios().values()) == pytest.approx(ratios)
+        assert isinstance(made.model.opponents, LieProfiles)
+        assert list(made.model.opponents.ratios().values()) == pytest.approx(ratios)
 
 
 def test_two_learners_at_one_table_play_as_in_a_plain_program() -> None:
-    sarsa, q = ({**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}, dict(THESIS))
+    sarsa, q = ({**THESIS, **lies()}, dict(THESIS))
     models = [
         TabularModel(DICE, "sarsa", TabularSettings.parse(sarsa)),
         TabularModel(DICE, "q_learning", TabularSettings.parse(q)),
@@ -191,7 +199,7 @@ def test_backward_updates_of_sarsa_learn_what_the_games_returned() -> None:
     assert visits.sum() == played.lengths.sum()
 
 
-# ---- choosing ------------------------------------------------------------------------------------
+# ---- action selection ---------------------------------------------------------------------------
 
 
 def probs_of(policy: int, amount: float, values: list[float], mask: list[int]) -> list[float]:
@@ -245,7 +253,7 @@ def test_schedules_end_where_they_should() -> None:
 RESUMED = [
     (KUHN, "double_q", {"exploration_schedule": "linear", "exploration_games": 3000}),
     (LEDUC, "q_lambda", {"policy": "vdbe"}),
-    (make_game("liars_dice_v0"), "sarsa", {**THESIS, "opponent_model": {"id": "lies", "reading": "code", "by_opponent": True}}),
+    (make_game("liars_dice_v0"), "sarsa", {**THESIS, **lies(by_opponent=True)}),
 ]
 
 
@@ -334,7 +342,7 @@ def test_a_full_table_says_so() -> None:
 
 # ---- hidden information --------------------------------------------------------------------------
 
-CODED = [
+ABSTRACTED = [
     (KUHN, "infoset"),
     (LEDUC, "infoset"),
     (DICE, "infoset"),
@@ -346,29 +354,39 @@ CODED = [
 ]
 
 
-@pytest.mark.parametrize(("game", "coding"), CODED)
-def test_a_coding_knows_no_more_than_the_player(game: Game, coding: str) -> None:
-    encode = find_coding(coding, game).encode
-    size = game.facts.num_actions
-    chance, moves = new_rng(1), np.random.default_rng(2)
-    num_compared = 0
-    for number in range(60):
-        position = game.new_position(number)
-        position.play_chance(chance)
-        while not position.is_over:
-            seat = position.turn
-            legal = position.legal_actions()
-            keys, others = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-            encode(position.state, game.rules, seat, position.key(seat), keys)
-            world = position.determinized(seat, new_rng(number))
-            encode(world, game.rules, seat, position.key(seat), others)
-            assert (keys[legal] == others[legal]).all()
-            assert len(set(keys[legal].tolist())) == len(legal)
-            assert (keys[legal] != 0).all()
-            num_compared += not np.array_equal(world, position.state)
-            position.apply(int(moves.choice(legal)))
-            position.play_chance(chance)
-    assert num_compared > 20
+@pytest.mark.parametrize(("game", "name"), ABSTRACTED)
+def test_an_abstraction_knows_no_more_than_the_player(game: Game, name: str) -> None:
+    assert check_abstraction(find_abstraction(name, game), game, num_games=60) > 20
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "told"),
+    [
+        (KUHN, "encode_others_card", "gives other keys in a world that seat"),
+        (KUHN, "encode_nothing", "gives action 0 of seat 0 the key 0"),
+        (KUHN, "encode_alike", "gives two actions of seat 0 the same key"),
+    ],
+)
+def test_an_abstraction_that_cheats_is_found_out(game: Game, name: str, told: str) -> None:
+    name = f"tests.support.planted_tables:{name}"
+    with pytest.raises(MasqueradeError, match=told):
+        check_abstraction(find_abstraction(name, game), game)
+    # One's own abstractions are checked before they are learnt with.
+    with pytest.raises(MasqueradeError, match=told):
+        learner(game, "q_learning", abstraction=name)
+
+
+@pytest.mark.parametrize("game", [DICE, THREE])
+def test_an_opponent_model_knows_no_more_than_the_player(game: Game) -> None:
+    assert check_opponent_model(lies(by_opponent=True)["opponent_model"], game, num_games=20) > 20
+
+
+def test_an_opponent_model_that_cheats_is_found_out() -> None:
+    cheat = {"id": "tests.support.planted_tables:CheatingModel"}
+    with pytest.raises(MasqueradeError, match="in a world that seat 0 cannot tell apart"):
+        check_opponent_model(cheat, DICE)
+    with pytest.raises(MasqueradeError, match="in a world that seat 0 cannot tell apart"):
+        learner(DICE, "sarsa", abstraction="blind", opponent_model=cheat)
 
 
 def test_seats_share_a_table_or_do_not() -> None:
@@ -386,15 +404,26 @@ def test_seats_share_a_table_or_do_not() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"abstraction": "blind"}, "coding 'blind' is for liars_dice_v0, not kuhn_v0: take 'infoset'"),
-        ({"abstraction": "nowhere:encode"}, "coding 'nowhere:encode' cannot be found"),
+        (
+            {"abstraction": "blind"},
+            "abstraction 'blind' is for liars_dice_v0, not kuhn_v0: take 'infoset'",
+        ),
+        ({"abstraction": "nowhere:encode"}, "abstraction 'nowhere:encode' cannot be found"),
         ({"reward": "rounds"}, "reward 'rounds' is for liars_dice_v0, not kuhn_v0: take 'end'"),
-        ({"opponent_model": {"id": "lies", "reading": "code"}}, "lies are profiled in liars_dice_v0, not kuhn_v0"),
-        ({"initial": "abstraction"}, "coding 'infoset' has no values to begin with: initial: 0"),
+        (lies(), "lies are profiled in liars_dice_v0, not kuhn_v0"),
+        (
+            {"initial": "abstraction"},
+            "abstraction 'infoset' has no values to begin with: initial: 0",
+        ),
         ({"trace_decay": 0.5}, "q_learning has no traces: take q_lambda or sarsa_lambda"),
         ({"updates": "backward", "final_update": False}, "leave final_update on"),
         ({"policy": "softmax", "exploration": 0.0}, "softmax needs a temperature"),
         ({"exploration": 2.0}, "exploration is a probability with epsilon: at most 1"),
+        ({"coding": "hand"}, "'coding' is called 'abstraction' now"),
+        ({"lie_reset": 7}, "'lie_reset' is set in opponent_model now: {id: lies, ...}"),
+        ({"opponent_model": {}}, "opponent_model needs an id: lies"),
+        ({"opponent_model": {"id": "lie"}}, "unknown opponent model 'lie': did you mean 'lies'"),
+        ({"updates": "sweep"}, "updates must be 'turn' or 'backward'"),
         ({"learning_rat": 0.1}, "unknown option 'learning_rat'"),
         ({"reward_levels": [1.0, 0.5]}, "reward_levels must be 3 numbers, not 2"),
     ],
@@ -416,7 +445,7 @@ def test_a_hook_of_ones_own_is_found_and_used() -> None:
 def test_a_hook_with_the_wrong_signature_is_refused() -> None:
     told = r"'encode' must be compiled as .*: decorate it with @compiled\(ENCODE\) from agents.tab"
     with pytest.raises(TypeError, match=told):
-        Hooks(no_watch)
+        Hooks(no_observe)
 
 
 def test_curves_say_what_happened() -> None:
@@ -428,7 +457,7 @@ def test_curves_say_what_happened() -> None:
     assert curves["charts/table_size"] == len(made.model.table) == 24
     assert curves["losses/td"] > 0
     again = made.update(10)
-    assert again["charts/exploration"] == pytest.approx(0.1)  # of this portion alone
+    assert again["charts/exploration"] == pytest.approx(0.1)  # of this chunk alone
 
 
 def test_past_selves_and_rules_are_met_by_their_share() -> None:
@@ -442,7 +471,7 @@ def test_past_selves_and_rules_are_met_by_their_share() -> None:
 
 def test_it_learns_while_it_plays_matches() -> None:
     game = make_game("liars_dice_v0")
-    sarsa = make_agent("sarsa", game, **THESIS, lies="code")
+    sarsa = make_agent("sarsa", game, **THESIS, **lies())
     q = make_agent("q_learning", game, **THESIS)
     with pytest.raises(MasqueradeError, match="cannot learn"):
         make_agent("liars_dice_rule", game).begin_learning()
@@ -453,7 +482,7 @@ def test_it_learns_while_it_plays_matches() -> None:
     q.begin_learning()
     result = play_match(game, [sarsa, q], 300)
     assert (sarsa.model.table.entries()[1] != before).any()  # type: ignore[attr-defined]
-    assert sarsa.model.profiles.ratios()["high"] > 0.5  # type: ignore[attr-defined]
+    assert sarsa.model.opponents.ratios()["high"] > 0.5  # type: ignore[attr-defined]
     wins = int((result.returns[:, 0] > 0).sum())
     assert wins > 180  # profiling wins about four games of five
 

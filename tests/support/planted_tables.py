@@ -1,12 +1,14 @@
-"""A coding, a reward and a player for tests of table learners."""
+"""Abstractions, rewards, an opponent model and a player for tests of table learners."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from agents.base import Actions, Agent, Views
 from agents.tabular.games import act_rows, make_workspace
-from agents.tabular.hooks import ENCODE, REWARD
+from agents.tabular.hooks import ADJUST, ENCODE, REWARD, no_observe
 from agents.tabular.model import TabularModel
 from envs.core import Game
 from envs.core.compiling import compiled
@@ -20,6 +22,44 @@ def encode_card(state, rules, player, infoset_key, keys):
     card = state.view(STATE)[0].cards[player]
     for action in range(keys.size):
         keys[action] = np.uint64(1 + 2 * card + action)
+
+
+@compiled(ENCODE)
+def encode_others_card(state, rules, player, infoset_key, keys):
+    """Kuhn poker by the card of the other: a cheat."""
+    encode_card(state, rules, 1 - player, infoset_key, keys)
+
+
+@compiled(ENCODE)
+def encode_nothing(state, rules, player, infoset_key, keys):
+    """No keys at all."""
+    keys[:] = 0
+
+
+@compiled(ENCODE)
+def encode_alike(state, rules, player, infoset_key, keys):
+    """The same key for all actions."""
+    keys[:] = infoset_key
+
+
+@compiled(ADJUST)
+def adjust_by_hidden_die(state, rules, player, mask, values, table_max, opponent_ids, memory):
+    """Liar's Dice: look at the first die of the other."""
+    values[0] += state.view(DICE_STATE)[0].dice[1 - player, 0]
+
+
+class CheatingModel:
+    """An opponent model that looks under the cup of the other."""
+
+    observe_hook = staticmethod(no_observe)
+    adjust_hook = staticmethod(adjust_by_hidden_die)
+    uses_table_max = by_opponent = False
+
+    def __init__(self, game: Game, _settings: Any) -> None:
+        self.memory = np.zeros((1, 1), np.uint8)
+
+    def grow(self, num_rows: int) -> None:
+        """One row is enough."""
 
 
 @compiled(REWARD)
@@ -41,7 +81,7 @@ def reward_coin(before, after, rules, player, levels):
 
 
 class FrozenTable(Agent):
-    """Plays as a model would in compiled games: without drawing for the hidden part of a world."""
+    """Plays as a table would in compiled games: without drawing for the hidden part of a world."""
 
     def __init__(self, game: Game, model: TabularModel) -> None:
         super().__init__(game)

@@ -137,9 +137,7 @@ class LeaningAgent(ProfiledAgent):
         **settings: Any,
     ) -> None:
         """Make the policy, and find out how often it lies itself."""
-        super().__init__(
-            game, base, base_params, **{"reset": 0, "by_opponent": True, **settings}
-        )
+        super().__init__(game, base, base_params, **{"reset": 0, "by_opponent": True, **settings})
         if not 0.0 <= bound <= 1.0:
             raise OptionError(f"bound must be from 0 to 1, not {bound}")
         if strength < 0.0 or imagined <= 0.0:

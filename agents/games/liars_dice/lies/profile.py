@@ -222,7 +222,11 @@ class LieProfiles:
         """A move has led to ``world``, as ``player`` sees it; ids give each seat's profile."""
         ids = np.zeros(self.game.facts.num_players, np.int64)
         observe_call(
-            world, self.game.rules, player, ids if opponent_ids is None else opponent_ids, self.memory
+            world,
+            self.game.rules,
+            player,
+            ids if opponent_ids is None else opponent_ids,
+            self.memory,
         )
 
     def ratios(self, profile: int = 0) -> dict[str, float]:
