@@ -1,10 +1,10 @@
-"""Deep Q-learning: play, keep what came of it, learn from a sample, again and again.
+"""Deep Q-learning: play, keep the transitions, learn from a sample of them, again and again.
 
 One round of the loop:
 
 1. all games wait for the network; one pass rates all actions in all of them;
 2. in each the best legal action is played, or now and then a random one;
-3. what these decisions have brought becomes transitions, at the seat's next decision or the end;
+3. these decisions become transitions at the seat's next decision or the end of the game;
 4. after so many decisions, one update: for transitions drawn from the replay the network's value
    of (state, action) moves towards ``reward + discount * best value of the next state``. That best
    is taken among the actions that are legal there, and rated by the target network.
@@ -12,7 +12,7 @@ One round of the loop:
 With ``double`` the network itself chooses the next action and the target network rates it (van
 Hasselt et al., 2016).
 
-The player that comes of it has the average of the network's weights over the last part of all
+The player has the average of the network's weights over the last part of all
 updates (Polyak and Juditsky, 1992), which is steadier than the network after any one of them.
 """
 
@@ -28,7 +28,6 @@ from torch import Tensor
 
 from agents.dqn.agent import DQNAgent, choose, make_network
 from agents.dqn.log import LOOK_EVERY, Log
-from agents.dqn.network import Adam
 from agents.dqn.replay import Minibatch, Replay
 from agents.dqn.settings import (
     CONSTANT,
@@ -43,6 +42,7 @@ from agents.dqn.settings import (
 )
 from agents.dqn.tables import Tables
 from agents.learning.learner import Learner, State, Task, part
+from agents.learning.networks import Adam
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
 
@@ -96,7 +96,7 @@ class DQNLearner(Learner):
         game, seed = task.game, task.seed
         self.device = task.device
         self.network = make_network(
-            game, settings, task.device, int(stream(seed, "network")[0] >> 1)
+            game, settings, task.device, int(stream(seed, "network")[0] >> 1), settings.network
         )
         self.target = self.network
         if settings.target != NONE:
@@ -244,7 +244,7 @@ class DQNLearner(Learner):
         elif settings.target == INTERVAL and self.num_updates % settings.target_every == 0:
             self.target.weights.copy_(self.network.weights)
 
-    # ---- what comes of it ------------------------------------------------------------------------
+    # ---- the player, and saving ------------------------------------------------------------------
 
     def player(self) -> DQNAgent:
         """A player with a copy of the averaged network."""
@@ -280,7 +280,7 @@ class DQNLearner(Learner):
     def load_state_dict(self, state: State) -> None:
         """Become the learner that ``state`` was taken from; the settings must be the same."""
         if DQNSettings.parse(state["settings"]) != self.settings:
-            raise MasqueradeError("this run has other settings: take it up with its own config")
+            raise MasqueradeError("this run has other settings: resume it with its own config")
         self.num_done = int(state["num_done"])
         self.num_updates = int(state["num_updates"])
         self.optimiser.num_steps = int(state["optimiser_steps"])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,12 @@ from agents.dqn.agent import DQNAgent, choose
 from agents.dqn.experience import Experience
 from agents.dqn.learner import DQNLearner, Tensors
 from agents.dqn.log import Log
-from agents.dqn.network import QNetwork
 from agents.dqn.replay import Replay
 from agents.dqn.settings import DQNSettings
 from agents.dqn.tables import Tables
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
+from agents.learning.networks import ModuleNetwork, Network, PlainNetwork
 from agents.learning.opponents import Opponents
 from envs import make_game
 from envs.core.batch import Batch, random_actions
@@ -34,6 +34,8 @@ from envs.core.position import Position
 from envs.core.rng import new_rng, stream
 from tests.agents.test_dqn_parts import assert_close, fill
 
+HERE = "tests.support.networks"
+WIDE = (128, 128)  # the default, which says nothing about a network of one's own
 SMALL: dict[str, Any] = {"hidden": (16,), "num_envs": 8, "batch_size": 16, "learn_start": 50}
 
 
@@ -57,7 +59,7 @@ def make_learner(
     return DQNLearner(task, DQNSettings.parse({**SMALL, **settings}))
 
 
-def say_always(network: QNetwork, values: list[float]) -> None:
+def say_always(network: Network, values: list[float]) -> None:
     """Let a network rate every position alike."""
     network.weights.zero_()
     network.weights[-len(values) :] = torch.tensor(values)
@@ -95,6 +97,7 @@ class TestTargets:
         learner = make_learner(replay="latest", replay_size=16, batch_size=10)
         fill(learner.replay, [5.0] * 10)
         learner._learn(Log())
+        assert isinstance(learner.network, PlainNetwork)
         weight, bias = learner.network._gradients[-1]
         assert weight[:, 0].abs().sum() > 0.0
         assert weight[:, 1].abs().sum() == 0.0
@@ -397,11 +400,17 @@ VARIANTS: list[dict[str, Any]] = [
         "learning_rate_end": 1e-5,
     },
     {"replay": "latest", "target": "none", "double": False, "loss": "huber", "learns_from": "one"},
+    {
+        "network": f"{HERE}:Gated",
+        "network_params": {"width": 12},
+        "history": 2,
+        "hidden": WIDE,
+    },
 ]
 
 
 class TestResuming:
-    @pytest.mark.parametrize("settings", VARIANTS, ids=["plain", "everything", "online"])
+    @pytest.mark.parametrize("settings", VARIANTS, ids=["plain", "everything", "online", "module"])
     def test_save_and_load_in_between_changes_nothing(
         self, settings: dict[str, Any], tmp_path: Path
     ) -> None:
@@ -523,6 +532,46 @@ class TestPlayer:
         )
         (line,) = told.stdout.splitlines()
         assert line.endswith("dqn needs torch: pip install -c constraints.txt -e '.[train]'")
+
+
+class TestModule:
+    """A network of one's own."""
+
+    settings: ClassVar[dict[str, Any]] = {
+        "network": f"{HERE}:Gated",
+        "network_params": {"width": 12},
+        "hidden": WIDE,
+    }
+
+    def test_it_learns_and_its_player_comes_back_from_a_file(self, tmp_path: Path) -> None:
+        learner = make_learner(**self.settings)
+        assert isinstance(learner.network, ModuleNetwork)
+        before = learner.network.weights.clone()
+        learner.update(400)
+        assert not torch.equal(learner.network.weights, before)
+        save_state(tmp_path / "player", learner.game, learner.player_state(), agent="dqn")
+        loaded = DQNAgent(
+            learner.game, tmp_path / "player", "cpu", network=self.settings["network"]
+        )
+        inputs = np.random.default_rng(0).random((9, 11), np.float32)
+        expected = learner.player().network.values_of(inputs)
+        assert (loaded.network.values_of(inputs) == expected).all()
+        assert (expected != make_learner(**self.settings).network.values_of(inputs)).any()
+
+    def test_no_code_is_imported_because_a_file_names_it(self, tmp_path: Path) -> None:
+        learner = make_learner()
+        state = learner.player_state()
+        state["settings"] = {**DQNSettings().to_dict(), "network": "tests.support.trap:Trap"}
+        save_state(tmp_path / "player", learner.game, state, agent="dqn")
+        with pytest.raises(
+            CheckpointError, match=r"its network is 'tests\.support\.trap:Trap': name"
+        ):
+            make_agent(f"dqn:{tmp_path / 'player'}", learner.game)
+        assert "tests.support.trap" not in sys.modules
+        with pytest.raises(OptionError, match=r"network 'tests\.support\.trap:Trap' cannot be"):
+            make_agent(
+                f"dqn:{tmp_path / 'player'}", learner.game, network="tests.support.trap:Trap"
+            )
 
 
 # ---- it learns -----------------------------------------------------------------------------------
