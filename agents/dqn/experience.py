@@ -1,6 +1,6 @@
 """Decisions that wait for their outcome, and how they become transitions.
 
-What a decision brings is known at the same seat's next decision, or at the end of the game. Its
+The outcome of a decision is known at the same seat's next decision, or at the end of the game. Its
 reward is what the seat's total has changed in between, so the rewards of a game add up to its
 return less what the seat had before it was first asked. With ``n_steps`` above 1 a decision waits
 for more of its seat's decisions.
@@ -77,7 +77,7 @@ def _see_all(slots, observations, windows, inputs):
 
 @inlined
 def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
-    """Write a decision and what came of it into the replay, over the oldest there."""
+    """Write a decision and its outcome into the replay, over the oldest there."""
     row = kept.num_added[0] % kept.actions.size
     for j in range(next_input.size):
         kept.inputs[row, j] = waiting.inputs[slot, place, j]

@@ -57,15 +57,15 @@ class DQNSettings(Options):
     )
     discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
     n_steps: int = option(1, low=1, high=1_000, help="own decisions between a value and its target")
-    # Where luck decides, errors stay large however much is learnt. Squares lead to the mean of what
-    # came of an action, 'huber' to something between mean and median.
+    # Where chance decides, errors stay large however much is learnt. Squares lead to the mean return
+    # of an action, 'huber' to something between mean and median.
     loss: str = option(
         SQUARED, choices=LOSSES, help="errors count by their square, or less if large"
     )
     max_gradient: float = option(
         10.0, low=0.0, high=1e9, help="longer gradients are cut to this length; 0: never"
     )
-    # What is learnt from luck goes up and down; the average of it over a while does so less.
+    # Noise in the targets moves the weights up and down; their average over a while moves less.
     average_share: float = option(
         0.2,
         low=0.0,

@@ -50,7 +50,7 @@ class TabularSettings(Options):
     learning_rate: float | str = option(
         0.1, low=0.0, high=1.0, choices=("1/n",), help="constant, or one over the visits"
     )
-    discount: float = option(1.0, low=0.0, high=1.0, help="what a later reward is worth")
+    discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
     trace_decay: float | None = option(
         None,
         low=0.0,

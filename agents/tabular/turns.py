@@ -315,7 +315,7 @@ def take_turn(model, kernels, rules, state, player, key, ids, place, work, rng):
 
 @compiled(types.void(MODEL_ARRAYS, RULES, STATE, INT, INT, types.float64, WORKSPACE, RNG))
 def end_game(model, rules, state, player, place, total, work, rng):
-    """Learn from the end of a game, which has brought the player ``total``."""
+    """Learn from the end of a game, with a return of ``total``."""
     m = model.record[0]
     seat = work.seats[place]
     if not m.is_learning or seat.last_slot == ABSENT or not m.has_final_update:
