@@ -60,7 +60,7 @@ def describe(game_id: str) -> str:
             "",
             *_table(
                 ("piece", "size", "meaning"),
-                ((piece.name, str(piece.size), piece.meaning) for piece in game.pieces),
+                ((piece.name, str(piece.size), piece.meaning) for piece in game.fields),
             ),
             "",
             "## As seat 0 sees it",
@@ -87,16 +87,20 @@ def _facts(game: Game, chance: str, returns: str) -> list[tuple[str, str]]:
 
 
 def _actions(game: Game) -> list[tuple[str, str]]:
-    """All actions, or the first and the last few of many."""
-    count = game.facts.num_actions
-    shown = (
-        list(range(count))
-        if count <= MAX_ACTIONS
-        else [*range(MAX_ACTIONS - 2), count - 2, count - 1]
-    )
-    rows = [(str(action), f"`{game.action_text(action)}`") for action in shown]
-    if count > MAX_ACTIONS:
-        rows.insert(MAX_ACTIONS - 2, ("...", "..."))
+    """Actions as they are said in some random games: all, or the first and the last few of many."""
+    words: dict[int, str] = {}
+    rng = new_rng(0)
+    for number in range(NUM_GAMES):
+        position = game.new_position(number)
+        position.play_chance(rng)
+        while not position.is_over:
+            legal = position.legal_actions()
+            words.update((a, position.action_text(a)) for a in legal if a not in words)
+            position.apply(legal[int(below(rng, len(legal)))])
+            position.play_chance(rng)
+    rows = [(str(action), f"`{words[action]}`") for action in sorted(words)]
+    if len(rows) > MAX_ACTIONS:
+        rows[MAX_ACTIONS - 2 : -2] = [("...", "...")]
     return rows
 
 

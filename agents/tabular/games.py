@@ -19,8 +19,9 @@ from agents.tabular.table import ABSENT, has_room
 from agents.tabular.turns import begin_episode, end_game, evaluate_actions, take_turn
 from envs.core.compiling import compiled, direct, helper
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES, STATE, TOTALS
-from envs.core.playing import open_game, play, roll_on, settle
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.keys import first_key
+from envs.core.playing import settle, settle_seen, step_seen
 from envs.core.playouts import random_legal
 from envs.core.rng import seed_stream, uniform
 
@@ -43,7 +44,6 @@ _IDS = types.int64[:, ::1]
 _STATES = types.uint8[:, ::1]
 _RNGS = types.uint64[:, ::1]
 _FLOATS = types.float64[:, ::1]
-_OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
 
 
 class Series(NamedTuple):
@@ -66,7 +66,6 @@ class Series(NamedTuple):
     rngs: Any
     keys: Any
     """[players] perfect-recall keys; empty when no abstraction needs them."""
-    history: Any
 
 
 _SERIES = types.NamedTuple(
@@ -82,7 +81,6 @@ _SERIES = types.NamedTuple(
         RNG,
         _RNGS,
         RNG,
-        types.int32[::1],
     ),
     Series,
 )
@@ -124,11 +122,11 @@ def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: boo
 
 
 @helper
-def step_on(kernels, rules, models, series, game, action):
+def step_on(kernels, optional, rules, models, series, game, action):
     """Play an action and the chance after it; opponent models observe it. The next turn."""
     state = series.state
     if series.keys.size:
-        play(kernels, rules, state, action, series.keys, series.history, 0)
+        step_seen(kernels, rules, state, action, series.keys)
     else:
         kernels.step(state, rules, action)
     for player in range(series.seating.shape[1]):
@@ -140,13 +138,12 @@ def step_on(kernels, rules, models, series, game, action):
                 ids = series.opponent_ids[game]
                 model.hooks.observe(state, rules, player, ids, model.memory)
     if series.keys.size:
-        turn, _ = settle(kernels, rules, state, series.rng, series.keys, series.history, 0)
-        return turn
-    return roll_on(kernels, rules, state, series.rng)
+        return settle_seen(kernels, rules, state, series.rng, series.keys)
+    return settle(kernels, optional, rules, state, series.rng)
 
 
 @helper
-def begin(kernels, openings, rules, models, series, game, work):
+def begin(kernels, optional, rules, num_openings, models, series, game, work):
     """Seed the generators and set up the game; who is to move."""
     number = series.numbers[game]
     num_players = series.seating.shape[1]
@@ -160,19 +157,21 @@ def begin(kernels, openings, rules, models, series, game, work):
             is_there |= series.seating[game, player] == i
         if is_there and models[i].record[0].is_learning:
             models[i].record[0].num_games += 1
+    kernels.new(series.state, rules, number % num_openings)
+    for player in range(series.keys.size):
+        series.keys[player] = first_key(player)
     if series.keys.size:
-        turn, _ = open_game(
-            kernels, openings, rules, number, series.state, series.rng, series.keys, series.history
-        )
-        return turn
-    kernels.new(series.state, openings[number % openings.shape[0]])
-    return roll_on(kernels, rules, series.state, series.rng)
+        return settle_seen(kernels, rules, series.state, series.rng, series.keys)
+    return settle(kernels, optional, rules, series.state, series.rng)
 
 
 @compiled(
-    INT(KERNELS, _OPENINGS, RULES, types.UniTuple(MODEL_ARRAYS, 2), _SERIES, WORKSPACE, INT, INT)
+    INT(
+        *(KERNELS, OPTIONAL_KERNELS, RULES, INT),
+        *(types.UniTuple(MODEL_ARRAYS, 2), _SERIES, WORKSPACE, INT, INT),
+    )
 )
-def _play_games(kernels, openings, rules, models, series, work, first, longest):
+def _play_games(kernels, optional, rules, num_openings, models, series, work, first, longest):
     """Play games from number ``first`` of the series on; the first that was not played.
 
     It stops before a game in which a table might get too full; ``longest`` is how many entries a
@@ -183,7 +182,7 @@ def _play_games(kernels, openings, rules, models, series, work, first, longest):
         for model in models:
             if not has_room(model.keys, model.size, longest):
                 return game
-        turn = begin(kernels, openings, rules, models, series, game, work)
+        turn = begin(kernels, optional, rules, num_openings, models, series, game, work)
         ids = series.opponent_ids[game]
         length = 0
         while turn != OVER:
@@ -199,7 +198,7 @@ def _play_games(kernels, openings, rules, models, series, work, first, longest):
                 action = take_turn(
                     model, kernels, rules, series.state, turn, key, ids, turn, work, rng
                 )
-            turn = step_on(kernels, rules, models, series, game, action)
+            turn = step_on(kernels, optional, rules, models, series, game, action)
             length += 1
         returns = series.returns[game]
         kernels.returns(series.state, rules, returns)

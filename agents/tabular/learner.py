@@ -17,14 +17,15 @@ from agents.base import Agent
 from agents.learning.learner import Learner, State, Task
 from agents.learning.opponents import Opponents
 from agents.tabular.games import RANDOM
-from agents.tabular.in_step import play_in_step
 from agents.tabular.model import TabularModel
 from agents.tabular.player import make_player
+from agents.tabular.rollouts import play_rollouts
 from agents.tabular.self_play import GameResults, play_series
 from agents.tabular.settings import TabularSettings
 from agents.uniform import RandomAgent
 from envs.core.options import Options
 from envs.core.rng import stream
+from envs.core.rollouts import CALLER
 
 __all__ = [
     "DoubleQ",
@@ -81,33 +82,37 @@ class TabularLearner(Learner):
 
     def _play(self, numbers: Indices) -> list[tuple[GameResults, Indices]]:
         """Play a chunk of games; with each part the learner's seat in each game."""
-        task = self.task
-        num_players = self.game.facts.num_players
-        opponents = task.opponents
+        opponents, facts = self.task.opponents, self.game.facts
         agents = [] if opponents is None else opponents.agents
         self.model.know_opponents(len(agents))
-        places = np.full(len(numbers), Opponents.LEARNER)
+        # Whoever opens changes from game to game as well, and must not always be the learner.
+        own_seats = np.array(self.task.seats)
+        seats = own_seats[numbers // facts.num_openings % len(own_seats)]
+        places = np.full((len(numbers), facts.num_players), Opponents.LEARNER)
         if opponents is not None:
-            places = opponents.draw(numbers)
-        randoms = [i for i, agent in enumerate(agents) if type(agent) is RandomAgent]
-        is_alone = places == Opponents.LEARNER
-        is_quick = is_alone | np.isin(places, randoms)
-        seats = np.where(is_alone, 0, numbers % num_players)
-        seating = np.full((len(numbers), num_players), RANDOM)
-        seating[is_alone] = 0
-        seating[np.arange(len(numbers)), seats] = 0
+            places = opponents.draw(numbers, facts.num_players)
+            places[np.arange(len(numbers)), seats] = Opponents.LEARNER
+        is_own = places == Opponents.LEARNER
+        seats[is_own.all(axis=1)] = own_seats[0]
         # Row 0 of an opponent model is the learner itself, or everybody if all share one.
-        ids = np.where(seating == 0, 0, places[:, None] + 1)
-        if self.model.opponents is None or not self.model.opponents.by_opponent:
-            ids[:] = 0
+        by_opponent = self.model.opponents is not None and self.model.opponents.by_opponent
+        ids = places + 1 if by_opponent else np.zeros_like(places)
+        is_random = np.isin(places, [i for i, a in enumerate(agents) if type(a) is RandomAgent])
+        is_quick = (is_own | is_random).all(axis=1)
         parts = []
         if is_quick.any():
-            quick = numbers[is_quick], seating[is_quick], ids[is_quick]
-            parts.append((play_series([self.model], *quick, self.streams), seats[is_quick]))
+            seating = np.where(is_own, 0, RANDOM)[is_quick]
+            quick = play_series(
+                [self.model], numbers[is_quick], seating, ids[is_quick], self.streams
+            )
+            parts.append((quick, seats[is_quick]))
         if not is_quick.all():
             slow = ~is_quick
-            games = numbers[slow], seating[slow], ids[slow], places[slow]
-            parts.append((play_in_step(self.model, agents, *games, self.streams), seats[slow]))
+            seating = np.where(is_own, CALLER, places)[slow]
+            played = play_rollouts(
+                self.model, agents, numbers[slow], seating, ids[slow], self.task.seed
+            )
+            parts.append((played, seats[slow]))
         return parts
 
     def player(self) -> Agent:

@@ -13,8 +13,8 @@ from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
 from agents.learning.files import CheckpointError, load_state
 from agents.tabular.games import act_rows, end_rows, make_workspace, observe_rows, turn_rows
-from agents.tabular.in_step import follow_growth
 from agents.tabular.model import TabularModel
+from agents.tabular.rollouts import follow_growth
 from agents.tabular.selection import GREEDY
 from agents.tabular.settings import TabularSettings
 from envs.core.errors import OptionError

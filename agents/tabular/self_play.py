@@ -60,7 +60,6 @@ def play_series(
         np.zeros(4, np.uint64),
         np.zeros((num_players, 4), np.uint64),
         np.zeros(num_players if needs_keys else 0, np.uint64),
-        np.zeros(0, np.int32),
     )
     has_episode = any(model.has_episode for model in models)
     has_events = any(model.has_events for model in models)
@@ -71,7 +70,6 @@ def play_series(
         for model in models:
             model.table.make_room(longest)
         pair = models[0].arrays, models[-1].arrays
-        first = play_games(
-            game.kernels, game.openings, game.rules, pair, series, work, first, longest
-        )
+        rules = game.kernels, game.optional, game.rules, game.facts.num_openings
+        first = play_games(*rules, pair, series, work, first, longest)
     return GameResults(series.returns, series.lengths)

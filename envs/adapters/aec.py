@@ -85,7 +85,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             agent: spaces.Discrete(facts.num_actions) for agent in self.possible_agents
         }
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
-        self._openings = game.openings
+        self._num_openings = facts.num_openings
         self._frame = Frame(game)
         self._frame.rng[:] = new_rng()
         self._no_mask = np.zeros(facts.num_actions, np.int8)
@@ -120,7 +120,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         game = self.game
         observation, mask = frame.next_page()
         turn = _begin_game(
-            game.kernels, self._openings, game.rules, self._number, frame.buffer, observation, mask
+            game.kernels,
+            game.rules,
+            self._number % self._num_openings,
+            frame.buffer,
+            observation,
+            mask,
         )
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents

@@ -21,16 +21,17 @@ from envs.adapters.seats import Opponent, SeatGames
 from envs.core.compiling import compiled, direct
 from envs.core.errors import IllegalActionError
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES
-from envs.core.playing import pay, roll_on
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
+from envs.core.playing import pay, settle
 from envs.core.rng import new_rng, seed_stream, stream
 
 __all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
 
 _STEP_ALL = INT(
     KERNELS,
-    types.Array(types.int32, 2, "C", readonly=True),  # openings
+    OPTIONAL_KERNELS,
     RULES,
+    INT,  # how many openings take turns
     types.uint8[:, ::1],  # states
     types.uint64[:, ::1],  # generators
     RNG,  # their root
@@ -49,8 +50,9 @@ BEGIN = -1
 @compiled(_STEP_ALL)
 def _step_all(
     kernels,
-    openings,
+    optional,
     rules,
+    num_openings,
     states,
     rngs,
     root,
@@ -75,15 +77,15 @@ def _step_all(
         turn = OVER
         if actions[row] != BEGIN:
             kernels.step(state, rules, actions[row])
-            turn = roll_on(kernels, rules, state, rng)
+            turn = settle(kernels, optional, rules, state, rng)
             pay(kernels, rules, state, totals[row], rewards[row])
             if turn == OVER:
                 dones[row] = True
                 numbers[row] += actions.size
         if turn == OVER:
             seed_stream(root, numbers[row], rng)
-            kernels.new(state, openings[numbers[row] % openings.shape[0]])
-            turn = roll_on(kernels, rules, state, rng)
+            kernels.new(state, rules, numbers[row] % num_openings)
+            turn = settle(kernels, optional, rules, state, rng)
             kernels.returns(state, rules, totals[row])
         seats[row] = turn
         kernels.observe(state, rules, turn, observations[row])
@@ -131,7 +133,6 @@ class VectorEnv:
         self.game = game
         self.num_envs = num_envs
         self.has_copies = has_copies
-        self._openings = game.openings
         self._states = np.zeros((num_envs, game.state_size), np.uint8)
         self._rngs = np.zeros((num_envs, 4), np.uint64)
         self._root = new_rng()
@@ -172,8 +173,9 @@ class VectorEnv:
             self._observations = np.empty_like(self._observations)
         wrong = _step_rows(
             game.kernels,
-            self._openings,
+            game.optional,
             game.rules,
+            game.facts.num_openings,
             self._states,
             self._rngs,
             self._root,

@@ -140,10 +140,10 @@ def test_every_action_has_words_that_parse_back(game: Game) -> None:
 def test_the_pieces_of_an_observation_fit_together(game: Game) -> None:
     position = game.new_position()
     position.play_chance(new_rng(0))
-    pieces = game.observation_pieces(position.observation(0))
-    assert [piece.name for piece in game.pieces] == list(pieces)
+    pieces = game.observation_fields(position.observation(0))
+    assert [piece.name for piece in game.fields] == list(pieces)
     assert sum(len(piece) for piece in pieces.values()) == game.observation_size
-    assert all(piece.meaning for piece in game.pieces)
+    assert all(piece.meaning for piece in game.fields)
 
 
 # ---- the table of functions ----------------------------------------------------------------------

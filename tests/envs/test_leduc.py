@@ -208,7 +208,7 @@ def test_everybody_sees_the_public_card_and_the_betting() -> None:
 
 def test_the_observation_shows_seat_cards_chips_and_every_move() -> None:
     position = GAME.replay([KING, JACK, CALL, RAISE, CALL, QUEEN, RAISE])
-    pieces = GAME.observation_pieces(position.observation(1))
+    pieces = GAME.observation_fields(position.observation(1))
     assert pieces["seat"].tolist() == [0, 1]
     assert np.flatnonzero(pieces["card"]).tolist() == [JACK]
     assert np.flatnonzero(pieces["public_card"]).tolist() == [QUEEN]

@@ -35,7 +35,7 @@ def test_the_observation_shows_seat_hand_dice_counts_and_every_bid() -> None:
     lose_round(position, 2)
     deal(position, "1336", "525", "4")
     play(position, "1*4", "2*4", "2*5")  # by players 2, 0 and 1
-    pieces = position.game.observation_pieces(position.observation(1))
+    pieces = position.game.observation_fields(position.observation(1))
     assert pieces["seat"].tolist() == [0, 1, 0]
     np.testing.assert_allclose(pieces["hand"], [0, 1 / 3, 0, 0, 2 / 3, 0], rtol=1e-6)
     # From the viewer on: players 1, 2, 0.
@@ -58,7 +58,7 @@ def test_a_new_round_forgets_the_bids_of_the_last_one() -> None:
     position = table("12", "34")
     play(position, "1*1", "2*4", "3*4", "liar")  # false, so the opener loses
     deal(position, "5", "66")
-    pieces = position.game.observation_pieces(position.observation(0))
+    pieces = position.game.observation_fields(position.observation(0))
     assert not pieces["bids"].any()
     assert not pieces["standing_bid"].any()
     assert not pieces["bidder"].any()

@@ -110,10 +110,10 @@ def test_opponents_sit_in_seat_order_after_the_learner() -> None:
     env = SingleAgentEnv(game, seat=1, opponents=[always_bet, always_pass])
     observation, _ = env.reset(seed=0)
     # Seat 0 is the second after the learner and has passed; then seat 2 bets.
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[:2].tolist() == [1.0, 0.0]
     observation, *_ = env.step(0)
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[4:6].tolist() == [0.0, 1.0]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from envs.core.compiling import kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.game import Facts, Game, ObservationField
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -704,8 +704,8 @@ class Nim(Game):
     def make_facts(self) -> Facts:
         return Facts(2, 2, num_chance_outcomes=0, max_length=PILE, min_return=-1.0, max_return=1.0)
 
-    def make_pieces(self) -> tuple[Piece, ...]:
-        return (Piece("seat", 1, "the viewer"), Piece("known", 1, "what the viewer knows"))
+    def make_fields(self) -> tuple[ObservationField, ...]:
+        return (ObservationField("seat", 1, "the viewer"), ObservationField("known", 1, "what the viewer knows"))
 
     def action_text(self, action: int) -> str:
         return str(action)

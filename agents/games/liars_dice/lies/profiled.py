@@ -76,6 +76,7 @@ class ProfiledAgent(Agent):
         self.base = make_agent(base, game, **(base_params or {}))
         self.profiles = LieProfiles(game, {**settings, "highest": "legal"})
         self.wants_tokens = self.base.wants_tokens
+        self.num_past = self.base.num_past
         self._opponents: dict[str, int] = {}
         self._ids = np.zeros(game.facts.num_players, np.int64)
 
