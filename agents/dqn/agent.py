@@ -14,6 +14,7 @@ from agents.base import Actions, Agent, Views
 from agents.dqn.settings import DQNSettings
 from agents.learning.device import resolve_device
 from agents.learning.files import CheckpointError, load_state
+from agents.learning.games import roles_in
 from agents.learning.networks import (
     PLAIN,
     ModuleNetwork,
@@ -122,7 +123,9 @@ class DQNAgent(Agent):
         if isinstance(network, str):
             if path is None:
                 raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
-            network, history = _load(game, Path(path), resolve_device(device), network)
+            state = _read(game, Path(path))
+            self.roles = roles_in(state)
+            network, history = _load(game, Path(path), state, resolve_device(device), network)
         self.network = network
         self.history = history
         # Earlier observations are known in recorded games only.
@@ -147,10 +150,16 @@ class DQNAgent(Agent):
         return self.network.values_of(inputs)
 
 
-def _load(game: Game, path: Path, device: str, name: str) -> tuple[Network, int]:
-    state: dict[str, Any] = load_state(path, game)
+def _read(game: Game, path: Path) -> dict[str, Any]:
+    state = load_state(path, game)
     if "network" not in state or "settings" not in state:
         raise CheckpointError(f"{path} holds no network of dqn: give the folder of a dqn run")
+    return state
+
+
+def _load(
+    game: Game, path: Path, state: dict[str, Any], device: str, name: str
+) -> tuple[Network, int]:
     settings = DQNSettings.parse(state["settings"])
     try:
         network = make_network(game, settings, device, name=name)

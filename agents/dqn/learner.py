@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from agents.dqn.agent import DQNAgent, choose, make_network
+from agents.dqn.games import DQNGames
 from agents.dqn.log import LOOK_EVERY, Log
 from agents.dqn.replay import Minibatch, Replay
 from agents.dqn.settings import (
@@ -40,7 +41,7 @@ from agents.dqn.settings import (
     TIME,
     DQNSettings,
 )
-from agents.dqn.tables import Tables
+from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
 from agents.learning.networks import Adam
 from envs.core.errors import MasqueradeError, OptionError
@@ -114,7 +115,7 @@ class DQNLearner(Learner):
             game.facts.num_actions,
             settings.priority_exponent if is_prioritised else None,
         )
-        self.tables = Tables(task, settings, self.replay)
+        self.games = DQNGames(task, settings, self.replay)
         self.num_updates = 0
         self.clock: Callable[[], float] = time.perf_counter
         """Seconds, for exploration by time."""
@@ -142,12 +143,12 @@ class DQNLearner(Learner):
 
     def _play(self, at_most: int, log: Log) -> int:
         """Decide once in every game; how many of these decisions it learns from."""
-        tables = self.tables
-        tables.deal(log)
-        asked = tables.ask(at_most)
-        values = self.network.values_of(asked.inputs)
-        actions = choose(values, asked.masks, self.exploration, self._rng)
-        return tables.play(asked, actions)
+        games = self.games
+        games.deal(log)
+        decisions = games.next_decisions(at_most)
+        values = self.network.values_of(decisions.inputs)
+        actions = choose(values, decisions.masks, self.exploration, self._rng)
+        return games.play(decisions, actions)
 
     def _num_due(self) -> int:
         """Updates that the decisions so far ask for and that have not been made."""
@@ -250,12 +251,15 @@ class DQNLearner(Learner):
         """A player with a copy of the averaged network."""
         network = make_network(self.game, self.settings, self.device)
         network.weights.copy_(self.average)
-        return DQNAgent(self.game, network=network, history=self.settings.history)
+        player = DQNAgent(self.game, network=network, history=self.settings.history)
+        player.roles = roles_in({"role": self.task.role})
+        return player
 
     def state_dict(self) -> State:
         """Networks, optimiser, replay, games in play, counters and generators."""
         state: State = {
             "settings": self.settings.to_dict(),
+            "role": self.task.role,
             "num_done": self.num_done,
             "num_updates": self.num_updates,
             "optimiser_steps": self.optimiser.num_steps,
@@ -268,14 +272,15 @@ class DQNLearner(Learner):
             state[name] = tensor.cpu().numpy().copy()
         for name, array in self.replay.state_dict().items():
             state[f"replay.{name}"] = array
-        for name, value in self.tables.state_dict().items():
-            state[f"tables.{name}"] = value
+        for name, value in self.games.state_dict().items():
+            state[f"games.{name}"] = value
         return state
 
     def player_state(self) -> State:
         """The averaged network, and what it takes to build it."""
         weights = self.average.cpu().numpy().copy()
-        return {"settings": self.settings.to_dict(), "network": weights}
+        role = self.task.role
+        return {"settings": self.settings.to_dict(), "role": role, "network": weights}
 
     def load_state_dict(self, state: State) -> None:
         """Become the learner that ``state`` was taken from; the settings must be the same."""
@@ -293,7 +298,7 @@ class DQNLearner(Learner):
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(state[name]))
         self.replay.load_state_dict(part(state, "replay."))
-        self.tables.load_state_dict(part(state, "tables."))
+        self.games.load_state_dict(part(state, "games."))
 
     def _tensors(self) -> dict[str, Tensor]:
         return {

@@ -57,8 +57,8 @@ class DQNSettings(Options):
     )
     discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
     n_steps: int = option(1, low=1, high=1_000, help="own decisions between a value and its target")
-    # Where chance decides, errors stay large however much is learnt. Squares lead to the mean return
-    # of an action, 'huber' to something between mean and median.
+    # Where chance decides, errors stay large however much is learnt. Squares lead to the mean
+    # return of an action, 'huber' to something between mean and median.
     loss: str = option(
         SQUARED, choices=LOSSES, help="errors count by their square, or less if large"
     )

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
+from agents.learning.games import draw_seats
 from agents.learning.learner import Learner, State, Task
 from agents.learning.opponents import Opponents
 from agents.tabular.games import RANDOM
@@ -82,18 +83,11 @@ class TabularLearner(Learner):
 
     def _play(self, numbers: Indices) -> list[tuple[GameResults, Indices]]:
         """Play a chunk of games; with each part the learner's seat in each game."""
-        opponents, facts = self.task.opponents, self.game.facts
-        agents = [] if opponents is None else opponents.agents
+        agents = self.task.opponents.agents if self.task.opponents else []
         self.model.know_opponents(len(agents))
-        # Whoever opens changes from game to game as well, and must not always be the learner.
-        own_seats = np.array(self.task.seats)
-        seats = own_seats[numbers // facts.num_openings % len(own_seats)]
-        places = np.full((len(numbers), facts.num_players), Opponents.LEARNER)
-        if opponents is not None:
-            places = opponents.draw(numbers, facts.num_players)
-            places[np.arange(len(numbers)), seats] = Opponents.LEARNER
+        seats, places = draw_seats(self.task, numbers)
         is_own = places == Opponents.LEARNER
-        seats[is_own.all(axis=1)] = own_seats[0]
+        seats[is_own.all(axis=1)] = self.task.seats[0]
         # Row 0 of an opponent model is the learner itself, or everybody if all share one.
         by_opponent = self.model.opponents is not None and self.model.opponents.by_opponent
         ids = places + 1 if by_opponent else np.zeros_like(places)
@@ -117,11 +111,11 @@ class TabularLearner(Learner):
 
     def player(self) -> Agent:
         """A player with a copy of the table."""
-        return make_player(self.game, self.model.state_dict())
+        return make_player(self.game, self.state_dict())
 
     def state_dict(self) -> State:
         """The table, the opponent model, and how many games have been played."""
-        return {**self.model.state_dict(), "num_done": self.num_done}
+        return {**self.model.state_dict(), "role": self.task.role, "num_done": self.num_done}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the learner that ``state_dict`` was taken from."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
 from agents.learning.files import CheckpointError, load_state
+from agents.learning.games import roles_in
 from agents.tabular.games import act_rows, end_rows, make_workspace, observe_rows, turn_rows
 from agents.tabular.model import TabularModel
 from agents.tabular.rollouts import follow_growth
@@ -69,6 +70,7 @@ class TabularAgent(Agent):
                     f"write '{state.get('rule')}:{path}'"
                 )
             self.model = TabularModel.from_state(game, state)
+            self.roles = roles_in(state)
         is_greedy = self.model.settings.is_greedy_player if play is None else play == "greedy"
         self._policy = GREEDY if is_greedy else int(self.model.record["policy"][0])
         self._amount = 0.0 if is_greedy else -1.0
@@ -204,4 +206,5 @@ def make_player(game: Game, state: Mapping[str, Any]) -> TabularAgent:
     player = make_agent(state["rule"], game, **state["settings"])
     assert isinstance(player, TabularAgent)
     player.model.load_state_dict(state)
+    player.roles = roles_in(state)
     return player

@@ -127,7 +127,8 @@ class _Games:
         return actions
 
     def _places(self, rows: Indices, seats: Indices) -> Indices:
-        return rows * self._ids.shape[1] + seats
+        places: Indices = rows * self._ids.shape[1] + seats
+        return places
 
     def _learn(self, moved: Indices) -> None:
         """After a move: tell the opponent model, and learn from games that are over."""

@@ -17,11 +17,11 @@ from agents import LEARNERS, make_agent
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import DQNAgent, choose
 from agents.dqn.experience import Experience
+from agents.dqn.games import DQNGames
 from agents.dqn.learner import DQNLearner, Tensors
 from agents.dqn.log import Log
 from agents.dqn.replay import Replay
 from agents.dqn.settings import DQNSettings
-from agents.dqn.tables import Tables
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
 from agents.learning.networks import ModuleNetwork, Network, PlainNetwork
@@ -274,7 +274,7 @@ class Counting(Agent):
         return random_actions(views.masks, views.rngs)
 
 
-class TestTables:
+class TestGames:
     def test_rows_of_one_opponent_go_to_it_in_one_call(self) -> None:
         game = make_game("kuhn_v0")
         agents = [Counting(game), Counting(game)]
@@ -287,7 +287,7 @@ class TestTables:
         learner = make_learner(learns_from=learns_from, updates_per_step=0.0, replay_size=10_000)
         learner.update(1000)
         assert learner.num_done == 1000
-        numbers = learner.tables.batch.numbers
+        numbers = learner.games.batch.numbers
         # A game of Kuhn poker between random players has 2.25 decisions.
         assert numbers.max() * 2.25 * expected == pytest.approx(1000, rel=0.1)
 
@@ -295,15 +295,15 @@ class TestTables:
     def test_update_makes_exactly_so_many_decisions(self, amount: int) -> None:
         learner = make_learner(updates_per_step=0.0)
         learner.update(amount)
-        waiting = learner.tables._experience.waiting.num_waiting.sum()
+        waiting = learner.games._experience.waiting.num_waiting.sum()
         assert learner.num_done == learner.replay.num_added + waiting == amount
 
     def test_the_learner_sits_in_all_seats_and_opens_no_more_than_others(self) -> None:
         game = make_game("liars_dice_v0", dice=1, single_round=True, first_player="alternate")
         opponents = Opponents([make_agent("random", game)])
         learner = make_learner(game, opponents=opponents, num_envs=64)
-        learner.tables.deal(Log())
-        seats, numbers = learner.tables._games.seats, learner.tables.batch.numbers
+        learner.games.deal(Log())
+        seats, numbers = learner.games._games.seats, learner.games.batch.numbers
         opens = (numbers % 2) == seats
         assert opens.mean() == pytest.approx(0.5, abs=0.1)
         assert seats.mean() == pytest.approx(0.5, abs=0.1)
@@ -332,14 +332,14 @@ class TestTables:
         game = make_game(game_id, **params)
         settings = DQNSettings(num_envs=4096, replay_size=20_000)
         replay = Replay(20_000, game.observation_size, game.facts.num_actions)
-        tables = Tables(Task(game), settings, replay)
-        audit = Audit(tables._experience)
+        games = DQNGames(Task(game), settings, replay)
+        audit = Audit(games._experience)
         rng, log = new_rng(0), Log()
         while audit.num_games < 100_000:
-            tables.deal(log)
-            asked = tables.ask(10**9)
+            games.deal(log)
+            asked = games.next_decisions(10**9)
             values = np.zeros(asked.masks.shape, np.float32)
-            tables.play(asked, choose(values, asked.masks, 1.0, rng))
+            games.play(asked, choose(values, asked.masks, 1.0, rng))
         assert audit.num_paid > 100_000
         assert audit.largest_error < 1e-5
 
@@ -472,9 +472,9 @@ class TestPlayer:
         save_state(tmp_path / "player", game, learner.player_state(), agent="dqn")
         player = make_agent(f"dqn:{tmp_path / 'player'}", game, device="cpu")
         assert isinstance(player, DQNAgent)
-        assert player.wants_tokens == (history > 1)
+        assert player.num_past == history - 1
         # Its inputs at the tables are those that the learner's windows hold.
-        batch = Batch(game, 64, stream(0, "chance"), stream(0, "choice"), has_record=True)
+        batch = Batch(game, 64, stream(0, "chance"), stream(0, "choice"), num_past=history - 1)
         experience = Experience(
             Replay(1, history * game.observation_size, 3), 128, game.observation_size, history
         )
@@ -487,8 +487,9 @@ class TestPlayer:
             expected = learner.player().network.values_of(inputs)
             np.testing.assert_array_equal(player.values(views), expected)
             np.testing.assert_array_equal(player.act(views), choose(expected, views.masks))
-            batch.step(rows, random_actions(views.masks, views.rngs))
-            batch.keep_draws(rows, views)
+            actions = random_actions(views.masks, views.rngs)
+            batch.keep_draws(rows, views.rngs)
+            batch.step(rows, actions)
 
     def test_has_the_average_of_the_last_updates(self, tmp_path: Path) -> None:
         learner = make_learner(average_share=0.25, learn_start=16, updates_per_step=0.1)

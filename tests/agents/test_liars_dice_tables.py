@@ -59,7 +59,7 @@ def roulette(model: TabularModel, position: Position) -> dict[str, float]:
     assert isinstance(agent, TabularAgent)
     agent.model = model
     probs = agent.policy(views_of([position]))[0]
-    return {model.game.action_text(a): float(p) for a, p in enumerate(probs)}
+    return {model.game.action_text(None, a): float(p) for a, p in enumerate(probs)}
 
 
 class Table:

@@ -11,15 +11,16 @@ import pytest
 from agents import AGENTS, LEARNERS, make_agent
 from agents.games.liars_dice.lies.profile import LieProfiles
 from agents.learning.files import CheckpointError, load_state, save_state
+from agents.learning.games import draw_seats
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction
 from agents.tabular.hooks import Hooks, no_observe
-from agents.tabular.in_step import play_in_step
 from agents.tabular.learner import QLearning, TabularLearner
 from agents.tabular.model import TabularModel
 from agents.tabular.player import TabularAgent
+from agents.tabular.rollouts import play_rollouts
 from agents.tabular.selection import (
     EPSILON,
     EPSILON_OTHER,
@@ -37,7 +38,7 @@ from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
 from envs.core.lazily import look_up
-from envs.core.rng import stream
+from envs.core.rng import seed_stream, stream
 from tests.support.planted_tables import FrozenTable
 from tests.support.tabular_reference import Player, play
 
@@ -139,27 +140,41 @@ def test_two_learners_at_one_table_play_as_in_a_plain_program() -> None:
         np.testing.assert_allclose(np.sort(model.table.entries()[1][0]), values, rtol=1e-9)
 
 
+@pytest.fixture
+def _self_play_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let players draw in rollouts as they do in compiled self-play."""
+    begin = Batch.begin
+
+    def begin_with_streams(self: Batch, rows: Any, numbers: Any) -> None:
+        begin(self, rows, numbers)
+        players = self.game.facts.num_players
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+            for seat in range(players):
+                rng = self._choice_rngs[row * players + seat]
+                seed_stream(self._choice_roots[row], number * players + seat, rng)
+
+    monkeypatch.setattr(Batch, "begin", begin_with_streams)
+
+
+@pytest.mark.usefixtures("_self_play_streams")
 @pytest.mark.parametrize(("game", "rule", "settings"), [SAME[0], SAME[3], SAME[6], SAME[11]])
-def test_turn_by_turn_against_an_agent_it_learns_as_in_whole_games(
+def test_with_an_agent_it_learns_as_in_compiled_games(
     game: Game, rule: str, settings: dict[str, Any]
 ) -> None:
-    """A learner against a frozen learner of the same table: both paths see the same games."""
+    """A learner with a frozen learner of the same table: both paths see the same games."""
     settings = {"exploration_games": 100, **settings}
     whole, stepped = (learner(game, rule, seed=2, **settings) for _ in range(2))
     whole.update(40)
     stepped.load_state_dict(whole.state_dict())
     frozen = TabularModel.from_state(game, whole.model.state_dict())
     frozen.record["is_learning"] = False
-    numbers = np.arange(1)
-    for number in range(40, 80):
-        seating = np.array([[0, 1]] if number % 2 else [[1, 0]])
-        play_series([whole.model, frozen], numbers + number, seating, None, whole.streams)
     agent = FrozenTable(game, frozen)
     for number in range(40, 80):
-        seating = np.array([[0, -1]] if number % 2 else [[-1, 0]])
-        zeros = np.zeros(1, np.int64)
-        who = np.zeros_like(seating)
-        play_in_step(stepped.model, [agent], numbers + number, seating, who, zeros, stepped.streams)
+        numbers = np.array([number])
+        seating = np.array([[0, 1]] if number % 2 else [[1, 0]])
+        play_series([whole.model, frozen], numbers, seating, None, whole.streams)
+        # The learner is the caller, and the frozen one the only agent.
+        play_rollouts(stepped.model, [agent], numbers, seating - 1, np.zeros_like(seating), seed=2)
     for one, other in zip(whole.model.table.entries(), stepped.model.table.entries(), strict=True):
         assert (one == other).all()
 
@@ -467,6 +482,31 @@ def test_past_selves_and_rules_are_met_by_their_share() -> None:
     opponents.add_past(made.player())
     curves = made.update(600)
     assert curves["charts/length"] > 1.0
+
+
+@pytest.mark.parametrize("first_player", ["alternate", 0])
+def test_it_opens_no_more_than_others(first_player: int | str) -> None:
+    game = make_game("liars_dice_v0", dice=1, first_player=first_player)
+    task = Task(game, opponents=Opponents([make_agent("random", game)]))
+    numbers = np.arange(400)
+    seats, places = draw_seats(task, numbers)
+    openers = numbers % game.facts.num_openings
+    assert (places[numbers, seats] == Opponents.LEARNER).all()
+    assert (seats == openers).mean() == pytest.approx(0.5)
+
+
+def test_tables_of_mixed_opponents() -> None:
+    """Each of the other seats is drawn by itself, and known by itself."""
+    names = "random", "liars_dice_rule"
+    opponents = Opponents([make_agent(n, THREE) for n in names], seed=1, is_mixed=True)
+    made = learner(THREE, "sarsa", opponents=opponents, **THESIS, **lies(by_opponent=True))
+    _, places = draw_seats(made.task, np.arange(300))
+    others = [tuple(sorted(set(row) - {Opponents.LEARNER})) for row in places.tolist()]
+    assert set(others) == {(0,), (1,), (0, 1)}
+    made.update(300)
+    model = made.model.opponents
+    assert isinstance(model, LieProfiles)
+    assert (model.records["num_rounds"] > 0).tolist() == [False, True, True]
 
 
 def test_it_learns_while_it_plays_matches() -> None:

@@ -28,12 +28,12 @@ from agents.games.liars_dice.lies.profile import CATEGORIES, PROFILE, LieProfile
 from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.games.liars_dice.odds_ratio import multiply_odds
-from envs.core.batch import Batch
 from envs.core.compiling import compiled, helper
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES
-from envs.core.rng import stream
+from envs.core.rng import new_rng
+from envs.core.rollouts import Rollouts
 from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
 from envs.liars_dice import RULES as DICE_RULES
 
@@ -173,16 +173,15 @@ def expected_lies(agent: Agent, num_games: int = _SELF_GAMES) -> npt.NDArray[np.
     """The share of low, middle and high bids that are lies when an agent plays itself."""
     game = agent.game
     profiles = LieProfiles(game, LieSettings(reset=0))
-    rows = np.arange(num_games)
-    batch = Batch(game, num_games, chance=stream(0, "expected lies"))
-    batch.begin(rows, rows)
-    liar = game.facts.num_actions - 1
-    while len(rows := np.flatnonzero(batch.turns >= 0)):
-        actions = agent.act(batch.views(rows))
-        batch.step(rows, actions)
-        states = batch.state_dict()["states"]
-        for row in rows[actions == liar]:
-            # Cups are lifted: what the record says of the round is known to all.
-            for seat in range(game.facts.num_players):
-                profiles.observe(states[row], seat)
+    rollouts, rng = Rollouts(game, [agent], num_games), new_rng(0)
+    num_players = game.facts.num_players
+    rollouts.begin(
+        np.arange(num_games), np.arange(num_games), np.zeros((num_games, num_players), int)
+    )
+    while len(rows := np.flatnonzero(rollouts.batch.turns >= 0)):
+        rollouts.advance()
+        # Cups are lifted after a call: every seat knows what the round was like.
+        for row in rows:
+            for seat in range(num_players):
+                profiles.observe(rollouts.batch.world(int(row), seat, rng), seat)
     return np.array(profiles.records[0]["ratios"])
