@@ -283,9 +283,10 @@ class Kuhn(Game):
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt."""
-        return f"deals {self._card_name(outcome)}"
+        return f"deals {self.card_name(outcome)}"
 
-    def _card_name(self, card: int) -> str:
+    def card_name(self, card: int) -> str:
+        """Rank of a card, or a dash for none."""
         names = (
             "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
         )
@@ -298,10 +299,16 @@ class Kuhn(Game):
         lines = []
         for player in range(self.options.num_players):
             is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self._card_name(s.cards[player]) if is_visible else "?"
+            card = self.card_name(s.cards[player]) if is_visible else "?"
             mark = ">" if to_move == player else " "
             lines.append(f"{mark} player {player}: card {card}, {1 + s.has_bet[player]} in the pot")
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/kuhn.py``."""
+        from envs.drawings.kuhn import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""

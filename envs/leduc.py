@@ -401,12 +401,8 @@ class Leduc(Game):
                 "public_card", deck_size, "one-hot card that all share, once it is turned up"
             ),
             ObservationField("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
-            ObservationField(
-                "first_round", num_places, moves
-            ),
-            ObservationField(
-                "second_round", num_places, moves
-            ),
+            ObservationField("first_round", num_places, moves),
+            ObservationField("second_round", num_places, moves),
         )
 
     def action_text(self, state: Any, action: int) -> str:
@@ -415,9 +411,10 @@ class Leduc(Game):
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt."""
-        return f"deals {self._card_name(outcome)}"
+        return f"deals {self.card_name(outcome)}"
 
-    def _card_name(self, card: int) -> str:
+    def card_name(self, card: int) -> str:
+        """Rank and suit of a card, or a dash for none."""
         num_ranks = self.options.num_players + 1
         names = "JQK" if num_ranks == 3 else "9TJQKA"[-num_ranks:]
         return names[card // 2] + "sh"[card % 2] if card >= 0 else "-"
@@ -425,16 +422,22 @@ class Leduc(Game):
     def render(self, state: Any, viewer: int | None = None) -> str:
         """The public card, then one line per player: card, chips, who is out, who is to move."""
         s = self.record(state)
-        lines = [f"public card {self._card_name(s.public)}"]
+        lines = [f"public card {self.card_name(s.public)}"]
         for player in range(self.options.num_players):
             is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self._card_name(s.cards[player]) if is_visible else "?"
+            card = self.card_name(s.cards[player]) if is_visible else "?"
             mark = ">" if s.to_move == player else " "
             folded = ", folded" if s.has_folded[player] else ""
             lines.append(
                 f"{mark} player {player}: card {card}, {s.chips[player]} in the pot{folded}"
             )
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/leduc.py``."""
+        from envs.drawings.leduc import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""

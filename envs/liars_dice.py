@@ -616,9 +616,7 @@ class LiarsDice(Game):
                 self.options.faces,
                 "own dice of each face, as a share of the dice at the start",
             ),
-            ObservationField(
-                "dice_left", n, "share of dice left, from the viewer on"
-            ),
+            ObservationField("dice_left", n, "share of dice left, from the viewer on"),
             ObservationField("starter", n, "who opened the round, from the viewer on"),
             ObservationField("bidder", n, "who made the standing bid, from the viewer on"),
             ObservationField("bids", num_bids, "1 for every bid of this round"),
@@ -698,6 +696,12 @@ class LiarsDice(Game):
                 call = f"player {s.last_caller} called {bid} of player {s.last_bidder}"
                 lines.append(f"it showed {shown.strip(' |')}: {call}")
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/liars_dice.py``."""
+        from envs.drawings.liars_dice import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """Every finished round of a match costs one die, and every die shows a face it has."""

@@ -28,7 +28,7 @@ __all__ = ["PROTOCOL", "ExternalAgent"]
 PROTOCOL = 1
 DEFAULT_LIMIT = 10.0
 MAX_ROWS = 1024
-PIECES = ("observation", "tokens", "text")
+WANTS = ("observation", "tokens", "text", "words")
 GOODBYE = json.dumps({"type": "goodbye"})
 
 Row = dict[str, Any]
@@ -81,8 +81,8 @@ class ExternalAgent(OutsideAgent):
                 f"speaks protocol {answer.get('protocol')!r}: this arena speaks {PROTOCOL}"
             )
         wants = answer.get("wants", ["observation"])
-        if not isinstance(wants, list) or not all(piece in PIECES for piece in wants):
-            raise NoAnswer(f"wants {wants!r}: choose from {', '.join(PIECES)}")
+        if not isinstance(wants, list) or not all(want in WANTS for want in wants):
+            raise NoAnswer(f"wants {wants!r}: choose from {', '.join(WANTS)}")
         max_rows = answer.get("max_rows", 1)
         if not _is_whole(max_rows) or not 1 <= max_rows <= MAX_ROWS:
             raise NoAnswer(f"wants max_rows {max_rows!r}: choose from 1 to {MAX_ROWS}")

@@ -14,7 +14,7 @@ from envs.core.rollouts import CALLER, Player, Rollouts, UniformPlayer
 from envs.core.seat_games import SeatGames
 from envs.core.sides import seats_of_role
 
-__all__ = ["make_seat_games"]
+__all__ = ["check_illegal", "make_seat_games"]
 
 Indices = npt.NDArray[np.int64]
 
@@ -24,7 +24,7 @@ def make_seat_games(
     size: int,
     seat: int | str = 0,
     opponents: Player | Sequence[Player] | None = None,
-    seed: int | None = None,
+    seeds: Sequence[int] | None = None,
 ) -> SeatGames:
     """Set up ``size`` games with a seat for the learner.
 
@@ -35,7 +35,8 @@ def make_seat_games(
             moves on among its seats.
         opponents: one for all other seats, or a list with one for each other seat in order after
             the learner's; uniform random players by default.
-        seed: root of all randomness; from the system's entropy when there is none.
+        seeds: one for each row, from which all its games follow; by default from the system's
+            entropy.
     """
     num_players = game.facts.num_players
     own = _own_seats(game, seat)
@@ -57,8 +58,15 @@ def make_seat_games(
         seats = own[numbers // game.facts.num_openings % len(own)]
         return seats, around[(np.arange(num_players) - seats[:, None]) % num_players]
 
-    root = int(new_rng()[0]) if seed is None else seed
-    return SeatGames(Rollouts(game, players, size, root), seating)
+    roots = [int(new_rng()[0]) for _ in range(size)] if seeds is None else seeds
+    return SeatGames(Rollouts(game, players, size, roots), seating, is_by_row=True)
+
+
+def check_illegal(illegal: str) -> str:
+    """What an illegal action does to a learner: ``"lose"`` or ``"raise"``."""
+    if illegal not in ("raise", "lose"):
+        raise OptionError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
+    return illegal
 
 
 def _own_seats(game: Game, seat: int | str) -> Indices:
@@ -69,6 +77,4 @@ def _own_seats(game: Game, seat: int | str) -> Indices:
         return np.array(seats_of_role(game.facts, seat))
     if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < num_players:
         return np.array([seat])
-    raise OptionError(
-        f"seat must be from 0 to {num_players - 1}, 'rotate' or a role, not {seat!r}"
-    )
+    raise OptionError(f"seat must be from 0 to {num_players - 1}, 'rotate' or a role, not {seat!r}")

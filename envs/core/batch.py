@@ -75,8 +75,9 @@ class Batch:
     Args:
         game: the game all rows play.
         size: how many rows.
-        chance: root of the generators of dice and cards; game number *n* always gets the *n*-th.
-        choice: root of what the players are given, by game and seat, through a one-way function.
+        chance: root of the generators of dice and cards, or one for each row; game number *n*
+            always gets the *n*-th generator of its root.
+        choice: the same for what players are given, by game and seat, through a one-way function.
         has_record: keep the actions of every game, for replays.
         has_tokens: keep what every player has seen, for agents that want it.
         num_past: how many earlier observations of every player are kept, for agents that want them.
@@ -112,10 +113,10 @@ class Batch:
         self._tokens = np.zeros((size, players, longest), np.int64)
         self._past = np.zeros((size, players, num_past, game.observation_size), np.float32)
         # Compiled code trusts the types of what it is given.
-        self._chance_root: Words = np.ascontiguousarray(chance, np.uint64)
-        self._choice_root: Words = (
-            new_rng(0) if choice is None else np.ascontiguousarray(choice, np.uint64)
-        )
+        self._chance_roots: Words = np.empty((size, 4), np.uint64)
+        self._choice_roots: Words = np.empty((size, 4), np.uint64)
+        self._chance_roots[:] = chance
+        self._choice_roots[:] = new_rng(0) if choice is None else choice
         self._rngs: Words = np.zeros((size, 4), np.uint64)
         self._choice_rngs: Words = np.zeros((size * players, 4), np.uint64)
         self._world_rngs: Words = np.zeros((size * players, 4), np.uint64)
@@ -152,8 +153,8 @@ class Batch:
             game.kernels,
             game.rules,
             game.facts.num_openings,
-            self._chance_root,
-            self._choice_root,
+            self._chance_roots,
+            self._choice_roots,
             self._block,
             rows,
             numbers,
@@ -271,9 +272,17 @@ class Batch:
         legal_rows(game.kernels, game.rules, self._states, rows, seats, self.turns, masks)
         return observations, masks
 
+    def is_legal(self, rows: Indices, actions: Indices) -> npt.NDArray[np.bool_]:
+        """[n] whether each action is legal for the player to move in its row."""
+        _, masks = self.observe(rows, self.turns[rows])
+        is_in_range = (actions >= 0) & (actions < masks.shape[1])
+        chosen = np.where(is_in_range, actions, 0)
+        is_legal: npt.NDArray[np.bool_] = is_in_range & (masks[np.arange(len(rows)), chosen] == 1)
+        return is_legal
+
     def world(self, row: int, seat: int, rng: Words) -> npt.NDArray[np.uint8]:
         """A state that ``seat`` cannot tell from that of ``row``."""
-        world = self._states[row].copy()
+        world: npt.NDArray[np.uint8] = self._states[row].copy()
         self.game.kernels.determinize(world, self.game.rules, seat, rng)
         return world
 

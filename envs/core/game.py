@@ -80,10 +80,11 @@ class Game(ABC):
     def _shared_rules(self) -> Rules:
         """Made once per process for equal options, in memory that nobody can write to."""
         key = type(self), self.options
-        if key not in _RULES:
+        rules = _RULES.get(key)
+        if rules is None:
             made = np.ascontiguousarray(self.make_rules(), np.int32)
-            _RULES[key] = np.frombuffer(made.tobytes(), np.int32)
-        return _RULES[key]
+            rules = _RULES[key] = np.frombuffer(made.tobytes(), np.int32)
+        return rules
 
     # ---- hooks: what a game must say about itself ------------------------------------------------
 

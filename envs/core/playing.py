@@ -79,7 +79,8 @@ def _settle_recorded(kernels, rules, state, rng, history, length):
     turn = kernels.turn(state, rules)
     while turn == CHANCE:
         outcome = kernels.sample(state, rules, rng)
-        history[length] = outcome
+        if length < history.size:
+            history[length] = outcome
         length += 1
         kernels.step(state, rules, outcome)
         turn = kernels.turn(state, rules)
@@ -227,7 +228,8 @@ def advance_game(kernels, rules, frame, action, observation, mask):
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
     rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
-    history[length[0]] = action
+    if length[0] < history.size:
+        history[length[0]] = action
     kernels.step(state, rules, action)
     turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, length[0] + 1)
     has_paid = pay(kernels, rules, state, totals, rewards)

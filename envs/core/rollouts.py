@@ -29,7 +29,7 @@ from envs.core.batch import Batch, random_actions
 from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.rng import stream
+from envs.core.rng import Words, stream
 from envs.core.sides import forfeit_returns
 from envs.core.views import Views
 
@@ -80,7 +80,7 @@ class Rollouts:
         game: the game all rows play.
         players: who there is; seatings name them by their place in this list, which may grow.
         size: how many games side by side.
-        seed: root of all randomness: game *n* is dealt from (seed, *n*).
+        seed: root of all randomness, or one for each row: game *n* is dealt from (seed, *n*).
         has_record: keep the actions of every game.
         on_fault: if given, a player that fails or chooses an illegal action forfeits that game,
             this is told, and all others go on; else the error is raised.
@@ -92,7 +92,7 @@ class Rollouts:
         game: Game,
         players: Sequence[Player],
         size: int,
-        seed: int = 0,
+        seed: int | Sequence[int] = 0,
         has_record: bool = False,
         on_fault: Fault | None = None,
         num_past: int = 0,
@@ -102,8 +102,8 @@ class Rollouts:
         self.batch = Batch(
             game,
             size,
-            stream(seed, "chance"),
-            stream(seed, "choice"),
+            _roots(seed, "chance"),
+            _roots(seed, "choice"),
             has_record,
             any(getattr(player, "wants_tokens", False) for player in players),
             max([num_past, *(getattr(player, "num_past", 0) for player in players)]),
@@ -166,7 +166,7 @@ class Rollouts:
             self._on_fault(row, seat, reason)
         self._tell_ends(np.array([row]))
 
-    def _take_answers(self, rows: Indices, actions: Indices, rngs: Any) -> None:
+    def _take_answers(self, rows: Indices, actions: Indices, rngs: Words) -> None:
         # The array that was handed out, not what the agent may have put in its place.
         self.batch.keep_draws(rows, rngs)
         self.batch.step(rows, actions)
@@ -191,9 +191,7 @@ class Rollouts:
             return
         except IllegalActionError:
             pass  # then none was played, and those that are to blame must be found
-        _, masks = batch.observe(rows, batch.turns[rows])
-        is_in_range = (actions >= 0) & (actions < batch.game.facts.num_actions)
-        is_legal = is_in_range & (masks[np.arange(len(rows)), np.where(is_in_range, actions, 0)] == 1)
+        is_legal = batch.is_legal(rows, actions)
         for i in np.flatnonzero(~is_legal):
             self.forfeit(int(rows[i]), reasons.get(int(i), f"illegal action {actions[i]}"))
         if is_legal.any():
@@ -232,6 +230,11 @@ class Rollouts:
         self.batch.load_state_dict(games)
         self.seating[:] = state["seating"]
         self._has_ended[:] = state["has_ended"]
+
+
+def _roots(seed: int | Sequence[int], name: str) -> Words:
+    seeds = seed if isinstance(seed, Sequence) else [seed]
+    return np.stack([stream(one, name) for one in seeds])
 
 
 def ask(player: Player, views: Views) -> tuple[Indices, Mapping[int, str]]:

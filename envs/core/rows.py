@@ -61,7 +61,7 @@ def _settle(kernels, rules, state, rng, keys, tokens, history, length):
 
 @compiled(
     types.void(
-        *(KERNELS, RULES, INT, RNG, RNG, RNG, _ROWS, _ROWS, _RNGS, _RNGS, RNG),
+        *(KERNELS, RULES, INT, _RNGS, _RNGS, RNG, _ROWS, _ROWS, _RNGS, _RNGS, RNG),
         *(_STATES, _RNGS, _ROWS, _TOTALS, _KEYS, _TOKENS, _HISTORIES, _ROWS),
     )
 )
@@ -86,19 +86,23 @@ def _begin_rows(
     histories,
     lengths,
 ):
-    """Seed the generators of game ``numbers[i]`` and begin it in row ``rows[i]``."""
+    """Seed the generators of game ``numbers[i]`` and begin it in row ``rows[i]``.
+
+    ``chance`` and ``choice`` ([rows, 4] uint64) are the roots of each row.
+    """
     num_players = keys.shape[1]
     for i in range(rows.size):
         row, number = rows[i], numbers[i]
         state, rng = states[row], rngs[row]
-        seed_stream(chance, number, rng)
+        seed_stream(chance[row], number, rng)
         for seat in range(num_players):
             place = num_players * row + seat
-            one_way_block(choice, number, seat, block)
-            choice_rngs[place, :] = block[:4]
-            world_rngs[place, :] = block[4:]
+            one_way_block(choice[row], number, seat, block)
+            for word in range(4):
+                choice_rngs[place, word] = block[word]
+                world_rngs[place, word] = block[4 + word]
             keys[row, seat] = first_key(seat)
-        one_way_block(choice, number, num_players, block)
+        one_way_block(choice[row], number, num_players, block)
         game_ids[row] = block[0]
         kernels.new(state, rules, number % num_openings)
         turns[row], lengths[row] = _settle(
@@ -190,8 +194,10 @@ def _look_rows(
         place = num_players * row + seat
         seats[i] = seat
         own_keys[i] = keys[row, seat]
-        own_rngs[i, :] = choice_rngs[place]
-        worlds[i, :] = states[row]
+        for word in range(4):
+            own_rngs[i, word] = choice_rngs[place, word]
+        for byte in range(states.shape[1]):
+            worlds[i, byte] = states[row, byte]
         kernels.determinize(worlds[i], rules, seat, world_rngs[place])
 
 

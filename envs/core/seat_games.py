@@ -28,16 +28,19 @@ class SeatGames:
     Args:
         rollouts: the engine; the learner's seats are those of the ``CALLER``.
         seating: who sits where in game number *n*.
+        is_by_row: every row plays games 0, 1, 2 ... of its own seed; else all rows take the next
+            number of one series.
     """
 
-    def __init__(self, rollouts: Rollouts, seating: Seating) -> None:
+    def __init__(self, rollouts: Rollouts, seating: Seating, is_by_row: bool = False) -> None:
         """No game is begun yet."""
         self.rollouts = rollouts
         self.batch = rollouts.batch
         self.seats: Indices = np.zeros(self.batch.size, np.int64)
         """[size] the learner's seat in each row."""
         self._seating = seating
-        self._next_number = 0
+        self._is_by_row = is_by_row
+        self._num_begun: Indices = np.zeros(self.batch.size, np.int64)
         self._told = np.zeros(self.batch.size)
 
     @property
@@ -60,7 +63,7 @@ class SeatGames:
         while True:
             over = allowed[self.batch.turns[allowed] == OVER]
             if len(over):
-                if on_end and self._next_number:
+                if on_end and self._num_begun.any():
                     on_end(over)
                 self._begin(over)
                 num_deals += len(over)
@@ -72,11 +75,17 @@ class SeatGames:
                 return
 
     def _begin(self, rows: Indices) -> None:
-        numbers = self._next_number + np.arange(len(rows))
-        self._next_number += len(rows)
+        first = self._num_begun[rows] if self._is_by_row else self._num_begun.sum()
+        numbers = first + (0 if self._is_by_row else np.arange(len(rows)))
+        self._num_begun[rows] += 1
         self.seats[rows], seating = self._seating(numbers)
         self.rollouts.begin(rows, numbers, seating)
         self._told[rows] = 0.0
+
+    def abandon(self, rows: Indices) -> None:
+        """Break games off: ``deal`` begins new ones in these rows."""
+        for row in rows[~self.is_over[rows]]:
+            self.batch.end(int(row), self.batch.totals[row])
 
     def act(self, rows: Indices, actions: Indices, loses_illegal: bool = False) -> None:
         """Play the learner's actions and let the others answer.
@@ -88,20 +97,12 @@ class SeatGames:
                 played.
         """
         if loses_illegal:
-            is_legal = self.is_legal(rows, actions)
+            is_legal = self.batch.is_legal(rows, actions)
             for row in rows[~is_legal]:
                 self.rollouts.forfeit(int(row))
             rows, actions = rows[is_legal], actions[is_legal]
         self.rollouts.step(rows, actions)
         self.rollouts.run()
-
-    def is_legal(self, rows: Indices, actions: Indices) -> npt.NDArray[np.bool_]:
-        """[n] whether each action is legal for the player to move."""
-        _, masks = self.batch.observe(rows, self.batch.turns[rows])
-        is_in_range = (actions >= 0) & (actions < masks.shape[1])
-        chosen = np.where(is_in_range, actions, 0)
-        is_legal: npt.NDArray[np.bool_] = is_in_range & (masks[np.arange(len(rows)), chosen] == 1)
-        return is_legal
 
     def rewards(self, rows: Indices) -> npt.NDArray[np.float64]:
         """What the learner was paid since it was last told: a game's rewards add up to its return.
@@ -124,7 +125,7 @@ class SeatGames:
         own = {
             "seats": self.seats.copy(),
             "told": self._told.copy(),
-            "next_number": np.array(self._next_number),
+            "num_begun": self._num_begun.copy(),
         }
         return {**self.rollouts.state_dict(), **own}
 
@@ -132,4 +133,4 @@ class SeatGames:
         """Go on with games that were saved with the same game, size and seed."""
         self.rollouts.load_state_dict(state)
         self.seats[:], self._told[:] = state["seats"], state["told"]
-        self._next_number = int(state["next_number"])
+        self._num_begun[:] = state["num_begun"]

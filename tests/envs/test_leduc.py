@@ -282,13 +282,14 @@ def test_a_viewer_is_shown_no_other_private_card() -> None:
 
 
 def test_actions_and_cards_have_names() -> None:
-    assert [GAME.action_text(action) for action in (FOLD, CALL, RAISE)] == ["fold", "call", "raise"]
+    position = GAME.replay([JACK, KING, RAISE])
+    assert [position.action_text(a) for a in (FOLD, CALL, RAISE)] == ["fold", "call", "raise"]
     assert [GAME.chance_text(GAME.new_position().state, card) for card in (JACK, JACK_2, KING)] == [
         "deals Js",
         "deals Jh",
         "deals Ks",
     ]
-    assert GAME.parse_action(" Raise ") == RAISE
+    assert position.parse_action(" Raise ") == RAISE
 
 
 def test_moves_that_are_not_due_are_refused() -> None:

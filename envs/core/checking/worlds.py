@@ -117,7 +117,9 @@ def determinize_keeps_the_returns_at_the_end(
     for _ in range(_NUM_PAIRS):
         after = probe.returns(probe.determinize(node.state, player, rng))
         if after.tobytes() != before.tobytes():
-            raise Broken(f"the returns are {after.tolist()} and were {before.tolist()}", player=player)
+            raise Broken(
+                f"the returns are {after.tolist()} and were {before.tolist()}", player=player
+            )
 
 
 # ---- the double ----------------------------------------------------------------------------------
