@@ -69,20 +69,7 @@ class Series(NamedTuple):
 
 
 _SERIES = types.NamedTuple(
-    (
-        _ROWS,
-        _IDS,
-        _IDS,
-        _FLOATS,
-        _ROWS,
-        RNG,
-        RNG,
-        STATE,
-        RNG,
-        _RNGS,
-        RNG,
-    ),
-    Series,
+    (_ROWS, _IDS, _IDS, _FLOATS, _ROWS, RNG, RNG, STATE, RNG, _RNGS, RNG), Series
 )
 
 
@@ -100,22 +87,20 @@ def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: boo
     longest = game.facts.max_length if has_episode else 0
     seats = np.zeros(places, SEAT)
     seats["last_slot"] = ABSENT
-    return Workspace(
+    room = (
         seats,
         np.zeros((places, game.state_size if has_events else 0), np.uint8),
         np.zeros((places, longest), np.int64),
-        np.zeros((places, longest)),
-        np.zeros((places, longest)),
+        *(np.zeros((places, longest)) for _ in range(2)),
         np.zeros((places, longest), np.int8),
         np.zeros(actions, np.uint64),
         np.zeros(actions, np.int64),
         np.zeros((2, actions)),
-        np.zeros(actions),
-        np.zeros(actions),
-        np.zeros(actions),
+        *(np.zeros(actions) for _ in range(3)),
         np.zeros(actions, np.int8),
         np.zeros(players),
     )
+    return Workspace._make(room)
 
 
 # ---- self-play -----------------------------------------------------------------------------------
@@ -251,19 +236,8 @@ def _end_rows(rules, model, rows, seats, worlds, totals, rngs, num_players, work
 
 @compiled(
     types.void(
-        KERNELS,
-        RULES,
-        MODEL_ARRAYS,
-        _ROWS,
-        _STATES,
-        RNG,
-        _RNGS,
-        IDS,
-        INT,
-        types.float64,
-        WORKSPACE,
-        _ROWS,
-        _FLOATS,
+        *(KERNELS, RULES, MODEL_ARRAYS, _ROWS, _STATES, KEYS, _RNGS, IDS, INT, types.float64),
+        *(WORKSPACE, _ROWS, _FLOATS),
     )
 )
 def _act_rows(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
@@ -26,6 +27,7 @@ from agents.tabular.settings import TabularSettings
 from agents.tabular.table import ValueTable
 from envs.core.errors import OptionError
 from envs.core.game import Game
+from envs.core.kernels import Kernels
 
 __all__ = ["RULES", "TabularModel"]
 
@@ -103,16 +105,14 @@ class TabularModel:
     def arrays(self) -> ModelArrays:
         """For compiled code; good until the table grows."""
         table = self.table
-        return ModelArrays(
-            self.record,
-            table.keys,
-            table.values,
-            table.visits,
-            table.size,
-            self._hooks,
-            _NO_MEMORY if self.opponents is None else self.opponents.memory,
-            self._levels,
-        )
+        memory = _NO_MEMORY if self.opponents is None else self.opponents.memory
+        entries = table.keys, table.values, table.visits, table.size
+        return ModelArrays(self.record, *entries, self._hooks, memory, self._levels)
+
+    @property
+    def compiled(self) -> tuple[Kernels, npt.NDArray[np.int32], ModelArrays]:
+        """What compiled turns take first: the game's kernels and rules, and the arrays."""
+        return self.game.kernels, self.game.rules, self.arrays
 
     @property
     def has_episode(self) -> bool:

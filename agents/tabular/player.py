@@ -96,21 +96,9 @@ class TabularAgent(Agent):
         return probs
 
     def _ask(self, views: Views, actions: Actions, probs: npt.NDArray[np.float64]) -> None:
-        act_rows(
-            self.game.kernels,
-            self.game.rules,
-            self.model.arrays,
-            views.seats,
-            views.worlds(),
-            views.keys,
-            views.rngs,
-            self._ids,
-            self._policy,
-            self._amount,
-            self._work,
-            actions,
-            probs,
-        )
+        known = views.seats, views.worlds(), views.keys, views.rngs
+        how = self._ids, self._policy, self._amount
+        act_rows(*self.model.compiled, *known, *how, self._work, actions, probs)
 
     # ---- learning while it plays -----------------------------------------------------------------
 
@@ -125,19 +113,9 @@ class TabularAgent(Agent):
             follow_growth(self._work, moved)
         part = slice(row, row + 1)
         action = np.empty(1, np.int64)
-        turn_rows(
-            self.game.kernels,
-            self.game.rules,
-            self.model.arrays,
-            _FIRST,
-            views.seats[part],
-            views.worlds()[part],
-            views.keys[part],
-            views.rngs[part],
-            self._ids[None, :],
-            self._work,
-            action,
-        )
+        arrays = views.seats, views.worlds(), views.keys, views.rngs
+        known = (array[part] for array in arrays)
+        turn_rows(*self.model.compiled, _FIRST, *known, self._ids[None, :], self._work, action)
         self._rngs[int(views.seats[row])] = views.rngs[row]
         return action
 
@@ -153,11 +131,8 @@ class TabularAgent(Agent):
         if model.opponents is not None and has_moved:
             observe_rows(rules, model.arrays, _FIRST, seats, worlds, self._ids[None, :])
         if step.is_over:
-            rngs, num_players = self._rngs[seats], self.game.facts.num_players
-            totals = np.array([step.total])
-            end_rows(
-                rules, model.arrays, _FIRST, seats, worlds, totals, rngs, num_players, self._work
-            )
+            how = np.array([step.total]), self._rngs[seats], self.game.facts.num_players
+            end_rows(rules, model.arrays, _FIRST, seats, worlds, *how, self._work)
             model.record["num_games"] += 1
 
     def _id_of(self, name: str) -> int:

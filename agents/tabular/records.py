@@ -122,37 +122,20 @@ class Workspace(NamedTuple):
     totals: Any
 
 
+def _records(dtype: Any) -> Any:
+    return types.Array(from_dtype(dtype), 1, "C")
+
+
 _FLOATS = types.float64[:, ::1]
 _INTS = types.int64[:, ::1]
+_ROW = types.int64[::1]
 MODEL_ARRAYS = types.NamedTuple(
-    (
-        types.Array(from_dtype(MODEL), 1, "C"),
-        KEYS,
-        _FLOATS,
-        _INTS,
-        types.int64[::1],
-        HOOKS,
-        MEMORY,
-        TOTALS,
-    ),
-    ModelArrays,
+    (_records(MODEL), KEYS, _FLOATS, _INTS, _ROW, HOOKS, MEMORY, TOTALS), ModelArrays
 )
 WORKSPACE = types.NamedTuple(
     (
-        types.Array(from_dtype(SEAT), 1, "C"),
-        MEMORY,
-        _INTS,
-        _FLOATS,
-        _FLOATS,
-        types.int8[:, ::1],
-        KEYS,
-        types.int64[::1],
-        _FLOATS,
-        TOTALS,
-        TOTALS,
-        TOTALS,
-        MASK,
-        TOTALS,
+        *(_records(SEAT), MEMORY, _INTS, _FLOATS, _FLOATS, types.int8[:, ::1]),
+        *(KEYS, _ROW, _FLOATS, TOTALS, TOTALS, TOTALS, MASK, TOTALS),
     ),
     Workspace,
 )

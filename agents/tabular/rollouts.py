@@ -109,19 +109,8 @@ class _Games:
             follow_growth(self._work, moved)
         views = batch.views(rows)
         actions = np.empty(len(rows), np.int64)
-        turn_rows(
-            model.game.kernels,
-            model.game.rules,
-            model.arrays,
-            rows,
-            views.seats,
-            known_worlds(views),
-            views.keys,
-            views.rngs,
-            self._ids,
-            self._work,
-            actions,
-        )
+        known = views.seats, known_worlds(views), views.keys, views.rngs
+        turn_rows(*model.compiled, rows, *known, self._ids, self._work, actions)
         self._rngs[self._places(rows, views.seats)] = views.rngs
         batch.keep_draws(rows, views.rngs)
         return actions

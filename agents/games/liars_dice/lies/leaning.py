@@ -28,10 +28,11 @@ from agents.games.liars_dice.lies.profile import CATEGORIES, PROFILE, LieProfile
 from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.games.liars_dice.odds_ratio import multiply_odds
+from agents.tabular.hooks import IDS, MEMORY
 from envs.core.compiling import compiled, helper
 from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.kernels import RULES
+from envs.core.kernels import RULES, TOTALS
 from envs.core.rng import new_rng
 from envs.core.rollouts import Rollouts
 from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
@@ -77,15 +78,8 @@ class Leaning(NamedTuple):
 
 @compiled(
     types.void(
-        RULES,
-        types.uint8[:, ::1],
-        types.int64[::1],
-        types.uint8[:, ::1],
-        types.float64[::1],
-        types.float64,
-        types.float64,
-        types.float64,
-        types.float64[:, ::1],
+        *(RULES, types.uint8[:, ::1], IDS, MEMORY, TOTALS),
+        *(types.float64, types.float64, types.float64, types.float64[:, ::1]),
     )
 )
 def _lean_rows(rules, worlds, ids, memory, expected, num_imagined, strength, bound, probs):
@@ -155,17 +149,9 @@ class LeaningAgent(ProfiledAgent):
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """The policy's probabilities, with those of calls moved: [n, num_actions]."""
         probs = self.base_policy(views)
-        _lean_rows(
-            self.game.rules,
-            views.worlds(),
-            self._ids,
-            self.profiles.memory,
-            self._expected,
-            self.imagined,
-            self.strength,
-            self.bound,
-            probs,
-        )
+        known = views.worlds(), self._ids, self.profiles.memory, self._expected
+        how = self.imagined, self.strength, self.bound
+        _lean_rows(self.game.rules, *known, *how, probs)
         return probs
 
 

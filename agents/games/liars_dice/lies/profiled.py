@@ -12,6 +12,7 @@ from numba import types
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
 from agents.games.liars_dice.lies.profile import LieProfiles, adjust_call
+from agents.tabular.hooks import IDS, MEMORY
 from envs.core.batch import weighted_actions
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
@@ -23,13 +24,8 @@ __all__ = ["ProfiledAgent"]
 
 @compiled(
     types.void(
-        RULES,
-        types.uint8[:, ::1],
-        types.int8[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.uint8[:, ::1],
-        types.float64[:, ::1],
+        *(RULES, types.uint8[:, ::1], types.int8[:, ::1], types.int64[::1]),
+        *(IDS, MEMORY, types.float64[:, ::1]),
     )
 )
 def _adjust_rows(rules, worlds, masks, seats, ids, memory, weights):
@@ -94,15 +90,8 @@ class ProfiledAgent(Agent):
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """The other agent's probabilities, with those of calls raised: [n, num_actions]."""
         weights = self.base_policy(views)
-        _adjust_rows(
-            self.game.rules,
-            views.worlds(),
-            views.masks,
-            views.seats,
-            self._ids,
-            self.profiles.memory,
-            weights,
-        )
+        known = views.worlds(), views.masks, views.seats, self._ids, self.profiles.memory
+        _adjust_rows(self.game.rules, *known, weights)
         return weights
 
     def act(self, views: Views) -> Actions:
