@@ -14,8 +14,8 @@ Three rules keep matches fair and repeatable:
   depends on another.
 
 An agent is as it was made: it does not learn while it plays, unless it is asked to
-(``begin_learning``). Then it is told after every move what each of its seats may know (``observe``),
-and games are played one after the other.
+(``begin_learning``). Then it is told after every move what each of its seats may know
+(``observe``), and games are played one after the other.
 """
 
 from __future__ import annotations

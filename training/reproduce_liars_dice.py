@@ -30,11 +30,11 @@ from agents.tabular.games import RANDOM
 from agents.tabular.model import RULES, TabularModel
 from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
-from arena.statistics.intervals import Interval, mean_interval
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream
+from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
 
@@ -139,7 +139,7 @@ def _check(entry: Mapping[str, Any], matches: Sequence[MatchPlan]) -> Check:
 
 @dataclass(frozen=True)
 class Block:
-    """What came of one block of one seed."""
+    """The results of one block of one seed."""
 
     games: int
     wins: tuple[int, ...]
@@ -261,7 +261,7 @@ def _number(check: Check, blocks: list[Block]) -> float:
 
 @dataclass(frozen=True)
 class Finding:
-    """A check, and what came of it."""
+    """A check and its result."""
 
     check: Check
     value: Interval

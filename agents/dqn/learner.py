@@ -78,7 +78,7 @@ class DQNLearner(Learner):
     >>> learner = DQNLearner(Task(make_game("kuhn_v0"), total=200), settings)
     >>> sorted(learner.update(200))[:3]
     ['charts/exploration', 'charts/length', 'charts/return']
-    >>> learner.num_done
+    >>> learner.num_steps
     200
     """
 
@@ -128,14 +128,14 @@ class DQNLearner(Learner):
 
     # ---- the loop --------------------------------------------------------------------------------
 
-    def update(self, amount: int) -> Mapping[str, Any]:
-        """Learn for ``amount`` more of its own decisions."""
+    def update(self, num_steps: int) -> Mapping[str, Any]:
+        """Learn for ``num_steps`` more of its own decisions."""
         started, seconds_before = self.clock(), self._seconds
         log = Log()
-        end = self.num_done + amount
-        while self.num_done < end:
+        end = self.num_steps + num_steps
+        while self.num_steps < end:
             self._seconds = seconds_before + self.clock() - started
-            self.num_done += self._play(end - self.num_done, log)
+            self.num_steps += self._play(end - self.num_steps, log)
             for _ in range(self._num_due()):
                 self._learn(log)
         self._seconds = seconds_before + self.clock() - started
@@ -154,9 +154,9 @@ class DQNLearner(Learner):
         """Updates that the decisions so far ask for and that have not been made."""
         settings = self.settings
         if len(self.replay) < min(settings.learn_start, settings.replay_size):
-            self._steps_before_learning = self.num_done
+            self._steps_before_learning = self.num_steps
             return 0
-        num_steps = self.num_done - self._steps_before_learning
+        num_steps = self.num_steps - self._steps_before_learning
         return int(num_steps * settings.updates_per_step) - self.num_updates
 
     # ---- schedules -------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class DQNLearner(Learner):
     @property
     def progress(self) -> float:
         """The part of the run that is over, by steps; 0 if its length is not known."""
-        return min(self.num_done / self.task.total, 1.0) if self.task.total else 0.0
+        return min(self.num_steps / self.task.total, 1.0) if self.task.total else 0.0
 
     @property
     def exploration(self) -> float:
@@ -260,7 +260,7 @@ class DQNLearner(Learner):
         state: State = {
             "settings": self.settings.to_dict(),
             "role": self.task.role,
-            "num_done": self.num_done,
+            "num_steps": self.num_steps,
             "num_updates": self.num_updates,
             "optimiser_steps": self.optimiser.num_steps,
             "steps_before_learning": self._steps_before_learning,
@@ -286,7 +286,7 @@ class DQNLearner(Learner):
         """Become the learner that ``state`` was taken from; the settings must be the same."""
         if DQNSettings.parse(state["settings"]) != self.settings:
             raise MasqueradeError("this run has other settings: resume it with its own config")
-        self.num_done = int(state["num_done"])
+        self.num_steps = int(state["num_steps"])
         self.num_updates = int(state["num_updates"])
         self.optimiser.num_steps = int(state["optimiser_steps"])
         self._steps_before_learning = int(state["steps_before_learning"])

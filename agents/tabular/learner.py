@@ -65,16 +65,16 @@ class TabularLearner(Learner):
         self.model = TabularModel(task.game, self.rule, settings, task.total)
         self.streams = stream(task.seed, "chance"), stream(task.seed, "choice")
 
-    def update(self, amount: int) -> Mapping[str, float]:
-        """Play ``amount`` games and learn from every turn."""
-        numbers = np.arange(self.num_done, self.num_done + amount)
+    def update(self, num_steps: int) -> Mapping[str, float]:
+        """Play ``num_steps`` games and learn from every turn."""
+        numbers = np.arange(self.num_steps, self.num_steps + num_steps)
         returns, lengths = [0.0], [0.0]
-        for start in range(0, amount, _CHUNK):
+        for start in range(0, num_steps, _CHUNK):
             for played, seats in self._play(numbers[start : start + _CHUNK]):
                 returns.extend(played.returns[np.arange(len(seats)), seats])
                 lengths.extend(played.lengths)
-        self.num_done += amount
-        num_games = max(amount, 1)
+        self.num_steps += num_steps
+        num_games = max(num_steps, 1)
         return {
             "charts/return": float(np.sum(returns)) / num_games,
             "charts/length": float(np.sum(lengths)) / num_games,
@@ -115,12 +115,12 @@ class TabularLearner(Learner):
 
     def state_dict(self) -> State:
         """The table, the opponent model, and how many games have been played."""
-        return {**self.model.state_dict(), "role": self.task.role, "num_done": self.num_done}
+        return {**self.model.state_dict(), "role": self.task.role, "num_steps": self.num_steps}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the learner that ``state_dict`` was taken from."""
         self.model.load_state_dict(state)
-        self.num_done = int(state["num_done"])
+        self.num_steps = int(state["num_steps"])
 
 
 class QLearning(TabularLearner):

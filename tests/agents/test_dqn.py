@@ -32,7 +32,7 @@ from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import new_rng, stream
-from tests.agents.test_dqn_parts import assert_close, fill
+from tests.support.dqn_parts import assert_close, fill
 
 HERE = "tests.support.networks"
 WIDE = (128, 128)  # the default, which says nothing about a network of one's own
@@ -286,7 +286,7 @@ class TestGames:
     def test_seats_that_teach(self, learns_from: str, expected: float) -> None:
         learner = make_learner(learns_from=learns_from, updates_per_step=0.0, replay_size=10_000)
         learner.update(1000)
-        assert learner.num_done == 1000
+        assert learner.num_steps == 1000
         numbers = learner.games.batch.numbers
         # A game of Kuhn poker between random players has 2.25 decisions.
         assert numbers.max() * 2.25 * expected == pytest.approx(1000, rel=0.1)
@@ -296,7 +296,7 @@ class TestGames:
         learner = make_learner(updates_per_step=0.0)
         learner.update(amount)
         waiting = learner.games._experience.waiting.num_waiting.sum()
-        assert learner.num_done == learner.replay.num_added + waiting == amount
+        assert learner.num_steps == learner.replay.num_added + waiting == amount
 
     def test_the_learner_sits_in_all_seats_and_opens_no_more_than_others(self) -> None:
         game = make_game("liars_dice_v0", dice=1, single_round=True, first_player="alternate")

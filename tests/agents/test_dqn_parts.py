@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from torch import nn
 
 from agents.dqn.experience import Experience
 from agents.dqn.replay import LEAST_ERROR, Replay
@@ -17,68 +13,8 @@ from agents.dqn.settings import DQNSettings
 from agents.learning.networks import Adam, ModuleNetwork, PlainNetwork, find_module
 from envs.core.errors import OptionError
 from envs.core.rng import new_rng
-
-
-def fill(replay: Replay, rewards: Sequence[float]) -> None:
-    """Add one finished one-move game for each reward."""
-    size = replay.kept.inputs.shape[1]
-    experience = Experience(replay, 1, size)
-    slot = np.zeros(1, np.int64)
-    for reward in rewards:
-        inputs = experience.see(slot, np.ones((1, size), np.float32))
-        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
-        experience.open(slot, inputs, np.zeros(1, np.int64))
-        experience.close_for_good(slot, np.array([float(reward)]))
-        experience.forget(slot)
-
-
-def assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:
-    # What torch has for this takes seconds to import.
-    np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-5)
-
-
-class Layers(nn.Module):
-    """The layers of a plain network, as torch writes them."""
-
-    def __init__(
-        self, observation_size: int, num_actions: int, hidden: Sequence[int], dueling: bool
-    ) -> None:
-        super().__init__()
-        sizes = [observation_size, *hidden]
-        self.hidden = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
-        self.half = sizes[-1] // 2 if dueling else 0
-        self.value = nn.Linear(self.half, 1) if dueling else None
-        self.actions = nn.Linear(sizes[-1] - self.half, num_actions)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        for layer in self.hidden:
-            inputs = torch.relu(layer(inputs))
-        added: torch.Tensor = self.actions(inputs[:, self.half :])
-        if self.value is None:
-            return added
-        value: torch.Tensor = self.value(inputs[:, : self.half])
-        return value + added - added.mean(1, keepdim=True)
-
-
-class Normed(nn.Module):
-    """With statistics, which are buffers."""
-
-    def __init__(self, observation_size: int, num_actions: int) -> None:
-        super().__init__()
-        self.norm = nn.BatchNorm1d(observation_size)
-        self.norm.running_mean = torch.randn(observation_size)
-        self.last = nn.Linear(observation_size, num_actions)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        rated: torch.Tensor = self.last(self.norm(inputs))
-        return rated
-
-
-class Wrong(Normed):
-    """Forgets the actions."""
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return super().forward(inputs).sum(1)
+from tests.support.dqn_parts import assert_close, fill
+from tests.support.networks import Layers, Normed, Wrong
 
 
 def turned(flat: torch.Tensor, network: PlainNetwork) -> torch.Tensor:

@@ -9,27 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import make_agent
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.games import end_rows, make_workspace, turn_rows
 from agents.tabular.model import TabularModel
-from agents.tabular.player import TabularAgent
 from agents.tabular.settings import TabularSettings
 from envs import make_game
-from envs.core import Game, OptionError, Position, new_rng
+from envs.core import OptionError, Position, new_rng
 from envs.liars_dice import RULES
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS, lies
+from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
-
-TWO = make_game("liars_dice_v0")
-HANDS = "13356", "23346"
-
-
-def new_model(rule: str = "sarsa", game: Game = TWO, **settings: Any) -> TabularModel:
-    return TabularModel(game, rule, TabularSettings.parse({**THESIS, **settings}))
+from tests.support.tabular import lies
 
 
 def key(model: TabularModel, text: str) -> Any:
@@ -51,15 +42,6 @@ def only(model: TabularModel, **_: Any) -> None:
 
 def put(model: TabularModel, text: str, number: float) -> None:
     model.table.put(np.array([key(model, text)], np.uint64), np.array([number]))
-
-
-def roulette(model: TabularModel, position: Position) -> dict[str, float]:
-    """The probabilities of a decision, in words."""
-    agent = make_agent(model.rule, model.game, **model.settings.to_dict())
-    assert isinstance(agent, TabularAgent)
-    agent.model = model
-    probs = agent.policy(views_of([position]))[0]
-    return {model.game.action_text(None, a): float(p) for a, p in enumerate(probs)}
 
 
 class Table:

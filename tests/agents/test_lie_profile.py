@@ -16,10 +16,10 @@ from agents.tabular.settings import TabularSettings
 from arena import play_match
 from envs.core import Game, OptionError, Position
 from envs.liars_dice import RULES
-from tests.agents.test_liars_dice_tables import HANDS, TWO, new_model, roulette
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS, lies
+from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
+from tests.support.tabular import THESIS, lies
+from tests.support.views import views_of
 
 
 def profiles(**settings: Any) -> LieProfiles:

@@ -37,35 +37,10 @@ from agents.tabular.table import TableFullError, ValueTable
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
-from envs.core.lazily import look_up
 from envs.core.rng import seed_stream, stream
 from tests.support.planted_tables import FrozenTable
+from tests.support.tabular import THESIS, learner, lies
 from tests.support.tabular_reference import Player, play
-
-THESIS: dict[str, Any] = {
-    "abstraction": "blind",
-    "initial": "abstraction",
-    "policy": "matching",
-    "reward": "rounds",
-    "learning_rate": 0.5,
-    "discount": 0.5,
-    "final_update": False,
-    "snapshot": True,
-}
-
-
-def lies(**settings: Any) -> dict[str, Any]:
-    """The settings of lie profiling, as in the code unless they say otherwise."""
-    return {"opponent_model": {"id": "lies", "reading": "code", **settings}}
-
-
-def learner(game: Game, rule: str, seed: int = 0, **settings: Any) -> TabularLearner:
-    opponents = settings.pop("opponents", None)
-    made: TabularLearner = look_up("learner", LEARNERS, rule)(
-        Task(game, seed, opponents), TabularSettings.parse(settings)
-    )
-    return made
-
 
 # ---- draw for draw -------------------------------------------------------------------------------
 
@@ -291,7 +266,7 @@ def test_a_break_changes_nothing(
     second = begin()
     second.load_state_dict(load_state(tmp_path / "state", game))
     assert second.update(700) == curves
-    assert second.num_done == whole.num_done == 2000
+    assert second.num_steps == whole.num_steps == 2000
     for name, value in whole.state_dict().items():
         assert np.array_equal(second.state_dict()[name], value), name
 

@@ -13,8 +13,8 @@ from agents.learning.opponents import Opponents
 from agents.tabular.player import TabularAgent
 from envs import make_game
 from envs.core import Position
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import learner
+from tests.support.tabular import learner
+from tests.support.views import views_of
 
 KUHN = make_game("kuhn_v0")
 

@@ -13,8 +13,8 @@ import yaml
 from arena.statistics.intervals import Interval
 from envs import make_game
 from envs.core import MasqueradeError
-from tests.agents.test_tabular import THESIS
 from tests.support.liars_dice_table import random_game
+from tests.support.tabular import THESIS
 from training.reproduce_liars_dice import (
     Block,
     Check,
