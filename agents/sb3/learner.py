@@ -43,9 +43,9 @@ class SB3Learner(Learner):
         self._randomness = _Randomness(task.seed)
         algorithm = load_library(settings.algorithm)
         with self._randomness:
-            from agents.sb3.env import SchoolVecEnv
+            from agents.sb3.vec_env import TrainingVecEnv
 
-            self._env = SchoolVecEnv(task, settings.num_envs)
+            self._env = TrainingVecEnv(task, settings.num_envs)
             self._model = algorithm(
                 "MlpPolicy",
                 self._env,
@@ -152,7 +152,7 @@ class SB3Learner(Learner):
             for name, value in self._model.policy.state_dict().items()
         }
         noted = {"algorithm": self._own.algorithm, "hidden": list(self._own.hidden)}
-        return {**weights, **noted, "num_steps": self.num_steps}
+        return {**weights, **noted, "role": self.task.role, "num_steps": self.num_steps}
 
     def state_dict(self) -> State:
         """Everything, the games in play included."""

@@ -32,8 +32,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "mccfr": {"sampling": "outcome"},  # whose walks are short in every game
 }
 OWN_CODINGS = [
-    ("q_learning", {"coding": "hand"}),
-    ("sarsa", {"coding": "blind", "lies": "code"}),
+    ("q_learning", {"abstraction": "hand"}),
+    ("sarsa", {"abstraction": "blind", "opponent_model": {"id": "lies", "reading": "code"}}),
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
     ("mccfr_rounds", {"table": "odds", "max_infosets": 200_000}),
 ]

@@ -13,7 +13,8 @@ ROWS = 64
 
 def batch_in_mid_game(game: Game, num_moves: int, seed: int) -> Batch:
     """Games after so many random moves; those that ended meanwhile are begun again."""
-    batch = Batch(game, ROWS, stream(seed, "chance"), stream(seed, "choice"), has_record=True)
+    roots = stream(seed, "chance"), stream(seed, "choice")
+    batch = Batch(game, ROWS, *roots, has_record=True, has_tokens=True, num_past=4)
     rows = np.arange(ROWS)
     batch.begin(rows, rows)
     for _ in range(num_moves):

@@ -12,8 +12,8 @@ from envs.core import Game
 from envs.core.lazily import look_up
 
 THESIS: dict[str, Any] = {
-    "coding": "blind",
-    "initial": "coding",
+    "abstraction": "blind",
+    "initial": "abstraction",
     "policy": "matching",
     "reward": "rounds",
     "learning_rate": 0.5,
@@ -21,6 +21,11 @@ THESIS: dict[str, Any] = {
     "final_update": False,
     "snapshot": True,
 }
+
+
+def lies(**settings: Any) -> dict[str, Any]:
+    """The settings of lie profiling, as in the code unless they say otherwise."""
+    return {"opponent_model": {"id": "lies", "reading": "code", **settings}}
 
 
 def learner(game: Game, rule: str, seed: int = 0, **settings: Any) -> TabularLearner:
