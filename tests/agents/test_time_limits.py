@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 import gc
 import os
+import pickle
 import sys
 import types
 from pathlib import Path
