@@ -96,6 +96,16 @@ examples:
 """
 
 
+class _Renamed(argparse.Action):
+    """An argument of former versions: its new name is the answer."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs="?", help=argparse.SUPPRESS)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        parser.error(f"{self.option_strings[0]} is called {self.const} now")
+
+
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = _parser(argparse.ArgumentParser, prog="evaluate.py", description=__doc__)
@@ -143,10 +153,20 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
 def _add_match(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
     command.add_argument("--games", type=int, help="games of every group (default 2000)")
-    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
-    command.add_argument("--design", help="auto, distinct or duels (more than two seats)")
     command.add_argument(
-        "--workers", type=int, help="units at a time (default 1; with ray: all processors it has)"
+        "--seed",
+        type=int,
+        help="root of all chance (default 0; drawn where somebody from outside plays)",
+    )
+    command.add_argument(
+        "--schedule", help="auto, distinct, balanced or duels (more than two seats)"
+    )
+    command.add_argument("--design", action=_Renamed, const="--schedule")
+    command.add_argument(
+        "--tables", type=int, help="sets of agents in a balanced schedule (default: enough)"
+    )
+    command.add_argument(
+        "--workers", type=int, help="at a time (default 1; with ray: all processors it has)"
     )
     command.add_argument(
         "--executor", default="processes", help="where to play: processes (default) or ray"
@@ -163,11 +183,15 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         help="time of every agent that has none of its own; who takes longer loses the game",
     )
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
-    command.add_argument("--luck", help="correct returns for luck: none, chance or full")
     command.add_argument(
-        "--pilot", type=int, metavar="GAMES", help="of every group, to learn what luck is worth"
+        "--variance-reduction",
+        help="take chance out of returns (AIVAT, MIVAT): none, chance or full",
     )
-    command.add_argument("--until", type=float, help="play on to this half width")
+    command.add_argument("--luck", action=_Renamed, const="--variance-reduction")
+    command.add_argument(
+        "--pilot", type=int, metavar="GAMES", help="of every group, for variance reduction"
+    )
+    command.add_argument("--until", type=float, help="play on until all leads are known to this ±")
     command.add_argument("--out", type=Path, help=f"folder of the results (in {commands.RUNS}/)")
     command.add_argument("--resume", action="store_true", help="go on in that folder")
 

@@ -1,4 +1,4 @@
-"""Units on a Ray cluster: stateless tasks, a few more in flight than there are processors.
+"""Work units on a Ray cluster: stateless tasks, a few more in flight than there are processors.
 
 Ray's own retries are switched off: a task that is lost with its worker or its node is handed out
 again from here, where it is known how often that has happened to it. Results are fetched as soon as
@@ -18,21 +18,20 @@ import zipfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from arena.playing.match import MatchResult
 from arena.running import ray_node
-from arena.running.executors import MAX_DEATHS, Played, WorkersDiedError
+from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from arena.running.ray_node import Files, hash_files
-from arena.running.work_units import Table, Unit
 from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import WorkUnit
 from envs.core.errors import MasqueradeError
 
-__all__ = ["connected", "pack", "play_on_ray", "play_packed", "sources"]
+__all__ = ["connected", "pack", "play_on_ray", "sources"]
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[2]
 ROOMS = ("envs", "agents", "arena")
 INSTALL = "pip install -c constraints.txt -e '.[ray]'"
 
@@ -92,15 +91,15 @@ def _knock(address: str) -> None:
 
 
 def play_on_ray(
-    spec: TournamentSpec, units: Iterable[Unit], workers: int | None = None
+    context: WorkerContext, units: Iterable[WorkUnit], workers: int | None = None
 ) -> Iterator[Played]:
     """Play units on the connected cluster and yield each as it is done."""
     import ray
 
-    submit = _submitter(spec)
+    submit = _submitter(context.spec)
     waiting = deque(units)
-    losses: Counter[Unit] = Counter()
-    playing: dict[Any, Unit] = {}
+    losses: Counter[WorkUnit] = Counter()
+    playing: dict[Any, WorkUnit] = {}
     try:
         while waiting or playing:
             num_tasks = workers or TASKS_PER_PROCESSOR * _processors()
@@ -117,7 +116,7 @@ def play_on_ray(
                 losses[unit] += 1
                 if losses[unit] == (MAX_LOST_NODES if _is_about_nodes(error) else MAX_DEATHS):
                     reason = f"{type(error).__name__}: {str(error).partition('.')[0]}"
-                    raise WorkersDiedError(spec, unit, losses[unit], reason) from error
+                    raise WorkersDiedError(context, unit, losses[unit], reason) from error
                 waiting.appendleft(unit)
             else:
                 yield unit, result
@@ -212,16 +211,3 @@ def pack(files: Files) -> bytes:
             for name in names:
                 archive.write(Path(folder) / name, name)
     return buffer.getvalue()
-
-
-# ---- on the node ---------------------------------------------------------------------------------
-
-
-def play_packed(package: bytes, unit: bytes) -> MatchResult:
-    """Play a unit; what it belongs to comes as bytes, by which the table of a process is kept."""
-    return _table(package).play(pickle.loads(unit))
-
-
-@lru_cache(maxsize=1)
-def _table(package: bytes) -> Table:
-    return Table(pickle.loads(package))
