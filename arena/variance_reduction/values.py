@@ -195,7 +195,7 @@ def fit_weights(
     arrays, and every sum is made in a fixed order, so that all workers find the same weights.
 
     >>> rng = np.random.default_rng(0)
-    (size=(400, 1))
+    >>> chance = rng.normal(size=(400, 1))
     >>> fit_weights(sparse.csr_array(chance), -2.0 * chance, np.arange(400), np.copy).round(2)
     array([[2.]])
 
