@@ -17,7 +17,7 @@ from agents.spec import AgentSpec
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_position, record_game, show
 from arena.report import write_report
-from arena.report.columns import aligned, escape, in_markdown
+from arena.report.columns import aligned, markdown
 from arena.report.tables import to_text
 from arena.running.context import WorkerContext
 from arena.running.folder import read_tournament
@@ -123,8 +123,8 @@ def exploitability(arguments: argparse.Namespace) -> None:
         "seed": spec.seed,
         "agents": [distance.to_dict() for distance in found],
     }
-    table = in_markdown([[escape(cell) for cell in row] for row in rows])
-    write_findings(arguments.out, content, f"# {title}\n\n{table}\n\n" + "\n\n".join(notes))
+    page = "\n\n".join([f"# {title}", markdown(rows), *notes])
+    write_findings(arguments.out, content, page)
 
 
 def check_out(path: Path | None) -> None:

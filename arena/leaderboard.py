@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from arena.report import tables
-from arena.report.columns import escape, in_markdown
+from arena.report.columns import escape, in_markdown, markdown
 from arena.report.words import listing, verdict
 from arena.running.tournament import run_tournament
 from arena.schedules.config import read_config, with_games
@@ -46,7 +46,7 @@ def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path
     """
     if not folder.is_dir():
         raise MasqueradeError(
-            "leaderboards are made from configs/tournaments/, which is in the repository and not in "
+            "leaderboards are made from configs/tournaments/, which is in the repository, not in "
             "the installed package: run the command in a clone"
         )
     known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
@@ -119,7 +119,7 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
     ]
     if cross and len(summary.standings) > 2:
         parts.append(f"{cross.corner[0].upper()}{cross.corner[1:]}:")
-        parts.append(in_markdown([[escape(cell) for cell in line] for line in cross.lines]))
+        parts.append(markdown(cross.lines))
     parts += [f"- {escape(line)}" for line in summary.faults]
     unsure = [escape(s.name) for s in summary.standings if not s.is_reproducible]
     if unsure:

@@ -34,10 +34,10 @@ from agents.learning.files import COMPLETE, CheckpointError, checkpoint_folder, 
 from agents.policy import FILE_NAME
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
-from arena.statistics.intervals import Interval, mean_interval
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream
+from envs.core.statistics import Interval, mean_interval
 from training.config import RunConfig, learner_class, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run

@@ -11,9 +11,9 @@ import numpy as np
 from agents.base import Agent
 from agents.cfr import GameTree, exploitability, tabulate
 from arena.playing.match import play_match
-from arena.statistics.intervals import Interval, mean_interval, wilson
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.statistics import Interval, mean_interval, wilson
 from training.config import EvalSettings
 
 __all__ = ["Exact", "Score", "evaluate"]

@@ -30,11 +30,11 @@ from agents.tabular.games import RANDOM
 from agents.tabular.series import play_together
 from agents.tabular.settings import TabularSettings
 from agents.tabular.values import RULES, Mind
-from arena.statistics.intervals import Interval, mean_interval
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream
+from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.learning.files import checkpoints, players, read_header
-from arena.running.tournament import versions
 from envs.core.errors import MasqueradeError
+from envs.core.versions import versions
 from training.config import RunConfig, read_yaml
 
 __all__ = ["RunFolder"]

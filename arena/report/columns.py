@@ -16,7 +16,17 @@ from typing import Any
 from arena.report.words import decimals_for, plus_minus, with_sign
 from envs.core.statistics import Interval
 
-__all__ = ["WIDTH", "Cell", "Column", "Table", "aligned", "escape", "in_markdown", "shorten"]
+__all__ = [
+    "WIDTH",
+    "Cell",
+    "Column",
+    "Table",
+    "aligned",
+    "escape",
+    "in_markdown",
+    "markdown",
+    "shorten",
+]
 
 WIDTH = 100
 MAX_NAME, MIN_NAME = 24, 10
@@ -54,6 +64,8 @@ class Column:
     is_signed: bool = False
     mark: Callable[[Any], str] | None = None
     """What stands behind the figure."""
+    write: Callable[[Any], str] | None = None
+    """From an entry to its text, where no ``form`` can say it."""
     hint: Callable[[Any], str] | None = None
 
     def cells(self, entries: Sequence[Any]) -> list[Cell]:
@@ -66,7 +78,12 @@ class Column:
         for entry, value in zip(entries, values, strict=True):
             mark = self.mark(entry) if self.mark else ""
             hint = self.hint(entry) if self.hint else ""
-            cells.append(self._cell(value, decimals, mark, hint))
+            if self.write:
+                cells.append(
+                    Cell(self.write(entry), "", math.inf if value is None else value, hint)
+                )
+            else:
+                cells.append(self._cell(value, decimals, mark, hint))
         return cells
 
     def scaled(self, entry: Any) -> Any:
@@ -74,7 +91,7 @@ class Column:
         value = self.get(entry)
         if isinstance(value, Interval):
             return value.times(self.scale)
-        return value if isinstance(value, str | None) else value * self.scale
+        return value if isinstance(value, str | int | None) else value * self.scale
 
     def _cell(self, value: Any, decimals: int, mark: str, hint: str) -> Cell:
         if value is None:
@@ -133,13 +150,15 @@ class Table:
 
     def markdown(self) -> str:
         """A table of a document."""
-        return in_markdown([[escape(cell) for cell in line] for line in self.lines])
+        return markdown(self.lines)
 
     def csv(self) -> str:
         """A file with a line for each entry; an interval takes three columns."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        columns = [(column, [column.scaled(entry) for entry in self.entries]) for column in self.columns]
+        columns = [
+            (column, [column.scaled(entry) for entry in self.entries]) for column in self.columns
+        ]
         head: list[str] = []
         cells: list[list[Any]] = [[] for _ in self.entries]
         for column, values in columns:
@@ -204,7 +223,12 @@ def escape(text: str) -> str:
 
 
 def in_markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows, whose cells are Markdown already, under a head; all but the first column at the right."""
+    """Rows of Markdown cells under a head; all but the first column at the right."""
     head, *body = rows
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The same for cells that are plain text."""
+    return in_markdown([[escape(cell) for cell in row] for row in rows])

@@ -47,7 +47,8 @@ def to_html(report: Report) -> str:
     }
     assert environment.loader is not None
     css, js = (
-        Markup(environment.loader.get_source(environment, name)[0]) for name in ("page.css", "page.js")
+        Markup(environment.loader.get_source(environment, name)[0])
+        for name in ("page.css", "page.js")
     )
     content = _findings(report) | _background(report)
     titles = [
@@ -239,7 +240,9 @@ def _lengths(summary: Summary) -> dict[str, Any]:
     return {
         "length_scale": scale_for([edges[0] - 0.5, edges[-1] - 0.5], about=6, is_whole=True),
         "length_title": f"{every.games:,} games, from {every.min} to {every.max} steps",
-        "length_boxes": Chart(caption, boxes, scale_for(values, is_whole=True)) if has_boxes else None,
+        "length_boxes": Chart(caption, boxes, scale_for(values, is_whole=True))
+        if has_boxes
+        else None,
     }
 
 
@@ -260,7 +263,11 @@ def _metagame(meta: Metagame) -> dict[str, Any]:
         pairs.sort(key=lambda pair: -round(pair[1], 6))
         rows = [{"name": name, "value": value, "text": f"{value:.2f}"} for name, value in pairs]
         weights.append(Chart(title, rows, scale_for([v for _, v in pairs], has_zero=True)))
-    return {"split": [part for part in parts if part[2] >= 0.5], "circles": circles, "weights": weights}
+    return {
+        "split": [part for part in parts if part[2] >= 0.5],
+        "circles": circles,
+        "weights": weights,
+    }
 
 
 # ---- behind the findings -------------------------------------------------------------------------

@@ -6,14 +6,7 @@ import statistics
 from dataclasses import dataclass
 from functools import partial
 
-from arena.report.columns import (
-    Column,
-    Table,
-    aligned,
-    escape,
-    in_markdown,
-    shorten,
-)
+from arena.report.columns import Column, Table, aligned, escape, markdown, shorten
 from arena.report.words import decimals_for, signed, with_sign
 from arena.statistics.distance import distance_notes, distance_title, in_figures
 from arena.statistics.summary import Cycle, RoleResult, Standing, Summary
@@ -84,7 +77,8 @@ def standings(summary: Summary) -> Table:
         Column(
             distance,
             distance_title(len(summary.roles)),
-            partial(_distance, distance),
+            _getter(distance),
+            write=partial(_distance, distance),
             hint=lambda entry: entry.policy,
         ),
         Column("seats", "seats", _getter("seats"), ","),
@@ -102,9 +96,8 @@ def _unsure(entry: Standing) -> str:
     return "" if entry.is_firm else "*"
 
 
-def _distance(key: str, entry: Standing) -> str | None:
-    value = getattr(entry, key)
-    return None if value is None else in_figures(value, entry.is_estimated)
+def _distance(key: str, entry: Standing) -> str:
+    return in_figures(getattr(entry, key), entry.is_estimated)
 
 
 def _has_states(summary: Summary) -> bool:
@@ -330,8 +323,7 @@ def to_markdown(summary: Summary) -> str:
     parts = [_title(summary), standings(summary).markdown()]
     parts += [escape(note) for note in standings_notes(summary)]
     if cross:
-        lines = [[escape(cell) for cell in line] for line in cross.lines]
-        parts += [f"## {cross.corner[0].upper()}{cross.corner[1:]}", in_markdown(lines)]
+        parts += [f"## {cross.corner[0].upper()}{cross.corner[1:]}", markdown(cross.lines)]
     if summary.comparisons:
         parts += ["## Pairs", comparisons(summary).markdown()]
     parts += ["## Seats", by_seat(summary).markdown()]

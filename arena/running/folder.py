@@ -17,6 +17,8 @@ from envs.core.errors import MasqueradeError
 
 __all__ = ["KeptGame", "Tournament", "read_tournament"]
 
+NO_TOURNAMENT = "give the folder of a tournament"
+
 
 @dataclass(frozen=True)
 class KeptGame:
@@ -42,7 +44,7 @@ class Tournament:
     @property
     def versions(self) -> dict[str, str]:
         """What it was played with."""
-        notes = _read_json(self.folder / "tournament.json", "give the folder of a tournament")
+        notes = _read_json(self.folder / "tournament.json", NO_TOURNAMENT)
         found: dict[str, str] = notes.get("versions", {})
         return found
 
@@ -69,6 +71,7 @@ def read_tournament(folder: Path) -> Tournament:
     """Read the folder of a tournament that has come to its end."""
     if not folder.is_dir():
         raise MasqueradeError(f"{folder} is no folder: give one that a tournament has written")
+    _read_json(folder / "tournament.json", NO_TOURNAMENT)
     fix = "finish the tournament first, with --resume"
     content = _read_json(folder / "summary.json", fix)
     try:

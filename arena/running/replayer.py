@@ -47,7 +47,7 @@ class Replayer:
             deal: number of the deal.
             group: number of the group.
             seating: number of the seating.
-            has_patience: play a whole work unit of the tournament if the game alone comes out otherwise.
+            has_patience: play a whole work unit if the game alone comes out otherwise.
         """
         seatings = self.groups[group].seatings
         bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))

@@ -124,9 +124,7 @@ def make_groups(
     can_sit = [[not roles or place <= set(roles) for place in needed] for roles in agents]
     groups = []
     for members, seatings in rows:
-        allowed = [
-            row for row in seatings if all(can_sit[agent][i] for i, agent in enumerate(row))
-        ]
+        allowed = [row for row in seatings if all(can_sit[agent][i] for i, agent in enumerate(row))]
         if allowed:
             groups.append(Group(members, tuple(_in_seats(row, places) for row in allowed)))
     return groups

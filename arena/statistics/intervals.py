@@ -2,7 +2,7 @@
 
 The unit of chance is a **deal**: one set of dice, cards or map, played in every seating of its
 players. The games of a deal share their chance events, so they are not independent, but the deals
-are. Every function here that takes ``[deals, seatings]`` therefore treats a whole deal as one block.
+are. Every function here that takes ``[deals, seatings]`` treats a whole deal as one block.
 
 Everything is a pure function of arrays; generators are handed in.
 """
@@ -84,8 +84,8 @@ def paired_gain(values: npt.ArrayLike) -> float:
 
     Both come from the same ``[deals, seatings]``. With equal variances and a correlation ``r``
     between seatings this is ``1 / (1 + (S - 1) r)``: above 1 when a deal that is good for one seat
-    is bad for another, below 1 when the seatings of a deal repeat each other. The unpaired games are given
-    balanced seats too, so an advantage of the first seat is not counted as a gain.
+    is bad for another, below 1 when the seatings of a deal repeat each other. The unpaired games
+    have balanced seats too, so an advantage of the first seat is not counted as a gain.
 
     >>> rng = np.random.default_rng(0)
     >>> deal, noise = rng.normal(size=10_000), rng.normal(size=(10_000, 2))

@@ -257,7 +257,7 @@ class _Measured:
         )
 
     def _variance_gain(self, a: int, b: int) -> float:
-        """How many times fewer games the corrected lead needs: the ratio of variances over deals."""
+        """How many times fewer games the corrected lead needs: a ratio of variances over deals."""
         if self.results.num_deals < 2:
             return 1.0
         raw = float(self.results.leads(a, b, is_raw=True).mean(axis=1).var())

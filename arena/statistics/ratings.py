@@ -2,11 +2,12 @@
 
 Both are Luce's choice model (a player of strength ``g`` is chosen from a field with probability
 ``g / sum``): a game of two is one choice, a ranking of ``k`` is ``k - 1`` choices, each from those
-still left. A tie counts as the average of its orders. One Newton solver serves both. Ratings are on the Elo scale, with one player anchored at
-0. Where a beats b beats c beats a no rating tells the truth; see ``metagame``.
+still left. A tie counts as the average of its orders. One Newton solver serves both. Ratings are on
+the Elo scale, with one player anchored at 0. Where a beats b beats c beats a no rating tells the
+truth; see ``metagame``.
 
-Games of one deal share its chance events and are not independent. The estimates do not mind, but the errors
-do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
+Games of one deal share its chance events and are not independent. The estimates do not mind, but
+the errors do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
 ``plackett_luce`` the deal of every game.
 """
 

@@ -169,7 +169,8 @@ class Results:
 
     def _is_fair(self, a: int, b: int) -> bool:
         mine, theirs = (
-            sum(weights.sum(axis=0) for weights in self.of_agent(*pair)) for pair in ((a, b), (b, a))
+            sum(weights.sum(axis=0) for weights in self.of_agent(*pair))
+            for pair in ((a, b), (b, a))
         )
         return bool(np.any(mine) and np.allclose(mine, theirs))
 

@@ -182,7 +182,8 @@ def _check_policy(
         wrong = "says that it never does what it did"
     if wrong:
         raise MasqueradeError(
-            f"the policy of {agent!r} {wrong}: mend it, or take out chance only (variance_reduction 'chance')"
+            f"the policy of {agent!r} {wrong}: mend it, or take out chance only "
+            "(variance_reduction 'chance')"
         )
     normal: Floats = probs / probs.sum(axis=1, keepdims=True)
     return normal

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.facts import Facts
 from envs.core.errors import IllegalActionError, OptionError, nearest
+from envs.core.facts import Facts
 from envs.core.kernels import Kernels
 from envs.core.options import Options
 from envs.core.position import Position

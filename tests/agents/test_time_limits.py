@@ -20,7 +20,7 @@ from agents.processes import hosted
 from agents.processes.hosted import HostedAgent, Question
 from agents.processes.outside import OutsideAgent
 from arena import play_match
-from arena.running.tournament import Progress, run_tournament
+from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Game, MasqueradeError, OptionError
@@ -172,8 +172,8 @@ def test_a_hanging_agent_loses_its_games_and_the_tournament_goes_on(
     good = TournamentSpec("kuhn_v0", names, deals=100)
     bad = AgentSpec(HANGING, {"kind": "loop"}, "bad", time_per_move=0.05)
     mixed = TournamentSpec("kuhn_v0", (*names, bad), deals=100)
-    before = run_tournament(good, tmp_path / "good", on_start=lambda n: Progress(n, False))
-    after = run_tournament(mixed, tmp_path / "mixed", on_start=lambda n: Progress(n, False))
+    before = run_tournament(good, tmp_path / "good")
+    after = run_tournament(mixed, tmp_path / "mixed")
     assert after.comparisons[0].lead.mean == before.comparisons[0].lead.mean
     standing = next(s for s in after.standings if s.name == "bad")
     assert standing.faults == 400

@@ -6,75 +6,29 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import evaluate
-from arena.playing.match import MatchResult
-from arena.running.executors import WorkersDiedError, play_units
-from arena.running.tournament import Progress, run_tournament
-from arena.running.work_units import Unit, make_units, whole_units
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from arena.running.context import WorkerContext, WorkersDiedError
+from arena.running.executors import play_units
+from arena.running.tournament import run_tournament
+from arena.schedules.work_units import whole_units
 from envs.core import MasqueradeError
-
-DEADLY = "tests.support.deadly_agents"
-PROJECT = Path(__file__).resolve().parents[2]
-# A guard against tests that hang, not a measurement.
-PATIENCE = 120.0
-
-
-def tournament(folder: Path, agent: str, deals: int = 300, **params: Any) -> TournamentSpec:
-    """Two random players and a planted one: their units are mixed."""
-    params = {"folder": str(folder), **params} if agent != "Unready" else params
-    planted = AgentSpec(f"tests.support.deadly_agents:{agent}", params, "planted")
-    agents = AgentSpec.parse("random"), AgentSpec.parse("other=random"), planted
-    return TournamentSpec("kuhn_v0", agents, deals=deals)
-
-
-def units_of(spec: TournamentSpec) -> list[Unit]:
-    return make_units(spec.groups(spec.build_game()), spec.deals)
-
-
-def plain(result: MatchResult) -> tuple[Any, ...]:
-    return result.returns.tolist(), result.lengths.tolist(), result.faults
-
-
-def played(spec: TournamentSpec, **arguments: Any) -> dict[Unit, Any]:
-    """What came of every unit, each of which must come once."""
-    results: dict[Unit, Any] = {}
-    for unit, result in play_units(spec, units_of(spec), **arguments):
-        assert unit not in results
-        results[unit] = plain(result)
-    return results
-
-
-def processes(folder: Path) -> set[int]:
-    return {int(path.name.split()[1]) for path in folder.glob("process *")}
-
-
-def alive(folder: Path) -> set[int]:
-    """Workers that have played and are still there."""
-    found = set()
-    for process in processes(folder) - {os.getpid()}:
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            continue
-        found.add(process)
-    return found
-
-
-def wait_until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
+from tests.support.tournaments import (
+    DEADLY,
+    PATIENCE,
+    PROJECT,
+    alive,
+    played,
+    processes,
+    tournament,
+    units_of,
+    wait_until,
+)
 
 
 def test_units_cover_every_deal_once_and_small_ones_come_first() -> None:
@@ -116,7 +70,7 @@ def test_a_unit_that_kills_every_worker_is_named_and_the_others_are_kept(tmp_pat
     spec = tournament(tmp_path, "Mortal", deaths=99, has_signal=True)
     out = tmp_path / "out"
     with pytest.raises(WorkersDiedError) as caught:
-        run_tournament(spec, out, workers=2, on_start=lambda total: Progress(total, is_shown=False))
+        run_tournament(spec, out, workers=2)
     message = str(caught.value)
     assert message.startswith("3 workers died while they played ")
     assert "random against planted, deals 0 to 99 (killed by SIGKILL" in message
@@ -141,7 +95,7 @@ def test_an_agent_that_cannot_be_made_in_a_worker_is_one_line(tmp_path: Path) ->
 
 def test_who_stops_listening_stops_the_workers(tmp_path: Path) -> None:
     spec = tournament(tmp_path, "Patient")
-    with closing(play_units(spec, units_of(spec), workers=2)) as units:
+    with closing(play_units(WorkerContext(spec), units_of(spec), workers=2)) as units:
         first, _ = next(units)
         assert first.group == 0
         wait_until(lambda: alive(tmp_path))  # it waits in the middle of a unit
@@ -158,7 +112,7 @@ def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
     # Shells let commands in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with closing(play_units(spec, units_of(spec), workers=2)) as units:
+        with closing(play_units(WorkerContext(spec), units_of(spec), workers=2)) as units:
             next(units)
             Fragile()
             with pytest.raises(KeyboardInterrupt):
