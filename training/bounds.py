@@ -26,7 +26,7 @@ def best_response(arguments: argparse.Namespace) -> None:
         arguments.seeds,
         arguments.games,
         arguments.choosing_games,
-        spec.seed,
+        spec.root_seed,
         spec.confidence,
         resolve_device(arguments.device or "auto"),
     )

@@ -25,8 +25,8 @@ from typing import Any
 from tqdm import tqdm
 
 from arena.playing.match import MatchResult
-from arena.running.context import WorkerContext
-from arena.running.executors import Played, play_units, prepared
+from arena.running.context import Played, WorkerContext
+from arena.running.executors import play_units, prepared
 from arena.running.store import UnitStore
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit, make_units, whole_units
@@ -105,9 +105,8 @@ def run_tournament(
     ]
     failed = faults_by_agent(groups, played, spec.deals)
     distances = distances_of_tournament(game, agents, spec.root_seed, failed)
-    summary = summarise(
-        spec, game, groups, played, infos, stopping, distances, stop and stop.interval
-    )
+    interval = stop.interval if stop else None
+    summary = summarise(spec, game, groups, played, infos, stopping, distances, interval)
     (folder / "summary.json").write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
     return summary
 

@@ -113,6 +113,7 @@ def make_groups(
     if schedule == "auto":
         is_small = size == 2 or comb(n, size) * len(_orders(tuple(range(size)))) <= MAX_SEATINGS
         schedule = "duels" if n < size else "distinct" if is_small else "balanced"
+    rows: list[tuple[Row, list[Row]]]
     if schedule == "duels":
         rows = [(pair, _duel_rows(*pair, size)) for pair in combinations(range(n), 2)]
     elif schedule == "distinct":

@@ -28,8 +28,8 @@ MIN_PILOT = 100
 DEFAULT_SEED = 0
 SEED_BITS = 63
 
-KEYS = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence", "unit")
-KEYS += ("variance_reduction", "pilot")
+KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
+KEYS += ("unit", "variance_reduction", "pilot")
 LIMITS = ("time_per_move", "device")
 # Keys of older files, and what to do instead.
 OLD_KEYS = {
@@ -164,8 +164,8 @@ class TournamentSpec:
             agents: the agents, once they are made; until then their classes say what they play.
         """
         known = roles_of(game.facts)
-        players = agents or [agent_class(agent.id) for agent in self.agents]
-        plays = [player.roles for player in players]
+        classes = [agent_class(agent.id) for agent in self.agents]
+        plays = [player.roles for player in agents or classes]
         for agent, roles in zip(self.agents, plays, strict=True):
             if roles and not set(roles) & set(known):
                 raise OptionError(

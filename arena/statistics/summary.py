@@ -284,7 +284,7 @@ def _typed(kind: Any, value: Any) -> Any:
         return Interval(*(missing if end is None else end for end, missing in ends))
     if kind is float:
         return math.nan if value is None else value
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _typed(each, value[name]) for name, each in hints.items()})
     if get_origin(kind) in (list, tuple):
