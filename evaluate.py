@@ -73,7 +73,7 @@ examples:
   python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
 """
 EXPLOITABILITY = """\
-how far agents are from an equilibrium, exactly, where the whole game can be written down
+how far agents are from an equilibrium, exactly, where the whole game tree can be built
 
 Each agent's policy is answered by a best response in every seat. An agent that cannot tell its
 policy is asked many times, and the table says so. For larger games there is best-response.
@@ -86,8 +86,7 @@ examples:
 BEST_RESPONSE = """\
 how exploitable agents are at least, in games of any size: a best response is learnt and measured
 
-A learner practises against the frozen agent; what it has become then wins so much from it in fresh
-games. The runs are kept below runs/best_response/, and the same command goes on with them.
+A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh games. The runs are kept below runs/best_response/, and the same command goes on with them.
 
 examples:
   python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000
@@ -156,7 +155,7 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--seed",
         type=int,
-        help="root of all chance (default 0; drawn where somebody from outside plays)",
+        help="root of all chance (default 0; drawn at random if players from outside take part)",
     )
     command.add_argument(
         "--schedule", help="auto, distinct, balanced or duels (more than two seats)"

@@ -37,7 +37,7 @@ INSTALL = "pip install -c constraints.txt -e '.[ray]'"
 
 # A machine that goes is mostly not the fault of what it played, but it must not go on for ever.
 MAX_LOST_NODES = 10
-# Tasks on the cluster for each processor it has: one is played, one waits, so that nobody does.
+# Tasks on the cluster for each processor it has: one is played, one waits, so that no processor does.
 TASKS_PER_PROCESSOR = 2
 SECONDS_TO_ANSWER = 10.0
 # Of a cluster that is started here: results are small, and Ray wants at least 75 MB.
@@ -46,7 +46,7 @@ OBJECT_STORE_BYTES = 100 * 2**20
 
 @contextmanager
 def connected(workers: int | None, address: str | None) -> Iterator[None]:
-    """Connect for as long as it takes, unless whoever calls has already done so.
+    """Connect for as long as it takes, unless that is done already.
 
     Args:
         workers: processors of a cluster that is started here.
@@ -70,12 +70,12 @@ def connected(workers: int | None, address: str | None) -> Iterator[None]:
             "object_store_memory": OBJECT_STORE_BYTES,
         }
     try:
-        _knock(address)
+        _check_reachable(address)
         ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0].partition(". ")[0]
         raise MasqueradeError(
-            f"no way into a Ray cluster at '{address}' ({reason}): see docs/cluster.md"
+            f"cannot connect to a Ray cluster at '{address}' ({reason}): see docs/cluster.md"
         ) from error
     try:
         yield
@@ -83,8 +83,8 @@ def connected(workers: int | None, address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Raise ``OSError`` if nobody is there: Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise ``OSError`` if nothing answers there: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
@@ -111,7 +111,7 @@ def play_on_ray(
             try:
                 result: MatchResult = ray.get(done)
             except ray.exceptions.RayTaskError as error:
-                raise _in_our_words(error) from error
+                raise _as_our_error(error) from error
             except ray.exceptions.RayError as error:
                 losses[unit] += 1
                 if losses[unit] == (MAX_LOST_NODES if _is_about_nodes(error) else MAX_DEATHS):
@@ -133,7 +133,7 @@ def _submitter(spec: TournamentSpec) -> Any:
     task = ray.remote(num_cpus=1, max_retries=0)(ray_node.play_unit)
     files = sources(spec)
     code, package = hash_files(files), pickle.dumps(spec)
-    # In a list a reference stays one: the archive goes to nobody who does not ask for it.
+    # In a list a reference stays one: the archive is sent only where it is asked for.
     archive = [ray.put(pack(files))]
     return lambda unit: task.remote(files, code, archive, package, pickle.dumps(unit))
 
@@ -151,8 +151,8 @@ def _is_about_nodes(error: Exception) -> bool:
     return isinstance(error, (NodeDiedError, ObjectLostError))
 
 
-def _in_our_words(error: Any) -> Exception:
-    """What the code of a task has raised."""
+def _as_our_error(error: Any) -> Exception:
+    """The error that the code of a task has raised."""
     if isinstance(error.cause, MasqueradeError):
         return MasqueradeError(str(error.cause))
     if isinstance(error.cause, ModuleNotFoundError):

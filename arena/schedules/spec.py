@@ -165,7 +165,11 @@ class TournamentSpec:
         """
         known = roles_of(game.facts)
         classes = [agent_class(agent.id) for agent in self.agents]
-        plays = [player.roles for player in agents or classes]
+        # An agent in a process of its own has the roles of its class.
+        plays = [
+            player.roles or known_class.roles
+            for player, known_class in zip(agents or classes, classes, strict=True)
+        ]
         for agent, roles in zip(self.agents, plays, strict=True):
             if roles and not set(roles) & set(known):
                 raise OptionError(
@@ -177,7 +181,7 @@ class TournamentSpec:
         idle = [agent.name for i, agent in enumerate(self.agents) if i not in seated]
         if idle:
             raise OptionError(
-                f"nobody plays against {', '.join(idle)}: add agents for the other roles of "
+                f"there are no opponents for {', '.join(idle)}: add agents for the other roles of "
                 f"{game.id} ({', '.join(known)})"
             )
         return groups
