@@ -86,7 +86,8 @@ examples:
 BEST_RESPONSE = """\
 how exploitable agents are at least, in games of any size: a best response is learnt and measured
 
-A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh games. The runs are kept below runs/best_response/, and the same command goes on with them.
+A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh
+games. The runs are kept below runs/best_response/, and the same command goes on with them.
 
 examples:
   python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000

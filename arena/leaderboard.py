@@ -13,6 +13,7 @@ from pathlib import Path
 
 from arena.report import tables
 from arena.report.columns import escape, in_markdown, markdown
+from arena.report.notes import standings_notes
 from arena.report.words import listing, verdict
 from arena.running.tournament import run_tournament
 from arena.schedules.config import read_config, with_games
@@ -115,7 +116,7 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
         f"<!-- Written by `{command}`; do not edit. -->",
         escape(verdict(summary)),
         tables.standings(summary).markdown(),
-        *map(escape, tables.standings_notes(summary)),
+        *map(escape, standings_notes(summary)),
     ]
     if cross and len(summary.standings) > 2:
         parts.append(f"{cross.corner[0].upper()}{cross.corner[1:]}:")

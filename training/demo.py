@@ -42,7 +42,8 @@ def main() -> int:
         print(f"demo: {error}", file=sys.stderr)
         return 2
     print(to_text(summary))
-    print(f"\nthe report with games to step through: {write_report(RUNS / 'tournament', summary=summary)}")
+    page = write_report(RUNS / "tournament", summary=summary)
+    print(f"\nthe report with games to step through: {page}")
     print("the curves: make tensorboard")
     return 0
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from arena.report import tables
 from arena.report.charts import Scale, scale_for, up_text
 from arena.report.collect import Report
+from arena.report.notes import standings_notes
 from arena.report.tables import Cross
 from arena.report.words import decimals_for, listing, minus, plus_minus, signed, with_sign
 from arena.statistics.distance import distance_title
@@ -221,7 +222,7 @@ def _standings_note(summary: Summary) -> str:
         what = "on average over the seats" if num_sides == 2 else "in all seats together"
         title = distance_title(num_sides)
         note += f" {title[0].upper()}{title[1:]}: what best responses would gain {what}; 0 is best."
-    return " ".join([note, *tables.standings_notes(summary)])
+    return " ".join([note, *standings_notes(summary)])
 
 
 def _lengths(summary: Summary) -> dict[str, Any]:

@@ -37,7 +37,7 @@ INSTALL = "pip install -c constraints.txt -e '.[ray]'"
 
 # A machine that goes is mostly not the fault of what it played, but it must not go on for ever.
 MAX_LOST_NODES = 10
-# Tasks on the cluster for each processor it has: one is played, one waits, so that no processor does.
+# Tasks on the cluster for each processor it has: one is played, one waits.
 TASKS_PER_PROCESSOR = 2
 SECONDS_TO_ANSWER = 10.0
 # Of a cluster that is started here: results are small, and Ray wants at least 75 MB.

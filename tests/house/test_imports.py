@@ -85,5 +85,7 @@ def test_a_circle_is_found() -> None:
 
 def test_an_import_with_a_reason_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
-    path.write_text("def f():\n    # Imported when needed: it is slow.\n    import b\n    import c\n")
+    path.write_text(
+        "def f():\n    # Imported when needed: it is slow.\n    import b\n    import c\n"
+    )
     assert list(imported(path, {"b", "c"})) == ["c"]
