@@ -134,8 +134,9 @@ def test_an_agent_that_plays_otherwise_in_a_batch_is_replayed_in_one(tmp_path: P
 
 
 def test_a_game_that_can_no_longer_be_repeated_says_so(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "summary.json").read_text()
-    (tmp_path / "summary.json").write_text(text.replace('"seed": 4', '"seed": 5'))
+    for name in ("tournament.json", "summary.json"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace('"seed": 4', '"seed": 5'))
     assert Replayer(read_tournament(tmp_path)).play(3).notes == [
         "the tournament's own result of this game is no longer in its folder"
     ]
