@@ -77,8 +77,6 @@ class Agent(ABC):
     """Set it to use ``views.tokens``; matches then keep the actions of every game."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it plays; empty: every game."""
-    roles: ClassVar[tuple[str, ...]] = ()
-    """The roles it plays; empty: all of them."""
     keeps_time: ClassVar[bool] = False
     """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
     name: str = ""

@@ -25,7 +25,6 @@ import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import kernel
-from envs.core.facts import CHIPS, equal_seats
 from envs.core.game import Facts, Game, Piece
 from envs.core.kernels import (
     CHANCE,
@@ -249,12 +248,12 @@ class Kuhn(Game):
         """Everybody can win two chips from each opponent and lose two."""
         n = self.options.num_players
         return Facts(
+            num_players=n,
             num_actions=2,
             num_chance_outcomes=n + 1,
             max_length=n + (2 * n - 1),
-            seats=equal_seats(n, -2.0, 2.0 * (n - 1)),
-            objective="return",
-            unit=CHIPS,
+            min_return=-2.0,
+            max_return=2.0 * (n - 1),
         )
 
     def make_pieces(self) -> tuple[Piece, ...]:

@@ -33,7 +33,6 @@ import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import helper, kernel
-from envs.core.facts import CHIPS, equal_seats
 from envs.core.game import Facts, Game, Piece
 from envs.core.kernels import (
     CHANCE,
@@ -368,12 +367,12 @@ class Leduc(Game):
         """Everybody can win ``MAX_CHIPS`` from each opponent and lose as many."""
         n, deck_size, longest_round = (int(x) for x in self.rules)
         return Facts(
+            num_players=n,
             num_actions=NUM_ACTIONS,
             num_chance_outcomes=deck_size,
             max_length=n + 1 + NUM_ROUNDS * longest_round,
-            seats=equal_seats(n, -float(MAX_CHIPS), float(MAX_CHIPS * (n - 1))),
-            objective="return",
-            unit=CHIPS,
+            min_return=-float(MAX_CHIPS),
+            max_return=float(MAX_CHIPS * (n - 1)),
         )
 
     def make_pieces(self) -> tuple[Piece, ...]:

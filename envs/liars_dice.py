@@ -51,7 +51,6 @@ import numpy as np
 
 from envs.core.compiling import helper, kernel
 from envs.core.errors import OptionError
-from envs.core.facts import CHIPS, equal_seats
 from envs.core.game import Facts, Game, Piece
 from envs.core.kernels import (
     CHANCE,
@@ -596,11 +595,12 @@ class LiarsDice(Game):
         elif o.rewards == "dice":
             low, high = -float(max(o.dice_by_seat)), (total - min(o.dice_by_seat)) / others
         return Facts(
+            num_players=o.num_players,
             num_actions=int(r.liar) + 1,
             num_chance_outcomes=max(o.faces, o.num_players if o.first_player == "random" else 0),
             max_length=length + (o.first_player == "random"),
-            seats=equal_seats(o.num_players, low, high),
-            objective="win",
+            min_return=low,
+            max_return=high,
         )
 
     def longest_bidding(self, num_dice: int) -> int:

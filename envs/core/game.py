@@ -29,6 +29,22 @@ Rules = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What an algorithm may rely on; it follows from the options."""
+
+    num_players: int
+    num_actions: int
+    num_chance_outcomes: int
+    """The largest number of outcomes of one chance event; 0 when nothing is random."""
+    max_length: int
+    """The longest possible game, chance events included."""
+    min_return: float
+    max_return: float
+    return_sum: float | None = 0.0
+    """What all players' returns add up to at the end; ``None`` in a general-sum game."""
+
+
+@dataclass(frozen=True)
 class Piece:
     """A named stretch of the observation vector."""
 
