@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import IllegalActionError, OptionError, nearest
-from envs.core.facts import Facts
 from envs.core.kernels import Kernels
 from envs.core.options import Options
 from envs.core.position import Position
