@@ -165,17 +165,12 @@ class TournamentSpec:
         """
         known = roles_of(game.facts)
         classes = [agent_class(agent.id) for agent in self.agents]
-        # An agent in a process of its own has the roles of its class.
-        plays = [
-            player.roles or known_class.roles
-            for player, known_class in zip(agents or classes, classes, strict=True)
-        ]
-        for agent, roles in zip(self.agents, plays, strict=True):
-            if roles and not set(roles) & set(known):
-                raise OptionError(
-                    f"agent '{agent.name}' plays {' and '.join(roles)}, and {game.id} has only "
-                    f"{' and '.join(known)}: leave it out"
-                )
+        plays = []
+        for player, known_class in zip(agents or classes, classes, strict=True):
+            # An agent in a process of its own has the roles of its class. A role that the game does
+            # not have says nothing about the roles that it has.
+            roles = player.roles or known_class.roles
+            plays.append([role for role in roles if role in known])
         groups = make_groups(plays, game.facts, self.schedule, self.tables, self.seed or 0)
         seated = {agent for group in groups for agent in group.agents}
         idle = [agent.name for i, agent in enumerate(self.agents) if i not in seated]

@@ -402,13 +402,3 @@ def test_no_worker_is_started_with_the_seed(tmp_path: Path) -> None:
         summary = run_tournament(spec, tmp_path, workers=2)
     assert started
     assert not any(str(summary.spec.seed) in text for text in started)
-
-
-# ---- roles ---------------------------------------------------------------------------------------
-
-
-def test_agents_for_roles_that_a_game_does_not_have_are_refused() -> None:
-    agents = AgentSpec.parse("random"), AgentSpec("tests.support.planted_agents:Fugitive", {}, "f")
-    spec = TournamentSpec("kuhn_v0", agents)
-    with pytest.raises(OptionError, match="'f' plays fugitive, and kuhn_v0 has only player"):
-        spec.groups(spec.build_game())

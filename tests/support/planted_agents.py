@@ -33,15 +33,6 @@ class Raiser(Folder):
         super().__init__(game, passes=0.0)
 
 
-class Fugitive(Agent):
-    """Plays one role only."""
-
-    roles = ("fugitive",)
-
-    def act(self, views: Views) -> Any:
-        raise NotImplementedError
-
-
 class Broken(Agent):
     """Fails in every game."""
 

@@ -30,7 +30,6 @@ table on every iteration.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,7 @@ class SamplingSolver(TableSolver):
         super().__init__(game, SamplingSettings.parse({**_own(base), **changes}))
         self._plan = self.settings.record()
         self._roots = np.stack(
-            [game.new_position(number).state for number in range(len(game.openings))]
+            [game.new_position(number).state for number in range(game.facts.num_openings)]
         )
         workers = range(self.settings.threads)
         self._desks = [Desk.of(game, stream(seed, "mccfr", worker)) for worker in workers]
@@ -196,4 +195,4 @@ class SamplingSolver(TableSolver):
 
 def _own(settings: SamplingSettings) -> dict[str, Any]:
     """The settings of the solver alone, of whatever is derived from them."""
-    return {field.name: getattr(settings, field.name) for field in fields(SamplingSettings)}
+    return {name: getattr(settings, name) for name in SamplingSettings.model_fields}
