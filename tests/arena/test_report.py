@@ -236,7 +236,7 @@ def test_a_players_view_hides_the_other_card(folder: Path) -> None:
 
 def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
     report = collect(folder)
-    game = report.tournament.spec.build_game()
+    game = report.spec.build_game()
     sample = report.samples.games[0]
     _, views = sample.steps[0]
     position = game.new_position(sample.deal)

@@ -16,6 +16,20 @@ PROJECT = Path(__file__).resolve().parents[2]
 ROOMS = ("envs", "agents", "arena", "training", "benchmarks")
 LAZY = "# Imported when needed"
 
+# The only circles there may be, each of two or three modules that name each other's types.
+KNOWN = (
+    # A game makes positions and drawings of itself, and both take the game.
+    ("envs.core.game", "envs.core.position", "envs.core.drawing"),
+    ("envs.kuhn", "envs.drawings.kuhn"),
+    ("envs.leduc", "envs.drawings.leduc"),
+    ("envs.liars_dice", "envs.drawings.liars_dice"),
+    # A law is a function of a probe, which has laws.
+    ("envs.core.checking.law", "envs.core.checking.probe"),
+    # The tables of a room look up what is in it; these ask for the table.
+    ("envs", "envs.adapters.registration"),
+    ("agents", "agents.base"),
+)
+
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(PROJECT).with_suffix("").parts
@@ -48,39 +62,35 @@ def is_lazy(lines: list[str], number: int) -> bool:
     return False
 
 
-def find_cycle(graph: dict[str, set[str]]) -> list[str]:
-    """One circle of a graph, or nothing."""
-    state: dict[str, int] = {}
-    path: list[str] = []
+def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Sets of modules that import each other in a circle."""
+    reach = {module: _reachable(graph, module) for module in graph}
+    found = (frozenset(b for b in reach[a] if a in reach[b]) for a in graph)
+    return {circle for circle in found if len(circle) > 1}
 
-    def visit(module: str) -> list[str]:
-        state[module] = 1
-        path.append(module)
-        for other in sorted(graph[module]):
-            if state.get(other) == 1:
-                return [*path[path.index(other) :], other]
-            if other not in state and (found := visit(other)):
-                return found
-        path.pop()
-        state[module] = 2
-        return []
 
-    for module in sorted(graph):
-        if module not in state and (found := visit(module)):
-            return found
-    return []
+def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for other in graph[waiting.pop()] - found:
+            found.add(other)
+            waiting.append(other)
+    return found
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_module_of_a_room_imports_itself_in_a_circle(room: str) -> None:
     paths = {module_name(path): path for path in (PROJECT / room).rglob("*.py")}
     graph = {name: set(imported(path, set(paths))) - {name} for name, path in paths.items()}
-    assert not (cycle := find_cycle(graph)), " -> ".join(cycle)
+    known = {frozenset(circle) for circle in KNOWN if all(name in paths for name in circle)}
+    assert circles(graph) <= known
 
 
 def test_a_circle_is_found() -> None:
-    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
-    assert find_cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == {frozenset("bc")}
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == {frozenset("abc")}
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == set()
 
 
 def test_an_import_with_a_reason_does_not_count(tmp_path: Path) -> None:
