@@ -30,6 +30,11 @@ class WorkerContext:
         self.agents: list[Agent] = [agent.build(self.game) for agent in spec.agents]
         self.groups = spec.groups(self.game, self.agents)
 
+    def choose_seed(self, spec: TournamentSpec) -> None:
+        """Take the same specification with a seed, on which a sample of tables depends."""
+        self.spec = spec
+        self.groups = spec.groups(self.game, self.agents)
+
     def play(self, unit: WorkUnit) -> MatchResult:
         """Play the deals of a unit; who fails forfeits."""
         seatings = self.groups[unit.group].seatings

@@ -81,12 +81,13 @@ def run_tournament(
         )
     # What cannot be made is refused before anything is written.
     context = context or WorkerContext(spec)
-    game, groups = context.game, context.groups
+    game = context.game
     infos = [AgentInfo.of(agent) for agent in context.agents]
     where: dict[str, Any] = {"workers": workers, "executor": executor, "ray_address": ray_address}
     stop = stopping = None
     with prepared(**where):
-        spec = context.spec = _open_folder(spec, folder, has_resume)
+        spec = _open_folder(spec, folder, has_resume)
+        context.choose_seed(spec)
         store = UnitStore(folder / "units")
         play = partial(_play, context, store, folder, partial(play_units, context, **where))
         if until is None:
@@ -103,6 +104,7 @@ def run_tournament(
         agent_spec.build(game) if agent_spec.learning else agent  # as it was before it learnt
         for agent_spec, agent in zip(spec.agents, context.agents, strict=True)
     ]
+    groups = context.groups
     failed = faults_by_agent(groups, played, spec.deals)
     distances = distances_of_tournament(game, agents, spec.root_seed, failed)
     interval = stop.interval if stop else None

@@ -164,13 +164,11 @@ class TournamentSpec:
             agents: the agents, once they are made; until then their classes say what they play.
         """
         known = roles_of(game.facts)
-        classes = [agent_class(agent.id) for agent in self.agents]
-        plays = []
-        for player, known_class in zip(agents or classes, classes, strict=True):
-            # An agent in a process of its own has the roles of its class. A role that the game does
-            # not have says nothing about the roles that it has.
-            roles = player.roles or known_class.roles
-            plays.append([role for role in roles if role in known])
+        plays = [agent_class(agent.id).roles for agent in self.agents]
+        for i, agent in enumerate(agents):
+            plays[i] = agent.roles or plays[i]  # in a process of its own it has those of its class
+        # A role that the game does not have says nothing about the roles that it has.
+        plays = [tuple(role for role in roles if role in known) for roles in plays]
         groups = make_groups(plays, game.facts, self.schedule, self.tables, self.seed or 0)
         seated = {agent for group in groups for agent in group.agents}
         idle = [agent.name for i, agent in enumerate(self.agents) if i not in seated]

@@ -355,6 +355,16 @@ def test_who_counts_as_somebody_from_outside(agent: Any, is_outside: bool) -> No
     assert replace(spec, seed=7).with_seed().seed == 7
 
 
+def test_a_drawn_seed_chooses_the_tables_of_all_workers(tmp_path: Path) -> None:
+    agents = [planted(p) for p in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    spec = TournamentSpec("kuhn_v0", tuple(agents), {"num_players": 3}, deals=20)
+    spec = replace(spec, schedule="balanced", tables=5)
+    summary = run_tournament(spec, tmp_path / "drawn", workers=2)
+    assert len(summary.groups) == 5
+    again = replace(spec, seed=summary.spec.seed)
+    assert play(again, tmp_path / "given") == summary.to_dict()
+
+
 def test_a_drawn_seed_is_used_again_and_hidden_while_games_run(tmp_path: Path) -> None:
     spec = TournamentSpec("kuhn_v0", (AgentSpec.parse("random"), planted(0.5)), deals=300)
     kill_after(1, spec, tmp_path)
