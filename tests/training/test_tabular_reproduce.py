@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from arena.statistics.intervals import Interval
+from envs.core.statistics import Interval
 from envs import make_game
 from envs.core import MasqueradeError
 from tests.support.liars_dice_table import random_game

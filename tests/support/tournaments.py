@@ -1,4 +1,4 @@
-"""Small tournaments for executors, and the processes they leave."""
+"""Tournaments with planted agents, and what becomes of their workers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from arena.playing.match import MatchResult
+from arena.running.context import WorkerContext
 from arena.running.executors import play_units
-from arena.running.work_units import Unit, make_units
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from arena.schedules.work_units import WorkUnit, make_units
 
+__all__ = ["DEADLY", "PATIENCE", "PROJECT", "alive", "played", "processes", "tournament"]
+__all__ += ["units_of", "wait_until"]
+
+DEADLY = "tests.support.deadly_agents"
 PROJECT = Path(__file__).resolve().parents[2]
 # A guard against tests that hang, not a measurement.
 PATIENCE = 120.0
@@ -23,10 +28,10 @@ def tournament(folder: Path, agent: str, deals: int = 300, **params: Any) -> Tou
     params = {"folder": str(folder), **params} if agent != "Unready" else params
     planted = AgentSpec(f"tests.support.deadly_agents:{agent}", params, "planted")
     agents = AgentSpec.parse("random"), AgentSpec.parse("other=random"), planted
-    return TournamentSpec("kuhn_v0", agents, deals=deals)
+    return TournamentSpec("kuhn_v0", agents, deals=deals, seed=0)
 
 
-def units_of(spec: TournamentSpec) -> list[Unit]:
+def units_of(spec: TournamentSpec) -> list[WorkUnit]:
     return make_units(spec.groups(spec.build_game()), spec.deals)
 
 
@@ -34,10 +39,11 @@ def plain(result: MatchResult) -> tuple[Any, ...]:
     return result.returns.tolist(), result.lengths.tolist(), result.faults
 
 
-def played(spec: TournamentSpec, **arguments: Any) -> dict[Unit, Any]:
-    """What came of every unit, each of which must come once."""
-    results: dict[Unit, Any] = {}
-    for unit, result in play_units(spec, units_of(spec), **arguments):
+def played(spec: TournamentSpec, **arguments: Any) -> dict[WorkUnit, Any]:
+    """The result of every unit, each of which must come once."""
+    results: dict[WorkUnit, Any] = {}
+    context = WorkerContext(spec)
+    for unit, result in play_units(context, units_of(spec), **arguments):
         assert unit not in results
         results[unit] = plain(result)
     return results

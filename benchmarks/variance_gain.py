@@ -1,7 +1,7 @@
-"""How many times fewer games an interval takes, by pairing, by luck correction and by both.
+"""How many times fewer games an interval takes, by pairing, by variance reduction and by both.
 
-python -m benchmarks.luck_gain
-python -m benchmarks.luck_gain --only leduc --deals 2000 --seeds 1
+python -m benchmarks.variance_gain
+python -m benchmarks.variance_gain --only leduc --deals 2000 --seeds 1
 
 Everything is counted against games of fresh deals without correction, as many in each seating. The
 pilots are not counted. ``cost`` is the time of a corrected match over that of a plain one.
@@ -38,7 +38,7 @@ class Case:
     game_id: str
     agents: tuple[str, str]
     what: str
-    luck: tuple[str, ...] = ("chance",)
+    reductions: tuple[str, ...] = ("chance",)
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -73,34 +73,34 @@ class Gains:
     """Games of plain play for each game with the same interval."""
 
     pairing: float
-    luck: float
+    reduction: float
     both: float
     cost: float
     """Time of a corrected match for each of a plain one."""
 
 
-def measure(case: Case, luck: str, deals: int, pilot: int, seed: int) -> Gains:
+def measure(case: Case, reduction: str, deals: int, pilot: int, seed: int) -> Gains:
     """Play a pilot and the deals in both seatings, with and without correction."""
     game = make_game(case.game_id, **case.options)
     first, second = (make_agent(agent, game) for agent in case.agents)
     seatings = [[first, second], [second, first]]
-    values = pilot_values(game, seatings, seed, luck, pilot // 2)
+    values = pilot_values(game, seatings, seed, reduction, pilot // 2)
     plain, corrected, seconds = [], [], np.zeros(2)
     for number, agents in enumerate(seatings):
         started = time.process_time()
         play_match(game, agents, deals, seed=seed)
         between = time.process_time()
         result, records = record_match(game, agents, deals, seed=seed)
-        added = corrections(game, agents, values[number], records, seed, luck)
+        added = corrections(game, agents, values[number], records, seed, reduction)
         seconds += between - started, time.process_time() - between
         sign = 1.0 - 2.0 * number
         plain.append(sign * result.returns[:, 0])
         corrected.append(sign * (result.returns + added)[:, 0])
     raw, left = np.stack(plain, axis=1), np.stack(corrected, axis=1)
-    by_luck = _ratio(raw.var(axis=0).mean(), left.var(axis=0).mean())
+    by_reduction = _ratio(raw.var(axis=0).mean(), left.var(axis=0).mean())
     by_pairing = paired_gain(raw)
     on_top = _ratio(raw.mean(axis=1).var(), left.mean(axis=1).var())
-    return Gains(by_pairing, by_luck, by_pairing * on_top, seconds[1] / seconds[0])
+    return Gains(by_pairing, by_reduction, by_pairing * on_top, seconds[1] / seconds[0])
 
 
 def _ratio(above: float, below: float) -> float:
@@ -128,7 +128,7 @@ def _short(gain: float) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print a table in Markdown."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.luck_gain",
+        prog="python -m benchmarks.variance_gain",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -138,24 +138,24 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=3, help="repetitions (3)")
     parsed = parser.parse_args(arguments)
     jobs = [
-        (case, luck)
+        (case, reduction)
         for case in CASES
         if parsed.only.lower() in case.what.lower()
-        for luck in case.luck
+        for reduction in case.reductions
     ]
     progress = Progress(len(jobs) * parsed.seeds)
     print(
         f"{parsed.deals:,} deals in both seatings, pilot {parsed.pilot:,}, {parsed.seeds} seeds\n"
     )
-    print("| players | luck | pairing | correction | both | cost |")
+    print("| players | variance reduction | pairing | correction | both | cost |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for case, luck in jobs:
+    for case, reduction in jobs:
         found = []
         for seed in range(parsed.seeds):
-            progress.advance(f"{case.what}, {luck}, seed {seed}")
-            found.append(measure(case, luck, parsed.deals, parsed.pilot, seed))
+            progress.advance(f"{case.what}, {reduction}, seed {seed}")
+            found.append(measure(case, reduction, parsed.deals, parsed.pilot, seed))
         columns = [in_words([getattr(g, name) for g in found]) for name in Gains.__annotations__]
-        print(f"| {case.what} | {luck} | {' | '.join(columns)} |", flush=True)
+        print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
     progress.close()
 
 

@@ -1,8 +1,8 @@
-"""Luck correction in a tournament: a pilot for each group, then units that carry its values.
+"""Variance reduction in a tournament: a pilot for each group, then units that carry its values.
 
 What a state is worth depends on who plays, so every group has a pilot, and every seating values of
-its own. Pilots are units like others: they can be played anywhere, and what they find depends on
-the specification alone. It is kept in the folder of the tournament, for when it is taken up again.
+its own. Pilots are work units like others: they can be played anywhere, and what they find depends
+on the specification alone. It is kept in the folder of the tournament, for ``--resume``.
 """
 
 from __future__ import annotations
@@ -13,25 +13,23 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from tqdm import tqdm
 
+from agents.base import Agent
 from arena.playing.match import MatchResult
-from arena.running.work_units import Unit
 from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import WorkUnit
 from arena.variance_reduction.correction import Values, corrections, record_match
 from arena.variance_reduction.values import pilot_values
+from envs.core.game import Game
 
-if TYPE_CHECKING:
-    from arena.running.tournament import Progress
-    from arena.running.work_units import Table
-
-__all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_with_luck", "with_values"]
+__all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_corrected", "with_values"]
 
 
 @dataclass(frozen=True)
-class Pilot(Unit):
+class Pilot(WorkUnit):
     """Games of all seatings of a group, to learn from; ``num_deals`` of each."""
 
 
@@ -44,37 +42,42 @@ class PilotResult(MatchResult):
 
 
 @dataclass(frozen=True)
-class CorrectedUnit(Unit):
+class CorrectedUnit(WorkUnit):
     """A unit with what it takes to correct its returns."""
 
     values: Values = field(kw_only=True, compare=False, repr=False)
 
 
-def play_with_luck(table: Table, unit: Unit) -> MatchResult:
-    """Play a pilot and learn from it, or play a unit and correct it."""
-    spec, game = table.spec, table.game
-    seatings = [
-        [table.agents[agent] for agent in seating] for seating in table.groups[unit.group].seatings
-    ]
+def play_corrected(
+    spec: TournamentSpec, game: Game, seatings: Sequence[Sequence[Agent]], unit: WorkUnit
+) -> MatchResult:
+    """Play a pilot and learn from it, or play a unit and correct it.
+
+    Args:
+        spec: the tournament.
+        game: its game.
+        seatings: for each seating of the unit's group the agent in each seat.
+        unit: what to play.
+    """
+    seed, reduction = spec.root_seed, spec.variance_reduction
     if isinstance(unit, Pilot):
-        values = pilot_values(game, seatings, spec.seed, spec.luck, unit.num_deals)
+        values = pilot_values(game, seatings, seed, reduction, unit.num_deals)
         nothing = np.zeros((0, game.facts.num_players)), np.zeros(0, np.int64)
         return PilotResult(*nothing, values=values)
     assert isinstance(unit, CorrectedUnit), "with_values makes units that can be corrected"
     agents = seatings[unit.seating]
-    block = {"seed": spec.seed, "first_game": unit.first_deal}
+    block = {"seed": seed, "first_game": unit.first_deal}
     result, records = record_match(game, agents, unit.num_deals, has_forfeits=True, **block)
-    added = corrections(game, agents, unit.values, records, spec.seed, spec.luck)
+    added = corrections(game, agents, unit.values, records, seed, reduction)
     return replace(result, corrected=result.returns + added)
 
 
 def with_values(
     spec: TournamentSpec,
-    units: Sequence[Unit],
+    units: Sequence[WorkUnit],
     folder: Path,
-    play: Callable[[list[Unit]], Generator[tuple[Unit, MatchResult]]],
-    on_start: Callable[[int], Progress],
-) -> list[Unit]:
+    play: Callable[[list[WorkUnit]], Generator[tuple[WorkUnit, MatchResult]]],
+) -> list[WorkUnit]:
     """Give every unit the values of its seating, from pilots that are played if need be.
 
     Args:
@@ -82,7 +85,6 @@ def with_values(
         units: what is to be played.
         folder: where the values are kept.
         play: plays units wherever that is done.
-        on_start: makes the display of progress from the number of games.
     """
     folder.mkdir(parents=True, exist_ok=True)
     seatings = sorted({(unit.group, unit.seating) for unit in units})
@@ -91,13 +93,16 @@ def with_values(
     num_seatings = Counter(group for group, _ in seatings)
     pilots = [Pilot(group, 0, 0, -(-spec.pilot // num_seatings[group])) for group in missing]
     if pilots:
-        progress = on_start(spec.pilot * len(pilots))
-        with closing(play([*pilots])) as played:
+        total = spec.pilot * len(pilots)
+        with (
+            tqdm(desc="pilot", total=total, unit=" games", disable=None) as bar,
+            closing(play([*pilots])) as played,
+        ):
             for unit, result in played:
                 assert isinstance(result, PilotResult)
                 for seating, values in enumerate(result.values):
                     _save(values, paths[unit.group, seating])
-                progress.add(spec.pilot)
+                bar.update(spec.pilot)
     values_of = {place: Values.load(path) for place, path in paths.items()}
     return [
         CorrectedUnit(*astuple(unit), values=values_of[unit.group, unit.seating]) for unit in units
