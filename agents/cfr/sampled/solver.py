@@ -30,13 +30,12 @@ table on every iteration.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.passes.crew import work_together
+from agents.cfr.passes.thread_team import work_together
 from agents.cfr.response import exploitability
 from agents.cfr.sampled.hash_tables import HashTable, enter_rows, make_table, read_rows, rows_by_key
 from agents.cfr.sampled.nodes import Desk
@@ -196,4 +195,4 @@ class SamplingSolver(TableSolver):
 
 def _own(settings: SamplingSettings) -> dict[str, Any]:
     """The settings of the solver alone, of whatever is derived from them."""
-    return {field.name: getattr(settings, field.name) for field in fields(SamplingSettings)}
+    return {name: getattr(settings, name) for name in SamplingSettings.model_fields}
