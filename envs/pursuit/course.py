@@ -140,7 +140,7 @@ def place_detective(s, r, rules, m, place):
 @helper
 def end_placing(s, r, rules, m):
     """The placement is the first round, or comes before it."""
-    s.round = 1 if r.is_placement_a_round else 0
+    s.round_number = 1 if r.is_placement_a_round else 0
     end_round(s, r, rules, m)
 
 
@@ -172,7 +172,7 @@ def are_all_out(s, r):
 @helper
 def begin_round(s, r, rules, m):
     """The side that opens a round is to move."""
-    s.round += 1
+    s.round_number += 1
     if r.are_detectives_first:
         s.moved = 0
         if not ask_next_detective(s, r, rules, m):
@@ -187,7 +187,7 @@ def begin_round(s, r, rules, m):
 @helper
 def end_round(s, r, rules, m):
     """The next round, or the fugitive has escaped."""
-    if s.round >= r.rounds:
+    if s.round_number >= r.rounds:
         end(s, ESCAPED)
         return
     begin_round(s, r, rules, m)
@@ -239,7 +239,7 @@ def move_fugitive(s, r, rules, m, action):
     s.used[kind] += 1
     s.num_moves += 1
     s.log_kind[s.num_moves] = kind
-    s.log_round[s.num_moves] = s.round
+    s.log_round[s.num_moves] = s.round_number
     if stands_there(s, r, place):
         end_caught(s)
         return

@@ -234,7 +234,7 @@ def returns(state, rules, out):
     if s.turn == OVER:
         gain = 1.0 if s.reason >= ESCAPED else -1.0
         if r.pays_survival and gain < 0.0:
-            gain = 2.0 * max(s.round - 1, 0) / r.rounds - 1.0
+            gain = 2.0 * max(s.round_number - 1, 0) / r.rounds - 1.0
     out[:] = -gain
     out[FUGITIVE] = gain
 
@@ -270,7 +270,7 @@ def write_pieces(s, r, out):
 @helper
 def write_clock(s, r, out):
     """Write how far the game is and what is known of the fugitive's timing; [6 + kinds]."""
-    out[0] = s.round / r.rounds
+    out[0] = s.round_number / r.rounds
     out[1] = min(s.num_moves - s.seen_move, 8) / 8.0
     next_move = s.num_moves + 1
     out[2] = r.is_reveal[next_move] if next_move < r.is_reveal.size else 0.0
@@ -311,7 +311,7 @@ def observe(state, rules, player, out):
         out[at + s.seen_place] = 1.0
     at += r.num_slots
     at += write_belief(s, r, out[at:])
-    if r.num_maps > 1 and s.phase != MAP_DRAW:
+    if r.shows_map and s.phase != MAP_DRAW:
         stops = map_of(rules, s.map).stops
         for i in range(r.num_tickets * r.num_slots):
             out[at + i] = rules[stops + i]

@@ -8,11 +8,13 @@ word.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from llvmlite import ir
-from numba import carray, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
 from envs.core.compiling import JIT_DISABLED, helper
 from envs.pursuit.board import MAX_NODES, MAX_TRANSPORTS
@@ -60,7 +62,7 @@ STATE = np.dtype(
             ("phase", np.int8),  # what comes next
             ("reason", np.int8),  # how it ended, or RUNNING
             ("map", np.int32),  # which map of the pool
-            ("round", np.int16),  # number of the round, from 1; 0 before the first
+            ("round_number", np.int16),  # number of the round, from 1; 0 before the first
             ("num_moves", np.int16),  # fields of the log in use
             ("piece", np.int8),  # whose move comes next
             ("moved", np.uint8),  # bit d - 1: detective d has moved in this round
@@ -111,7 +113,7 @@ RULES = np.dtype(
             ("doubles", np.int32),
             ("is_reveal", np.int32, (MAX_LOG,)),  # by field of the log
             ("num_maps", np.int32),
-            ("rollout_random", np.int32),  # of 100 rollout moves, so many are random
+            ("shows_map", np.int32),  # the observation tells which transport stops where
         ],
     )
 )
@@ -153,41 +155,45 @@ def distance(rules, m, num_slots, a, b):
 
 if JIT_DISABLED:
 
-    def spare_weights() -> np.ndarray:
+    def spare_weights() -> Any:
         """Room for one weight per place, for as long as the caller runs."""
         return np.empty(MAX_NODES)
 
-    def spare_state() -> np.ndarray:
+    def spare_state() -> Any:
         """Room for one state, for as long as the caller runs."""
         return np.empty(STATE.itemsize, np.uint8)
 
 else:
+    # Compiled code allocates nothing; what a call needs for itself lies on the caller's stack.
 
-    @intrinsic
-    def _weights_pointer(typing_context):
-        def codegen(context, builder, signature, args):
-            return cgutils.alloca_once(builder, ir.DoubleType(), size=MAX_NODES)
+    def _stack_array(dtype: Any, size: int) -> Any:
+        """Code for an array of ``size`` entries on the stack of the function that asks for it."""
+        array_type = types.Array(dtype, 1, "C")
 
-        return types.CPointer(types.float64)(), codegen
+        def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
+            entry = context.get_data_type(dtype)
+            memory = cgutils.alloca_once(builder, entry, size=size)
+            array = make_array(array_type)(context, builder)
+            number = types.intp
+            width = context.get_abi_sizeof(entry)
+            populate_array(
+                array,
+                data=memory,
+                shape=[context.get_constant(number, size)],
+                strides=[context.get_constant(number, width)],
+                itemsize=context.get_constant(number, width),
+                meminfo=None,
+            )
+            return array._getvalue()
 
-    @intrinsic
-    def _state_pointer(typing_context):
-        def codegen(context, builder, signature, args):
-            return cgutils.alloca_once(builder, ir.IntType(8), size=STATE.itemsize)
+        return array_type(), codegen
 
-        return types.CPointer(types.uint8)(), codegen
-
-    _STATE_SIZE = STATE.itemsize
-
-    # Always inlined: the memory is the caller's, on its stack.
-    from envs.core.compiling import inlined
-
-    @inlined
-    def spare_weights():
+    @intrinsic  # type: ignore[misc]
+    def spare_weights(_context: Any) -> Any:
         """Room for one weight per place, for as long as the caller runs."""
-        return carray(_weights_pointer(), (MAX_NODES,))
+        return _stack_array(types.float64, MAX_NODES)
 
-    @inlined
-    def spare_state():
+    @intrinsic  # type: ignore[misc]
+    def spare_state(_context: Any) -> Any:
         """Room for one state, for as long as the caller runs."""
-        return carray(_state_pointer(), (_STATE_SIZE,))
+        return _stack_array(types.uint8, STATE.itemsize)

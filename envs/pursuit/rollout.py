@@ -1,0 +1,130 @@
+"""A quick player for both sides, as a kernel: for playouts of a search and to weigh up maps.
+
+The fugitive goes where the nearest detective is farthest. Each detective draws a place from the
+belief and goes nearer to it, so together they cover what is likely. Nobody uses what he may not
+know. One move in ten is random.
+"""
+
+from __future__ import annotations
+
+from envs.core.compiling import helper, kernel
+from envs.core.kernels import SAMPLE
+from envs.core.rng import below
+from envs.pursuit.belief import draw_place
+from envs.pursuit.kernels import card_list
+from envs.pursuit.moves import is_free, may_move_now, stands_there
+from envs.pursuit.record import (
+    DETECTIVE_PLACING,
+    FAR,
+    FUGITIVE,
+    FUGITIVE_MOVE,
+    FUGITIVE_PLACING,
+    NOTHING,
+    NOWHERE,
+    PICK,
+    RULES,
+    RULES_SIZE,
+    STATE,
+    distance,
+    map_of,
+)
+
+__all__ = ["nearest_detective", "rollout"]
+
+ONE_RANDOM_IN = 10
+NUM_STARTS = 4
+"""Places among which a fugitive who sees the detectives picks his start."""
+
+
+@helper
+def nearest_detective(s, r, rules, m, place):
+    """Steps from ``place`` to the nearest detective, by any transport that detectives can use."""
+    least = FAR
+    for piece in range(1, 1 + r.num_detectives):
+        if s.place[piece] != NOWHERE:
+            least = min(least, distance(rules, m, r.num_slots, s.place[piece], place))
+    return least
+
+
+@helper
+def rate(s, r, rules, m, piece, target, goal):
+    """How good a target is: more is better."""
+    if goal == NOWHERE:
+        return 0
+    if piece == FUGITIVE:
+        return nearest_detective(s, r, rules, m, target)
+    return -distance(rules, m, r.num_slots, target, goal)
+
+
+@helper
+def best_move(s, r, rules, m, rng, goal, skipped):
+    """The best rated move of the piece to move, a random one among equals; none: ``NOTHING``."""
+    best, best_rate, num_equal = NOTHING, -10 * FAR, 0
+    piece = s.piece
+    for kind in range(r.num_kinds):
+        if s.tickets[piece, kind] == 0 or kind == skipped:
+            continue
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            target = rules[at]
+            if not is_free(s, r, rules, m, piece, target):
+                continue
+            rated = rate(s, r, rules, m, piece, target, goal)
+            if rated < best_rate:
+                continue
+            num_equal = 1 if rated > best_rate else num_equal + 1
+            best_rate = rated
+            if below(rng, num_equal) == 0:
+                best = r.num_slots * kind + target
+    return best
+
+
+@helper
+def random_start(s, r, rules, m, rng):
+    """A place for the piece that is to be put on the board."""
+    first, count = card_list(s, m)
+    if s.phase == DETECTIVE_PLACING:
+        place = rules[first + below(rng, count)]
+        while stands_there(s, r, place):
+            place = rules[first + below(rng, count)]
+        return place
+    best, best_gap = 0, -1
+    num_tries = 0
+    while num_tries < NUM_STARTS or best_gap <= 0:
+        place = rules[first + below(rng, count)]
+        gap = nearest_detective(s, r, rules, m, place)
+        if gap > best_gap:
+            best, best_gap = place, gap
+        num_tries += 1
+    return best
+
+
+@kernel(SAMPLE)
+def rollout(state, rules, rng):
+    """Choose an action of the player to move."""
+    s = state.view(STATE)[0]
+    r = rules[:RULES_SIZE].view(RULES)[0]
+    m = map_of(rules, s.map)
+    if s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING:
+        return random_start(s, r, rules, m, rng)
+    if s.phase == PICK:
+        piece = 1 + below(rng, r.num_detectives)
+        while not may_move_now(s, r, rules, m, piece):
+            piece = 1 + below(rng, r.num_detectives)
+        return r.pick_action + piece - 1
+    is_random = below(rng, ONE_RANDOM_IN) == 0
+    skipped = NOTHING
+    if s.phase == FUGITIVE_MOVE:
+        goal = s.place[FUGITIVE]
+        is_close = nearest_detective(s, r, rules, m, goal) <= 1
+        if is_close and s.double == 0 and s.doubles_left > 0 and below(rng, 2) == 0:
+            return r.double_action
+        # A black ticket is worth most when there is something to hide.
+        if not is_close and below(rng, 4) > 0:
+            skipped = r.black
+    else:
+        goal = draw_place(s, r, rng)
+    action = best_move(s, r, rules, m, rng, NOWHERE if is_random else goal, skipped)
+    if action == NOTHING:
+        action = best_move(s, r, rules, m, rng, goal, NOTHING)
+    return action

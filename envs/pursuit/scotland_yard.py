@@ -1,0 +1,70 @@
+"""Scotland Yard: detectives hunt Mr. X, who shows himself only now and then.
+
+**Rules.** Detectives draw start cards, then Mr. X draws his in secret. There are 22 rounds. In each
+Mr. X moves first, then every detective, in any order they like. A move takes one edge of one
+transport to the next station and costs a ticket of that transport: detectives have 11 taxi, 8 bus
+and 4 underground tickets, Mr. X takes his from the supply without limit. Everybody must move, and
+only to a station without a detective. Mr. X's station is hidden; the ticket he uses is seen. He
+shows himself after his moves 3, 8, 13, 18 and 24. A **black ticket** (he has 5) stands for any
+transport, hides which, and is the only one for a ferry. With a **double move** (he has 2, at most
+one a round) he makes two moves one after the other. A detective who has no ticket for any way out
+leaves the game.
+
+**End.** Detectives win when one of them enters Mr. X's station, or when he cannot move. Mr. X wins
+when the last round is over, or when no detective is left.
+
+**Source.** The rules as a bachelor thesis about the game tells them. The board with 200 stations
+is our own, since the thesis has none; any other can be read from a file (``board.py``). The preset
+``reduced`` is the game that the thesis plays: a grid of 5 x 5 with two detectives, who move at once
+and before Mr. X, no tickets, 20 rounds, Mr. X seen at the start and after every third move.
+
+Actions, chance and who sees what: see ``game.py``.
+
+**Returns.** The fugitive's is 1 if he escapes and -1 if not, with ``rewards="survival"`` twice the
+share of rounds he has survived, minus 1; every detective's is the opposite.
+
+**Version history.** v0: first version.
+
+>>> from envs import make_game
+>>> game = make_game("scotland_yard_v0", "reduced")
+>>> game.facts.num_actions, game.action_text(0)
+(25, 'street to 1')
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from envs.pursuit.game import Pursuit
+from envs.pursuit.options import PursuitOptions
+
+__all__ = ["ScotlandYard", "ScotlandYardOptions"]
+
+
+class ScotlandYardOptions(PursuitOptions):
+    """Options of Scotland Yard."""
+
+
+class ScotlandYard(Pursuit):
+    """Scotland Yard; see the module for the rules."""
+
+    id = "scotland_yard_v0"
+    Options = ScotlandYardOptions
+    fugitive_name = "Mr. X"
+    presets = MappingProxyType(
+        {
+            "original": {},
+            "reduced": {
+                "board": "grid",
+                "num_detectives": 2,
+                "rounds": 20,
+                "reveals": 3,
+                "first": "detectives",
+                "moving": "at_once",
+                "start_is_known": True,
+                "detective_tickets": "unlimited",
+                "black_tickets": 0,
+                "double_moves": 0,
+            },
+        }
+    )
