@@ -88,7 +88,8 @@ class Pursuit(Game):
             num_players=int(r.num_players),
             num_actions=int(r.pick_action) + num_picks,
             num_chance_outcomes=max(
-                int(r.num_slots) if o.starts == "drawn" else 0, int(r.num_maps) % max(r.num_maps, 2)
+                int(r.num_slots) if o.starts == "drawn" else 0,
+                int(r.num_maps) if r.num_maps > 1 else 0,
             ),
             max_length=1 + num_pieces + o.rounds * per_round + 2 * o.double_moves,
             min_return=-1.0,

@@ -32,7 +32,7 @@ __all__ = ["EDGE_MODES", "MapRecipe", "grid_board", "random_board"]
 
 EDGE_MODES = ("ring", "radius", "unbounded")
 _SMALLEST_SHARE = 0.9
-_MOST_ATTEMPTS = 1000
+_MOST_ATTEMPTS = 200
 
 STREET = Transport("street", "#8a8f98")
 CAB, TAXI, TRAM = (

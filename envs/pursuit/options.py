@@ -73,7 +73,7 @@ class PursuitOptions(Options):
         low=0.01,
         high=0.5,
         is_structural=False,
-        help="random maps on which quick players' win rate is farther from one half are refused",
+        help="random maps on which simple players' win rate is farther from one half are refused",
     )
     num_detectives: int = option(5, low=1, high=MAX_DETECTIVES, help="detectives who give chase")
     seats: str = option(

@@ -1,8 +1,9 @@
 """The boards of a game: found by name, read from a file, or a pool of random maps.
 
-**Balance.** How fair a map is shows when quick players meet on it many times: the balance score is
-the share of games that detectives win. With ``max_imbalance`` maps whose score is too far from one
-half are drawn anew.
+**Balance.** How fair a map is shows when simple players meet on it many times, detectives who head
+for where the fugitive was last seen and a fugitive who keeps away from the nearest: the balance
+score is the share of games that the detectives win. With ``max_imbalance`` maps whose score is too
+far from one half are drawn anew.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from envs.pursuit.kernels import new, sample, step, turn
 from envs.pursuit.options import SHIPPED, PursuitOptions
 from envs.pursuit.record import ESCAPED
 from envs.pursuit.record import STATE as RECORD
-from envs.pursuit.rollout import rollout
+from envs.pursuit.rollout import plain_choice
 from envs.pursuit.tables import Table, pack_rules
 
 __all__ = ["FOLDER", "balance", "boards_of", "named_board", "rules_of"]
@@ -73,7 +74,7 @@ def rules_of(options: PursuitOptions) -> Table:
 
 @compiled(INT(RULES, STATE, RNG, INT))
 def _count_wins(rules, state, rng, num_games):
-    """Let quick players meet; how often detectives win."""
+    """Let simple players meet; how often detectives win."""
     num_wins = 0
     s = state.view(RECORD)[0]
     for _ in range(num_games):
@@ -82,7 +83,7 @@ def _count_wins(rules, state, rng, num_games):
             if turn(state, rules) == CHANCE:
                 step(state, rules, sample(state, rules, rng))
             else:
-                step(state, rules, rollout(state, rules, rng))
+                step(state, rules, plain_choice(state, rules, rng))
         num_wins += s.reason < ESCAPED
     return num_wins
 
@@ -90,7 +91,7 @@ def _count_wins(rules, state, rng, num_games):
 def balance(
     board: Board, options: PursuitOptions, num_games: int = NUM_TRIAL_GAMES, seed: int = 0
 ) -> float:
-    """The share of games that detectives win on a board when quick players meet.
+    """The share of games that detectives win on a board when simple players meet.
 
     >>> 0.0 <= balance(grid_board(5, 5), PursuitOptions(detective_tickets=99), 10) <= 1.0
     True

@@ -29,7 +29,7 @@ from envs.pursuit.record import (
     map_of,
 )
 
-__all__ = ["nearest_detective", "rollout"]
+__all__ = ["nearest_detective", "plain_choice", "rollout"]
 
 ONE_RANDOM_IN = 10
 NUM_STARTS = 4
@@ -99,9 +99,12 @@ def random_start(s, r, rules, m, rng):
     return best
 
 
-@kernel(SAMPLE)
-def rollout(state, rules, rng):
-    """Choose an action of the player to move."""
+@helper
+def choose(state, rules, rng, has_belief, one_random_in):
+    """Choose an action of the player to move.
+
+    Detectives chase a place drawn from the belief, or where the fugitive was last seen.
+    """
     s = state.view(STATE)[0]
     r = rules[:RULES_SIZE].view(RULES)[0]
     m = map_of(rules, s.map)
@@ -112,7 +115,6 @@ def rollout(state, rules, rng):
         while not may_move_now(s, r, rules, m, piece):
             piece = 1 + below(rng, r.num_detectives)
         return r.pick_action + piece - 1
-    is_random = below(rng, ONE_RANDOM_IN) == 0
     skipped = NOTHING
     if s.phase == FUGITIVE_MOVE:
         goal = s.place[FUGITIVE]
@@ -123,8 +125,22 @@ def rollout(state, rules, rng):
         if not is_close and below(rng, 4) > 0:
             skipped = r.black
     else:
-        goal = draw_place(s, r, rng)
-    action = best_move(s, r, rules, m, rng, NOWHERE if is_random else goal, skipped)
+        goal = draw_place(s, r, rng) if has_belief else s.seen_place
+    if one_random_in > 0 and below(rng, one_random_in) == 0:
+        goal = NOWHERE
+    action = best_move(s, r, rules, m, rng, goal, skipped)
     if action == NOTHING:
         action = best_move(s, r, rules, m, rng, goal, NOTHING)
     return action
+
+
+@kernel(SAMPLE)
+def rollout(state, rules, rng):
+    """An action of the quick player."""
+    return choose(state, rules, rng, True, ONE_RANDOM_IN)
+
+
+@kernel(SAMPLE)
+def plain_choice(state, rules, rng):
+    """The same without belief and random moves: the measure of a map."""
+    return choose(state, rules, rng, False, 0)
