@@ -2,7 +2,8 @@
 
 What detectives see of him (tickets, reveals, that he was not caught, that he could move) is public,
 so this is part of the public state. It is exact: a history counts if it follows the rules and shows
-the detectives just what they have seen. Weighting histories alike is what ``determinize`` draws by.
+the detectives just what they have seen. When he shows himself, counting begins anew from there.
+``determinize`` draws by these weights, so every history is as likely as any other.
 """
 
 from __future__ import annotations

@@ -37,9 +37,10 @@ __all__ = ["begin", "play_action", "play_chance"]
 @helper
 def begin(s, r, rules):
     """Hand out tickets and see what is to be drawn first."""
-    for piece in range(1 + r.num_detectives):
+    for piece in range(s.place.size):
         s.place[piece] = NOWHERE
         s.last_from[piece] = NOWHERE
+    for piece in range(1 + r.num_detectives):
         for kind in range(r.num_kinds):
             given = r.fugitive_tickets[kind] if piece == FUGITIVE else r.detective_tickets[kind]
             s.tickets[piece, kind] = given

@@ -23,13 +23,8 @@ def board_text(board: Board, s: Any, fugitive: int) -> list[str]:
     columns = 1 + int(max(node.x for node in board.nodes))
     cells = [[" "] * columns for _ in range(rows)]
     marks = {int(s.seen_place): "-"}
-    if fugitive != NOWHERE:
-        marks[fugitive] = "X"
-    for piece in range(1, len(s.place)):
-        if s.place[piece] != NOWHERE and (piece == 1 or s.last_kind.size > piece):
-            marks.setdefault(int(s.place[piece]), str(piece))
-            if marks[int(s.place[piece])] == "-":
-                marks[int(s.place[piece])] = str(piece)
+    marks |= {int(s.place[piece]): str(piece) for piece in range(1, len(s.place))}
+    marks[fugitive] = "X"
     for node in board.nodes:
         cells[int(node.y)][int(node.x)] = marks.get(node.number - 1, ".")
     return [" ".join(row).rstrip() for row in cells]
