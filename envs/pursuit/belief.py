@@ -106,4 +106,3 @@ def draw_place(s, r, rng):
             if left < 0.0:
                 break
     return chosen
-

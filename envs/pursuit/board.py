@@ -19,6 +19,7 @@ A board file is JSON::
       "ferry": [[1, 3]]
      },
      "starts": {"detective": [1, 2], "fugitive": [3]},
+     "water": [[[0.0, 2.0], [4.0, 2.5]]],
      "origin": "drawn by hand"
     }
 
@@ -28,6 +29,7 @@ A board file is JSON::
 ``nodes``       numbers from 1 to 256, each once; ``x`` grows to the right and ``y`` downwards
 ``edges``       pairs of numbers by transport; every edge goes both ways
 ``starts``      the start cards of each role; a role that is left out may start anywhere
+``water``       lines of rivers for pictures, each a list of points; may be left out
 ``origin``      where the board comes from, in words; may be left out
 ==============  ==================================================================================
 
@@ -63,8 +65,10 @@ MAX_TRANSPORTS = 5
 
 FORMAT, VERSION = "masquerade board", 1
 ROLES = ("detective", "fugitive")
+KEYS = ("format", "version", "name", "transports", "nodes", "edges", "starts", "water", "origin")
 
 Pair = tuple[int, int]
+Line = tuple[tuple[float, float], ...]
 
 
 class BoardError(MasqueradeError):
@@ -102,6 +106,7 @@ class Board:
     """Numbers of the start cards; empty: everywhere."""
     fugitive_starts: tuple[int, ...] = ()
     origin: str = ""
+    water: tuple[Line, ...] = ()
 
     @property
     def num_slots(self) -> int:
@@ -136,7 +141,8 @@ class Board:
         ]
         transports = [
             json.dumps(
-                {"name": t.name, "color": t.color} | ({"needs_black": True} if t.needs_black else {})
+                {"name": t.name, "color": t.color}
+                | ({"needs_black": True} if t.needs_black else {})
             )
             for t in self.transports
         ]
@@ -153,6 +159,7 @@ class Board:
             '"nodes": [\n  ' + ",\n  ".join(nodes) + "\n ]",
             '"edges": {\n  ' + ",\n  ".join(edges) + "\n }",
             f'"starts": {json.dumps({k: list(v) for k, v in starts.items() if v})}',
+            f'"water": {json.dumps(self.water)}',
             f'"origin": {json.dumps(self.origin)}',
         ]
         return "{\n " + ",\n ".join(parts) + "\n}\n"
@@ -199,10 +206,9 @@ def parse_board(content: Any) -> Board:
     for key in ("name", "transports", "nodes", "edges"):
         if key not in content:
             raise BoardError(f"'{key}' is missing")
-    known = ("format", "version", "name", "transports", "nodes", "edges", "starts", "origin")
     for key in content:
-        if key not in known:
-            raise BoardError(f"unknown key '{key}': {nearest(str(key), known)}")
+        if key not in KEYS:
+            raise BoardError(f"unknown key '{key}': {nearest(str(key), KEYS)}")
     transports = _transports(content["transports"])
     nodes = _nodes(content["nodes"])
     numbers = {node.number for node in nodes}
@@ -218,6 +224,7 @@ def parse_board(content: Any) -> Board:
         detective_starts=_starts(starts, "detective", numbers),
         fugitive_starts=_starts(starts, "fugitive", numbers),
         origin=str(content.get("origin", "")),
+        water=_water(content.get("water", [])),
     )
     check_connections(board)
     return board
@@ -310,6 +317,13 @@ def _starts(content: Mapping[str, Any], role: str, numbers: set[int]) -> tuple[i
     if len(set(cards)) < len(cards):
         raise BoardError(f"starts of '{role}' name a node twice")
     return tuple(sorted(cards))
+
+
+def _water(content: Any) -> tuple[Line, ...]:
+    try:
+        return tuple(tuple((float(x), float(y)) for x, y in line) for line in content)
+    except (TypeError, ValueError):
+        raise BoardError("water must be a list of lines, each a list of points [x, y]") from None
 
 
 def check_connections(board: Board) -> None:

@@ -73,6 +73,10 @@ def city_board(seed: int = 0, name: str = "city") -> Board:
         detective_starts=tuple(sorted(i + 1 for i in cards[0::2][:16])),
         fugitive_starts=tuple(sorted(i + 1 for i in cards[1::2])),
         origin=f"envs.pursuit.city, seed {seed}",
+        water=(
+            tuple((float(x), round(river(x), 2)) for x in range(-1, int(WIDTH) + 2)),
+            tuple((round(canal(y), 2), float(y)) for y in range(-1, int(HEIGHT) + 2)),
+        ),
     )
 
 

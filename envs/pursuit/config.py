@@ -23,7 +23,7 @@ from envs.core.errors import OptionError, nearest
 
 __all__ = ["load_config"]
 
-NUMBERS = {
+NUMBERS: dict[str, dict[str, str | None]] = {
     "graph": {
         "Rows": "rows",
         "Columns": "columns",
@@ -85,9 +85,9 @@ def _read(section: str, key: str, value: Any) -> dict[str, Any]:
         return {"reveals": tuple(value)}
     known = NUMBERS[section]
     if key not in known:
-        names = [*known, *TOKENS, REVEALS] if section == "game" else [*known]
-        raise OptionError(f"unknown key '{key}' in '{section}': {nearest(key, names)}")
+        keys = [*known, *TOKENS, REVEALS] if section == "game" else [*known]
+        raise OptionError(f"unknown key '{key}' in '{section}': {nearest(key, keys)}")
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise OptionError(f"{key} in '{section}' must be a number, not {value!r}")
-    name = known[key]
-    return {} if name is None else {name: value}
+    option = known[key]
+    return {} if option is None else {option: value}

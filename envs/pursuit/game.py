@@ -24,6 +24,7 @@ from envs.core.kernels import OVER
 from envs.pursuit.board import Board
 from envs.pursuit.kernels import KERNELS
 from envs.pursuit.options import PursuitOptions
+from envs.pursuit.picture import draw_pursuit
 from envs.pursuit.pool import boards_of, rules_of
 from envs.pursuit.record import (
     DETECTIVE_DRAW,
@@ -164,8 +165,8 @@ class Pursuit(Game):
         if s.turn < 0:
             return "start cards are drawn"
         if s.phase in (DETECTIVE_PLACING, FUGITIVE_PLACING):
-            who = FUGITIVE if s.phase == FUGITIVE_PLACING else int(s.piece)
-            return f"{self.piece_name(who)} chooses a start"
+            piece = FUGITIVE if s.phase == FUGITIVE_PLACING else int(s.piece)
+            return f"{self.piece_name(piece)} chooses a start"
         who = self.piece_name(int(s.piece)) if s.piece or s.turn == 0 else "any detective"
         return f"{clock}: {who} to move" + (", double move" if s.double else "")
 
@@ -185,6 +186,10 @@ class Pursuit(Game):
         shown = " ".join(possible[:24]) + (" ..." if len(possible) > 24 else "")
         lines.append(f"possible: {len(possible)} places: {shown}" if possible else "possible: -")
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """The map with pieces and last moves; tickets and travel log beside it."""
+        return draw_pursuit(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """Tickets are never lost: what detectives spend is given, what is used is counted."""

@@ -137,9 +137,7 @@ def _join(recipe: MapRecipe, draws: np.ndarray, origin: str) -> Board | None:
         Node(cell + 1, float(cell % recipe.columns), float(cell // recipe.columns))
         for cell in sorted(part)
     )
-    edges = tuple(
-        tuple(sorted((a + 1, b + 1) for a, b in some if a in part)) for some in pairs
-    )
+    edges = tuple(tuple(sorted((a + 1, b + 1) for a, b in some if a in part)) for some in pairs)
     cut = len(joined) - len(part)
     return Board(
         f"random map {recipe.rows} x {recipe.columns}",

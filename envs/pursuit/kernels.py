@@ -216,12 +216,12 @@ def seen(state, rules, action, player):
     shown = ending(state, rules, action)
     what = action
     if player != FUGITIVE and shown != SHOWN_CAUGHT:
-        if s.phase == FUGITIVE_DRAW or s.phase == FUGITIVE_PLACING:
-            if not r.is_start_known:
-                what = HIDDEN
-        elif s.phase == FUGITIVE_MOVE and action != r.double_action:
-            if not r.is_reveal[s.num_moves + 1]:
-                what = HIDDEN + action // r.num_slots
+        is_start = s.phase == FUGITIVE_DRAW or s.phase == FUGITIVE_PLACING
+        is_move = s.phase == FUGITIVE_MOVE and action != r.double_action
+        if is_start and not r.is_start_known:
+            what = HIDDEN
+        elif is_move and not r.is_reveal[s.num_moves + 1]:
+            what = HIDDEN + action // r.num_slots
     return 4 * what + shown + 1
 
 

@@ -11,10 +11,10 @@ __all__ = ["can_leave", "has_move", "is_free", "mark_moves", "stands_there"]
 @helper
 def stands_there(s, r, place):
     """Whether any detective stands on ``place``."""
+    found = False
     for piece in range(1, 1 + r.num_detectives):
-        if s.place[piece] == place:
-            return True
-    return False
+        found |= s.place[piece] == place
+    return found
 
 
 @helper
@@ -64,9 +64,9 @@ def is_free(s, r, rules, m, piece, target):
     if r.may_share:
         return True
     for other in range(1, 1 + r.num_detectives):
-        if other != piece and s.place[other] == target:
-            if r.moving != AT_ONCE or not makes_way(s, r, rules, m, piece, other):
-                return False
+        is_there = other != piece and s.place[other] == target
+        if is_there and not (r.moving == AT_ONCE and makes_way(s, r, rules, m, piece, other)):
+            return False
     return True
 
 

@@ -183,4 +183,5 @@ def _packed(steps: npt.NDArray[np.int64]) -> Table:
     flat[: steps.size] = np.minimum(steps, FAR).ravel()
     words = flat.reshape(-1, 4).astype(np.uint32)
     shifts = np.array([0, 8, 16, 24], np.uint32)
-    return (words << shifts).sum(axis=1, dtype=np.uint32).view(np.int32)
+    packed: Table = (words << shifts).sum(axis=1, dtype=np.uint32).view(np.int32)
+    return packed

@@ -41,6 +41,7 @@ def content() -> dict[str, Any]:
         "nodes": [{"number": n, "x": n % 2, "y": n // 2} for n in (1, 2, 3, 4)],
         "edges": {"taxi": [[1, 2], [2, 4], [4, 3]], "ferry": [[1, 3]]},
         "starts": {"detective": [1, 2], "fugitive": [4]},
+        "water": [[[0, 3], [2, 3.5]]],
         "origin": "by hand",
     }
 
@@ -89,7 +90,7 @@ FAULTS: list[tuple[Change, str]] = [
     (
         lambda c: c.update(edgse={}),
         "unknown key 'edgse': did you mean 'edges'? (known: edges, format, name, nodes, origin, "
-        "starts, transports, version)",
+        "starts, transports, version, water)",
     ),
     (
         lambda c: c.update(version=2),
@@ -103,6 +104,10 @@ FAULTS: list[tuple[Change, str]] = [
     (
         lambda c: c["transports"][0].update(needs_black=True),
         "at least one transport must have tickets of its own",
+    ),
+    (
+        lambda c: c.update(water=[3]),
+        "water must be a list of lines, each a list of points [x, y]",
     ),
     (
         lambda c: c["transports"][0].update(name="black"),

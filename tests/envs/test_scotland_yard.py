@@ -82,7 +82,9 @@ def test_joint_moves_number_from_4_to_16_and_ten_on_average() -> None:
     for first, second in itertools.permutations(range(25), 2):
         around = {first, second}
         away = next(
-            x for x in range(25) if all(abs(x // 5 - d // 5) + abs(x % 5 - d % 5) > 1 for d in around)
+            x
+            for x in range(25)
+            if all(abs(x // 5 - d // 5) + abs(x % 5 - d % 5) > 1 for d in around)
         )
         counts.append(len(joint_moves(started(REDUCED, [first, second], away))))
     assert len(counts) == 600

@@ -1,8 +1,8 @@
 """The plainest players of a pursuit: distance and nothing else.
 
 The fugitive takes the move after which his distances from all detectives add up to most, each
-detective the one that brings him nearest to where the fugitive was last seen; before that, any move.
-Of equals the first is taken, so a player can be learned by heart: a yardstick, not an opponent.
+detective the one that brings him nearest to where the fugitive was last seen, and before that any
+move. Of equals the first is taken, so he can be learned by heart: a yardstick, not an opponent.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def worth(s, r, rules, m, piece, target):
 @helper
 def best_by_distance(s, r, rules, m):
     """The first of the best moves of the piece to move."""
-    best, most = NOTHING, -(MAX_DETECTIVES + 1) ** 2 * FAR
+    best, most = NOTHING, -((MAX_DETECTIVES + 1) ** 2) * FAR
     for kind in range(r.num_kinds):
         if s.tickets[s.piece, kind] == 0:
             continue

@@ -180,7 +180,5 @@ class PursuitHeuristic(Agent):
         """Of the worlds only what is public is read, and the fugitive's place for himself."""
         actions = np.empty(len(views), np.int64)
         worlds = views.worlds()
-        _choose(
-            self.game.rules, worlds, views.rngs, int(self.exact), self._finder.arrays, actions
-        )
+        _choose(self.game.rules, worlds, views.rngs, int(self.exact), self._finder.arrays, actions)
         return actions

@@ -29,13 +29,11 @@ PURSUITS = ("scotland_yard_v0", "phantom_v0")
 @helper
 def has_way(s, rules, m, piece, kind, target):
     """Whether a ticket that ``piece`` holds takes it to ``target``."""
-    if s.tickets[piece, kind] == 0:
-        return False
     way = m.ways[kind] + s.place[piece]
+    leads_there = False
     for at in range(rules[way], rules[way + 1]):
-        if rules[at] == target:
-            return True
-    return False
+        leads_there |= rules[at] == target
+    return leads_there and s.tickets[piece, kind] != 0
 
 
 @helper
