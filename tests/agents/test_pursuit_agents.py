@@ -263,7 +263,7 @@ def win_rate(game: Game, fugitive: str, detectives: str, num_games: int = 600) -
 
 
 def test_simple_players_win_about_as_often_as_the_thesis_says() -> None:
-    """150 games each there: random detectives 12 %, heuristic ones against a random Phantom 100 %."""
+    """There, of 150 games: random detectives 12 %, heuristic ones and a random Phantom 100 %."""
     rates = []
     for preset in ("map_1", "map_2", "map_3"):
         game = make_game("phantom_v0", preset)
