@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.game import Facts, Game, Piece
-from envs.core.kernels import OVER
+from envs.core.facts import Facts, ObservationField, Seat
+from envs.core.game import Game
+from envs.core.kernels import OVER, OptionalKernels
 from envs.pursuit.board import Board
-from envs.pursuit.kernels import KERNELS
+from envs.pursuit.kernels import KERNELS, settle
 from envs.pursuit.options import PursuitOptions
 from envs.pursuit.picture import draw_pursuit
 from envs.pursuit.pool import boards_of, rules_of
@@ -39,6 +40,7 @@ from envs.pursuit.record import (
     STATE,
     UNLIMITED,
 )
+from envs.pursuit.rollout import evaluate, rollout
 from envs.pursuit.text import board_text, log_text, ticket_text
 
 __all__ = ["Pursuit"]
@@ -50,6 +52,7 @@ class Pursuit(Game):
     Options = PursuitOptions
     state_dtype = STATE
     kernels = KERNELS
+    optional = OptionalKernels(settle=settle, rollout=rollout, evaluate=evaluate)
     options: PursuitOptions
     fugitive_name = "the fugitive"
 
@@ -86,49 +89,62 @@ class Pursuit(Game):
         num_picks = o.num_detectives if o.moving == "any_order" else 0
         per_round = num_pieces + max(num_picks - 1, 0)
         return Facts(
-            num_players=int(r.num_players),
             num_actions=int(r.pick_action) + num_picks,
             num_chance_outcomes=max(
                 int(r.num_slots) if o.starts == "drawn" else 0,
                 int(r.num_maps) if r.num_maps > 1 else 0,
             ),
             max_length=1 + num_pieces + o.rounds * per_round + 2 * o.double_moves,
-            min_return=-1.0,
-            max_return=1.0,
-            return_sum=0.0 if r.num_players == 2 else None,
+            seats=(
+                Seat("fugitive", 0, -1.0, 1.0),
+                *[Seat("detective", 1, -1.0, 1.0)] * (int(r.num_players) - 1),
+            ),
+            objective="win" if o.rewards == "win" else "return",
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Clock, tickets, places and the belief, which is public."""
         r = self.header
         slots, kinds, detectives = int(r.num_slots), int(r.num_kinds), int(r.num_detectives)
-        pieces = [
-            Piece("seat", int(r.num_players), "one-hot seat of the viewer"),
-            Piece("round", 1, "share of the rounds that have begun"),
-            Piece("unseen", 1, "moves since the fugitive was seen, of 8"),
-            Piece("reveal", 1, "1 if he shows himself after his next move"),
-            Piece("doubles", 1, "share of his double moves that are left"),
-            Piece("in_double", 1, "moves left of a double move, of 2"),
-            Piece("placing", 1, "1 while starts are chosen"),
-            Piece("last_ticket", kinds, "one-hot ticket of his last move"),
-            Piece("to_move", 1 + detectives, "the pieces that may move next, the fugitive first"),
-            Piece("tickets", (1 + detectives) * kinds, "share of tickets left, by piece and kind"),
-            Piece("detectives", detectives * slots, "one-hot place of every detective"),
-            Piece("fugitive", slots, "his place, for himself and for all when he was just seen"),
-            Piece("last_seen", slots, "one-hot place where he was last seen"),
-            Piece("belief", slots, "share of the possible histories that lead to each place"),
-            Piece("possible", slots, "1 for every place where he can be"),
+        fields = [
+            ObservationField("seat", int(r.num_players), "one-hot seat of the viewer"),
+            ObservationField("round", 1, "share of the rounds that have begun"),
+            ObservationField("unseen", 1, "moves since the fugitive was seen, of 8"),
+            ObservationField("reveal", 1, "1 if he shows himself after his next move"),
+            ObservationField("doubles", 1, "share of his double moves that are left"),
+            ObservationField("in_double", 1, "moves left of a double move, of 2"),
+            ObservationField("placing", 1, "1 while starts are chosen"),
+            ObservationField("last_ticket", kinds, "one-hot ticket of his last move"),
+            ObservationField(
+                "to_move", 1 + detectives, "the pieces that may move next, the fugitive first"
+            ),
+            ObservationField(
+                "tickets", (1 + detectives) * kinds, "share of tickets left, by piece and kind"
+            ),
+            ObservationField("detectives", detectives * slots, "one-hot place of every detective"),
+            ObservationField(
+                "fugitive", slots, "his place, for himself and for all when he was just seen"
+            ),
+            ObservationField("last_seen", slots, "one-hot place where he was last seen"),
+            ObservationField(
+                "belief", slots, "share of the possible histories that lead to each place"
+            ),
+            ObservationField("possible", slots, "1 for every place where he can be"),
         ]
         if r.shows_map:
             stops = int(r.num_tickets) * slots
-            pieces.append(Piece("stops", stops, "1 where a transport stops, by transport"))
-        return tuple(pieces)
+            fields.append(
+                ObservationField("stops", stops, "1 where a transport stops, by transport")
+            )
+        return tuple(fields)
 
     # ---- words -----------------------------------------------------------------------------------
 
-    def action_text(self, action: int) -> str:
-        """``taxi to 46``, ``double`` or ``detective 2``."""
+    def action_text(self, state: Any, action: int) -> str:
+        """``taxi to 46``, ``start at 46``, ``double`` or ``detective 2``."""
         r = self.header
+        if self.record(state).phase in (DETECTIVE_PLACING, FUGITIVE_PLACING):
+            return f"start at {action + 1}"
         if action == r.double_action:
             return "double"
         if action >= r.pick_action:

@@ -44,7 +44,7 @@ from envs.pursuit.record import (
     spare_state,
 )
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "settle"]
 
 # Tokens: 4 * what + how it ended + 1.
 NOT_ENDED, SHOWN_CAUGHT, SHOWN_BLOCKED = range(3)
@@ -82,7 +82,7 @@ def mark_places(s, r, rules, m, mask):
 
 
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     """See ``envs/core/kernels.py``, as for all of the following."""
     state[:] = 0
     begin(state.view(STATE)[0], rules[:RULES_SIZE].view(RULES)[0], rules)
@@ -346,5 +346,4 @@ KERNELS = Kernels(
     returns=returns,
     observe=observe,
     determinize=determinize,
-    settle=settle,
 )

@@ -34,8 +34,8 @@ share of rounds he has survived, minus 1; every detective's is the opposite.
 
 >>> from envs import make_game
 >>> game = make_game("phantom_v0")
->>> len(game.boards[0].nodes), game.action_text(0)
-(80, 'cab to 1')
+>>> len(game.boards[0].nodes), game.facts.num_actions
+(80, 297)
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _count_wins(rules, state, rng, num_games):
     num_wins = 0
     s = state.view(RECORD)[0]
     for _ in range(num_games):
-        new(state, rules)
+        new(state, rules, 0)
         while turn(state, rules) != OVER:
             if turn(state, rules) == CHANCE:
                 step(state, rules, sample(state, rules, rng))

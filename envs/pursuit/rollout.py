@@ -7,14 +7,17 @@ know. One move in ten is random.
 
 from __future__ import annotations
 
+import math
+
 from envs.core.compiling import helper, kernel
-from envs.core.kernels import SAMPLE
+from envs.core.kernels import EVALUATE, ROLLOUT, SAMPLE
 from envs.core.rng import below
 from envs.pursuit.belief import draw_place
-from envs.pursuit.kernels import card_list
+from envs.pursuit.kernels import card_list, returns
 from envs.pursuit.moves import is_free, may_move_now, stands_there
 from envs.pursuit.record import (
     DETECTIVE_PLACING,
+    ENDED,
     FAR,
     FUGITIVE,
     FUGITIVE_MOVE,
@@ -29,7 +32,7 @@ from envs.pursuit.record import (
     map_of,
 )
 
-__all__ = ["nearest_detective", "plain_choice", "rollout"]
+__all__ = ["evaluate", "nearest_detective", "plain_choice", "rollout"]
 
 ONE_RANDOM_IN = 10
 NUM_STARTS = 4
@@ -134,7 +137,7 @@ def choose(state, rules, rng, has_belief, one_random_in):
     return action
 
 
-@kernel(SAMPLE)
+@kernel(ROLLOUT)
 def rollout(state, rules, rng):
     """An action of the quick player."""
     return choose(state, rules, rng, True, ONE_RANDOM_IN)
@@ -144,3 +147,29 @@ def rollout(state, rules, rng):
 def plain_choice(state, rules, rng):
     """The same without belief and random moves: the measure of a map."""
     return choose(state, rules, rng, False, 0)
+
+
+@kernel(EVALUATE)
+def evaluate(state, rules, out):
+    """A guess at the returns from how near detectives are to where he can be, and the rounds left.
+
+    Worth as much as its order: nearer detectives, fewer possible places and more rounds to go are
+    worse for the fugitive.
+    """
+    s = state.view(STATE)[0]
+    r = rules[:RULES_SIZE].view(RULES)[0]
+    if s.phase == ENDED or s.place[FUGITIVE] == NOWHERE:
+        returns(state, rules, out)
+        return
+    m = map_of(rules, s.map)
+    total, steps, num_possible = 0.0, 0.0, 0
+    for place in range(r.num_slots):
+        if s.belief[place] > 0.0:
+            total += s.belief[place]
+            steps += s.belief[place] * nearest_detective(s, r, rules, m, place)
+            num_possible += 1
+    hope = 0.35 * steps / max(total, 1.0) + 0.25 * math.log(num_possible + 1.0)
+    rounds_left = (r.rounds - s.round_number) / r.rounds
+    value = math.tanh(hope - 0.4 - 1.2 * rounds_left)
+    out[:] = -value
+    out[FUGITIVE] = value

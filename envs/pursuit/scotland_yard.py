@@ -27,8 +27,9 @@ share of rounds he has survived, minus 1; every detective's is the opposite.
 
 >>> from envs import make_game
 >>> game = make_game("scotland_yard_v0", "reduced")
->>> game.facts.num_actions, game.action_text(0)
-(25, 'street to 1')
+>>> position = game.replay([0, 24, 12])  # detectives in two corners, Mr. X in the middle
+>>> game.facts.num_actions, [position.action_text(a) for a in position.legal_actions()]
+(25, ['street to 2', 'street to 6'])
 """
 
 from __future__ import annotations

@@ -147,8 +147,7 @@ def test_the_phantom_sees_the_detectives_starts_only_if_they_place_first() -> No
     seeing = line(placement_order="detectives_first")
     position = play(seeing.new_position(), 2)
     assert position.turn == 0
-    fields = seeing.observation_fields if hasattr(seeing, "observation_fields") else None
-    parts = (fields or seeing.observation_pieces)(position.observation(0))
+    parts = seeing.observation_fields(position.observation(0))
     assert np.flatnonzero(parts["detectives"]).tolist() == [2]
 
 

@@ -309,7 +309,7 @@ def test_he_vanishes_again_if_the_first_half_of_a_double_move_shows_him(tmp_path
 def test_one_double_move_a_round_and_two_in_all(tmp_path: Path) -> None:
     game = small_game(tmp_path, reveals=0)
     position = started(game, [0], 5)
-    double = game.parse_action("double")
+    double = int(game.header.double_action)
     play(position, "double")
     assert double not in position.legal_actions()
     play(position, "taxi to 5")

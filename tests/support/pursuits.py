@@ -23,7 +23,7 @@ def play(position: Position, *moves: str | int) -> Position:
     """Play moves in words (``taxi to 4``), or to a place (from 0) by the only way there is."""
     for move in moves:
         if isinstance(move, str):
-            position.apply(position.game.parse_action(move))
+            position.apply(position.parse_action(move))
         else:
             ways = [a for a in position.legal_actions() if a % slots(position) == move]
             assert len(ways) == 1, f"{len(ways)} ways lead to place {move}"
