@@ -1,17 +1,4 @@
-"""What Scotland Yard and the Phantom share: facts, observation, words; see ``scotland_yard.py``.
-
-**Actions.** With ``P`` places (the highest number on the board) and the tickets numbered in the
-order of the board's transports, black last: ``P * ticket + place - 1`` goes to that place. Starts
-are chosen with the numbers of the first ticket. Then come ``double`` (if there are double moves)
-and, if detectives move in any order, ``detective 1`` and so on, to say who moves next.
-
-**Chance.** Which map, if there is a pool of them (outcome = its place in the pool); then start
-cards (outcome = place - 1), the detectives' first and the fugitive's last.
-
-**Who sees what.** Everything is public but the fugitive's place. Of his moves detectives see the
-ticket, and the place when he shows himself; of his start that it happened. Everybody sees when he
-is caught and when he cannot move.
-"""
+"""What Scotland Yard and the Phantom share: facts, observation, words and pictures."""
 
 from __future__ import annotations
 

@@ -25,17 +25,23 @@ in the series of ``map_seed``, so that pools to train and to test on have no map
 Prahy*. It gives no sizes or shares for its maps; the defaults are such that simple players win
 about as often as there.
 
-Actions, chance and who sees what: see ``game.py``.
+**Actions.** With ``P`` places (the highest number on the board) and the tickets numbered in the
+order of the board's transports, black last: ``P * ticket + place - 1`` goes to that place. Starts
+are chosen with the numbers of the first ticket. Then come ``double`` (if there are double moves)
+and, if detectives move in any order, ``detective 1`` and so on, to say who moves next.
+
+**Chance.** Which map, if there is a pool of them (outcome = its place in the pool); then start
+cards, if they are drawn (outcome = place - 1), the detectives' first and the fugitive's last.
+
+**Who sees what.** Everything is public but the fugitive's place. Of his moves detectives see the
+ticket, and the place when he shows himself; of his start that it happened. Everybody sees when he
+is caught and when he cannot move. What follows for where he can be is worked out exactly, for all
+to see: the belief is part of every observation.
 
 **Returns.** The fugitive's is 1 if he escapes and -1 if not, with ``rewards="survival"`` twice the
 share of rounds he has survived, minus 1; every detective's is the opposite.
 
 **Version history.** v0: first version.
-
->>> from envs import make_game
->>> game = make_game("phantom_v0")
->>> len(game.boards[0].nodes), game.facts.num_actions
-(80, 297)
 """
 
 from __future__ import annotations
@@ -107,7 +113,13 @@ class PhantomOptions(PursuitOptions):
 
 
 class Phantom(Pursuit):
-    """The Phantom of Old Prague; see the module for the rules."""
+    """The Phantom of Old Prague; see the module for the rules.
+
+    >>> from envs import make_game
+    >>> game = make_game("phantom_v0")
+    >>> len(game.boards[0].nodes), game.facts.num_actions
+    (80, 297)
+    """
 
     id = "phantom_v0"
     Options = PhantomOptions

@@ -18,18 +18,23 @@ is our own, since the thesis has none; any other can be read from a file (``boar
 ``reduced`` is the game that the thesis plays: a grid of 5 x 5 with two detectives, who move at once
 and before Mr. X, no tickets, 20 rounds, Mr. X seen at the start and after every third move.
 
-Actions, chance and who sees what: see ``game.py``.
+**Actions.** With ``P`` places (the highest number on the board) and the tickets numbered in the
+order of the board's transports, black last: ``P * ticket + place - 1`` goes to that place. Starts
+are chosen with the numbers of the first ticket. Then come ``double`` (if there are double moves)
+and, if detectives move in any order, ``detective 1`` and so on, to say who moves next.
+
+**Chance.** Which map, if there is a pool of them (outcome = its place in the pool); then start
+cards, if they are drawn (outcome = place - 1), the detectives' first and the fugitive's last.
+
+**Who sees what.** Everything is public but the fugitive's place. Of his moves detectives see the
+ticket, and the place when he shows himself; of his start that it happened. Everybody sees when he
+is caught and when he cannot move. What follows for where he can be is worked out exactly, for all
+to see: the belief is part of every observation.
 
 **Returns.** The fugitive's is 1 if he escapes and -1 if not, with ``rewards="survival"`` twice the
 share of rounds he has survived, minus 1; every detective's is the opposite.
 
 **Version history.** v0: first version.
-
->>> from envs import make_game
->>> game = make_game("scotland_yard_v0", "reduced")
->>> position = game.replay([0, 24, 12])  # detectives in two corners, Mr. X in the middle
->>> game.facts.num_actions, [position.action_text(a) for a in position.legal_actions()]
-(25, ['street to 2', 'street to 6'])
 """
 
 from __future__ import annotations
@@ -47,7 +52,14 @@ class ScotlandYardOptions(PursuitOptions):
 
 
 class ScotlandYard(Pursuit):
-    """Scotland Yard; see the module for the rules."""
+    """Scotland Yard; see the module for the rules.
+
+    >>> from envs import make_game
+    >>> game = make_game("scotland_yard_v0", "reduced")
+    >>> position = game.replay([0, 24, 12])  # detectives in two corners, Mr. X in the middle
+    >>> game.facts.num_actions, [position.action_text(a) for a in position.legal_actions()]
+    (25, ['street to 2', 'street to 6'])
+    """
 
     id = "scotland_yard_v0"
     Options = ScotlandYardOptions

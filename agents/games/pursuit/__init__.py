@@ -5,6 +5,6 @@
                    shortest way that tickets pay for
 ``greedy.py``      the plainest of all: largest and smallest distance
 ``belief.py``      both sides reason about where the fugitive can be
-``solver.py``      small boards solved: Mr. X always visible, and wins that are certain
+``visible.py``     the reduced game solved for a fugitive who is always seen
 =================  ==============================================================================
 """
