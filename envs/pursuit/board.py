@@ -123,6 +123,16 @@ class Board:
         """The nodes by number."""
         return {node.number: node for node in self.nodes}
 
+    @cached_property
+    def stops(self) -> dict[int, list[int]]:
+        """By number the transports that stop there and have tickets of their own."""
+        found: dict[int, list[int]] = {node.number: [] for node in self.nodes}
+        for transport, pairs in enumerate(self.edges):
+            if not self.transports[transport].needs_black:
+                for number in {end for pair in pairs for end in pair}:
+                    found[number].append(transport)
+        return found
+
     def neighbours(self, number: int, transport: int | None = None) -> list[int]:
         """Where one edge leads from a place, by one transport or by any, in rising order.
 

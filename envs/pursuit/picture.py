@@ -133,12 +133,7 @@ def _edge(
 def _station(drawing: Drawing, plan: MapPlan, board: Board, node: Node) -> None:
     """A disc with the number, in the colour of the rarest transport that stops there."""
     x, y = plan.spot(node)
-    stops = [
-        transport
-        for transport, pairs in enumerate(board.edges)
-        if not board.transports[transport].needs_black
-        and any(node.number in pair for pair in pairs)
-    ]
+    stops = board.stops[node.number]
     rarest = max(stops, default=0)
     colour = board.transports[rarest].color
     words = ", ".join(board.transports[transport].name for transport in stops)
