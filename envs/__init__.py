@@ -27,6 +27,8 @@ GAMES: dict[str, str] = {
     "kuhn_v0": "envs.kuhn:Kuhn",
     "leduc_v0": "envs.leduc:Leduc",
     "liars_dice_v0": "envs.liars_dice:LiarsDice",
+    "phantom_v0": "envs.pursuit.phantom:Phantom",
+    "scotland_yard_v0": "envs.pursuit.scotland_yard:ScotlandYard",
 }
 """Every game: id -> where its class is; imported when asked for."""
 
