@@ -17,7 +17,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from agents.device import DEVICES, resolve_device
+from agents.learning.device import DEVICES, resolve_device
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml
 from training.listing import list_everything, plan

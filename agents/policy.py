@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.abstraction import INFOSET, Keys, as_choosing, find_coding
 from agents.base import Actions, Agent, Views
-from agents.codings import INFOSET, Keys, as_choosing, find_coding
-from agents.files import load_state
+from agents.learning.files import load_state
 from envs.core.batch import Batch, random_actions
 from envs.core.compiling import compiled
 from envs.core.errors import MasqueradeError
@@ -160,7 +160,7 @@ class Policy:
         return cls(game, **state)
 
     def state_dict(self) -> dict[str, Any]:
-        """All of it, as ``agents.files`` can keep it."""
+        """All of it, as ``agents.learning.files`` can keep it."""
         return {
             **self._arrays(),
             "coding": self.coding,

@@ -13,15 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from arena.agent_spec import AgentSpec
-from arena.config import parse_option, read_config, with_games
-from arena.folder import read_tournament
+from agents.spec import AgentSpec
 from arena.leaderboard import find_configs, write_leaderboards
-from arena.replay import Recording, Replayer, read_position, record_game, show
+from arena.playing.replay import Recording, Replayer, read_position, record_game, show
 from arena.report import write_report
-from arena.spec import TournamentSpec
-from arena.tables import columns, markdown
-from arena.tournament import run_tournament
+from arena.report.tables import columns, markdown
+from arena.running.folder import read_tournament
+from arena.running.tournament import run_tournament
+from arena.schedules.config import parse_option, read_config, with_games
+from arena.schedules.spec import TournamentSpec
 from envs import make_game
 from envs.core.errors import MasqueradeError
 
@@ -91,7 +91,7 @@ def leaderboard(arguments: argparse.Namespace) -> None:
 
 def exploitability(arguments: argparse.Namespace) -> None:
     """Print how far agents are from an equilibrium, and write it down if that is wanted."""
-    from arena import exploitability as exact  # compiled code, for those who need it
+    from arena.statistics import exploitability as exact  # compiled code, for those who need it
 
     check_out(arguments.out)
     spec = make_spec(arguments, min_agents=1)

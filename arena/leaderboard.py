@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.config import read_config, with_games
 from arena.report.formats import cross_markdown, markdown_table, plain, standings_table
 from arena.report.words import listing, verdict
-from arena.spec import TournamentSpec
-from arena.tournament import run_tournament
+from arena.running.tournament import run_tournament
+from arena.schedules.config import read_config, with_games
+from arena.schedules.spec import TournamentSpec
 from envs.core.errors import MasqueradeError, nearest
 
 __all__ = ["CONFIGS", "PAGES", "find_configs", "make_index", "make_page", "write_leaderboards"]

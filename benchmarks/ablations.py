@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from arena.intervals import mean_interval
+from arena.statistics.intervals import mean_interval
 from benchmarks.growth import INK, TITLE, dress
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml

@@ -30,10 +30,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from arena.executors import play_units
-from arena.match import play_match
-from arena.spec import AgentSpec, TournamentSpec
-from arena.units import DEALS_PER_UNIT, Unit, make_units
+from arena.playing.match import play_match
+from arena.running.executors import play_units
+from arena.running.work_units import DEALS_PER_UNIT, Unit, make_units
+from arena.schedules.spec import AgentSpec, TournamentSpec
 from benchmarks import peers
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main

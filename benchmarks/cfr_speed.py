@@ -41,8 +41,8 @@ from functools import cache, partial
 from typing import Any
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
-from agents.cfr.liars_dice.rounds import RoundSolver
-from agents.cfr.liars_dice.shape import RoundShape
+from agents.games.liars_dice.cfr.rounds import RoundSolver
+from agents.games.liars_dice.cfr.shape import RoundShape
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
 from benchmarks.timing import Chunk

@@ -37,10 +37,10 @@ from agents.cfr import (
 )
 from agents.dqn.learner import DQNLearner
 from agents.dqn.settings import DQNSettings
-from agents.learner import Task
-from agents.opponents import Opponents
+from agents.learning.learner import Task
+from agents.learning.opponents import Opponents
 from agents.policy import PolicyAgent
-from arena.intervals import Interval, mean_interval
+from arena.statistics.intervals import Interval, mean_interval
 from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine, write_json
 from envs import make_game

@@ -59,8 +59,8 @@ def our_learner(
     from agents import make_agent
     from agents.dqn.learner import DQNLearner
     from agents.dqn.settings import DQNSettings
-    from agents.learner import Task
-    from agents.opponents import Opponents
+    from agents.learning.learner import Task
+    from agents.learning.opponents import Opponents
     from envs import make_game
 
     torch.set_num_threads(1)

@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.cfr.liars_dice.judge import judge_match
-from agents.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
-from agents.lies.profile import CATEGORIES
+from agents.games.liars_dice.cfr.best_response import judge_match
+from agents.games.liars_dice.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
+from agents.games.liars_dice.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
-from arena.agent_spec import AgentSpec
-from arena.intervals import mean_interval
-from arena.match import play_match
-from arena.tables import markdown
+from agents.spec import AgentSpec
+from arena.playing.match import play_match
+from arena.report.tables import markdown
+from arena.statistics.intervals import mean_interval
 from envs import make_game
 from envs.core.errors import MasqueradeError
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.agent_spec import AgentSpec
-from arena.intervals import mean_interval
-from arena.match import play_match
+from agents.spec import AgentSpec
+from arena.playing.match import play_match
+from arena.statistics.intervals import mean_interval
 from benchmarks.ablations import COLORS
 from benchmarks.growth import INK, TITLE, dress
 from benchmarks.timing import Progress

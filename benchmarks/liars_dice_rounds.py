@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.cfr.forms.tree import TooLargeError
-from agents.cfr.liars_dice.rounds import RoundSolver
-from agents.cfr.liars_dice.shape import RoundShape
-from arena.tables import markdown
+from agents.games.liars_dice.cfr.rounds import RoundSolver
+from agents.games.liars_dice.cfr.shape import RoundShape
+from arena.report.tables import markdown
 from benchmarks.timing import Progress
 from envs.core.errors import MasqueradeError
 from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions

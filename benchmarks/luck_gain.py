@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from agents import make_agent
-from arena.intervals import paired_gain
-from arena.luck import corrections, record_match
-from arena.luck_fit import pilot_values
-from arena.match import play_match
+from arena.playing.match import play_match
+from arena.statistics.intervals import paired_gain
+from arena.variance_reduction.correction import corrections, record_match
+from arena.variance_reduction.values import pilot_values
 from benchmarks.timing import Progress
 from envs import make_game
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
 
-NEAR = "tests.planted_agents:Blunderer"
+NEAR = "tests.support.planted_agents:Blunderer"
 """The rule player of a game with one move in ten at random."""
 
 

@@ -9,7 +9,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from envs.core import Game
-from tests.option_sets import build
+from tests.support.option_sets import build
 
 
 @pytest.fixture

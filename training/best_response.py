@@ -30,11 +30,11 @@ import numpy.typing as npt
 
 from agents import LEARNERS, make_agent
 from agents.base import Agent
-from agents.files import COMPLETE, CheckpointError, checkpoint_folder, players
+from agents.learning.files import COMPLETE, CheckpointError, checkpoint_folder, players
 from agents.policy import FILE_NAME
-from arena.agent_spec import AgentSpec
-from arena.intervals import Interval, mean_interval
-from arena.match import play_match
+from agents.spec import AgentSpec
+from arena.playing.match import play_match
+from arena.statistics.intervals import Interval, mean_interval
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from agents.device import resolve_device
+from agents.learning.device import resolve_device
 from arena.commands import check_out, make_spec, write_findings
-from arena.tables import columns, markdown
+from arena.report.tables import columns, markdown
 from envs.core.game import Game
 from training.best_response import Bound, Search, bound, default_learner, find_learner
 

@@ -21,8 +21,8 @@ from typing import Any
 import yaml
 
 from agents import LEARNERS
-from agents.learner import Learner
-from arena.agent_spec import AgentSpec
+from agents.learning.learner import Learner
+from agents.spec import AgentSpec
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest
 from envs.core.game import Game

@@ -12,10 +12,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from arena.agent_spec import AgentSpec
+from agents.spec import AgentSpec
 from arena.report import write_report
-from arena.spec import TournamentSpec
-from arena.tournament import run_tournament
+from arena.running.tournament import run_tournament
+from arena.schedules.spec import TournamentSpec
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import begin_run

@@ -10,8 +10,8 @@ import numpy as np
 
 from agents.base import Agent
 from agents.cfr import GameTree, exploitability, tabulate
-from arena.intervals import Interval, mean_interval, wilson
-from arena.match import play_match
+from arena.playing.match import play_match
+from arena.statistics.intervals import Interval, mean_interval, wilson
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from training.config import EvalSettings

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from agents.device import resolve_device
-from agents.files import players
-from arena.agent_spec import AgentSpec
+from agents.learning.device import resolve_device
+from agents.learning.files import players
+from agents.spec import AgentSpec
 from training.config import RunConfig, read_yaml
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run

@@ -25,12 +25,12 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from agents.lies.saved import load_table, save_table
+from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.tabular.games import RANDOM
-from agents.tabular.mind import RULES, Mind
 from agents.tabular.series import play_together
 from agents.tabular.settings import TabularSettings
-from arena.intervals import Interval, mean_interval
+from agents.tabular.values import RULES, Mind
+from arena.statistics.intervals import Interval, mean_interval
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game

@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.files import checkpoints, players, read_header
-from arena.tournament import versions
+from agents.learning.files import checkpoints, players, read_header
+from arena.running.tournament import versions
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml
 

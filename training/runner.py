@@ -21,9 +21,9 @@ import numpy as np
 
 from agents import make_agent
 from agents.base import Agent
-from agents.files import load_state, players, save_state
-from agents.learner import Learner, Task
-from agents.opponents import PAST, SELF, Opponents
+from agents.learning.files import load_state, players, save_state
+from agents.learning.learner import Learner, Task
+from agents.learning.opponents import PAST, SELF, Opponents
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from training.config import RunConfig, learner_class

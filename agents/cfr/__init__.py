@@ -5,12 +5,12 @@
   players; :mod:`~agents.cfr.sampled`: from samples, for games too large to write down;
 * :mod:`~agents.cfr.forms`: how a game is written down; :mod:`~agents.cfr.passes`: the compiled
   passes over it;
-* :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.judge`: the same for
+* :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.evaluator`: the same for
   many policies; :mod:`~agents.cfr.lp`: equilibria by linear programming;
 * :mod:`~agents.cfr.tables`: policies on a tree, of any agent, and as files;
   :mod:`~agents.cfr.openspiel`: to OpenSpiel and back;
 * :mod:`~agents.cfr.learner`: all of it as runs of ``train.py``;
-* :mod:`~agents.cfr.liars_dice`: Liar's Dice, solved round by round.
+* :mod:`~agents.games.liars_dice.cfr`: Liar's Dice, solved round by round.
 
 A name is imported from its module when it is first asked for.
 
@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING, Any
 from envs.core.lazily import load
 
 if TYPE_CHECKING:
+    from agents.cfr.evaluator import Judge, Verdict
     from agents.cfr.forms.layout import Layout
     from agents.cfr.forms.public import PublicTree
     from agents.cfr.forms.tree import GameTree
-    from agents.cfr.judge import Judge, Verdict
     from agents.cfr.lp import Solution, solve_lp
     from agents.cfr.response import (
         BestResponse,

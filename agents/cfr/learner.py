@@ -19,7 +19,7 @@ from agents.cfr.solver import Solver
 from agents.cfr.tables import to_policy
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
-from agents.learner import Task
+from agents.learning.learner import Task
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from agents.learner import Learner, State
+from agents.learning.learner import Learner, State
 from agents.policy import Policy, PolicyAgent
 
 __all__ = ["PolicyLearner", "SolverLearner"]

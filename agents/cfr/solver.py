@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.passes.crew import Crew, make_crew, stretches, work_together
 from agents.cfr.passes.sequences import Tables, fill_reach, run_cfr
+from agents.cfr.passes.thread_team import Crew, make_crew, stretches, work_together
 from agents.cfr.response import counterfactual_reach, exploitability
 from agents.cfr.states import check_header, damaged, make_header
 from agents.cfr.variants import Variant, make_variant

@@ -20,8 +20,8 @@ from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import NoPublicTreeError, PublicTree
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, Probs
 from agents.cfr.forms.walk import NONE
-from agents.cfr.passes.crew import Crew
 from agents.cfr.passes.sequences import Tables
+from agents.cfr.passes.thread_team import Crew
 from agents.cfr.passes.vectors import best_value, normalize, run_vector_cfr, spread_reach
 from agents.cfr.solver import CFRSolver, Solver
 from agents.cfr.variants import Variant

@@ -11,10 +11,10 @@ import torch
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from agents.device import resolve_device
 from agents.dqn.network import QNetwork
 from agents.dqn.settings import DQNSettings
-from agents.files import CheckpointError, load_state
+from agents.learning.device import resolve_device
+from agents.learning.files import CheckpointError, load_state
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG

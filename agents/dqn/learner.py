@@ -42,7 +42,7 @@ from agents.dqn.settings import (
     DQNSettings,
 )
 from agents.dqn.tables import Tables
-from agents.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, part
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
 

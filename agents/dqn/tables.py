@@ -15,8 +15,8 @@ from agents.dqn.experience import Experience
 from agents.dqn.log import Log
 from agents.dqn.replay import Replay
 from agents.dqn.settings import ALL, DQNSettings
-from agents.learner import State, Task, part
-from agents.practice import PracticeGames
+from agents.learning.learner import State, Task, part
+from agents.learning.practice import PracticeGames
 
 __all__ = ["Asked", "Tables"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.learner import State, Task, part
-from agents.practice import PracticeGames
+from agents.learning.learner import State, Task, part
+from agents.learning.practice import PracticeGames
 from agents.sb3.settings import spaces_of
 from envs.core.kernels import OVER
 

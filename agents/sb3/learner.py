@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, part
 from agents.sb3.player import PREFIX, SB3Agent
 from agents.sb3.settings import SB3Settings, load_library
 from envs.core.options import Options

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
-from agents.files import load_state
-from agents.learner import part
+from agents.learning.files import load_state
+from agents.learning.learner import part
 from agents.sb3.settings import make_policy
 from envs.core.batch import weighted_actions
 from envs.core.errors import MasqueradeError

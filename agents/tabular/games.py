@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from agents.tabular.choosing import draw
 from agents.tabular.records import DESK, MINDS, SEAT, Desk
+from agents.tabular.selection import draw
 from agents.tabular.table import has_room
 from agents.tabular.turns import consider, end_game, sit_down, take_turn
 from envs.core.compiling import compiled, direct, helper

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from agents.tabular.games import RANDOM, follow_rows, make_desk, turn_rows
-from agents.tabular.mind import Mind
 from agents.tabular.records import Desk
 from agents.tabular.series import Played, Streams
 from agents.tabular.table import ABSENT
+from agents.tabular.values import Mind
 from envs.core.batch import Batch
 from envs.core.kernels import OVER
 from envs.core.rng import Words

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.learner import Learner, State, Task
-from agents.opponents import Opponents
+from agents.learning.learner import Learner, State, Task
+from agents.learning.opponents import Opponents
 from agents.tabular.games import RANDOM
 from agents.tabular.in_step import play_in_step
-from agents.tabular.mind import Mind
 from agents.tabular.player import make_player
 from agents.tabular.series import Played, play_together
 from agents.tabular.settings import TabularSettings
+from agents.tabular.values import Mind
 from agents.uniform import RandomAgent
 from envs.core.options import Options
 from envs.core.rng import stream

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Moment, Views
-from agents.files import CheckpointError, load_state
-from agents.lies.spotting import CallSpotter
-from agents.tabular.choosing import GREEDY
+from agents.games.liars_dice.lies.spotting import CallSpotter
+from agents.learning.files import CheckpointError, load_state
 from agents.tabular.games import RANDOM, act_rows, follow_rows, make_desk, turn_rows
 from agents.tabular.in_step import follow_growth
-from agents.tabular.mind import Mind
+from agents.tabular.selection import GREEDY
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import ABSENT
+from agents.tabular.values import Mind
 from envs.core.errors import OptionError
 from envs.core.game import Game
 

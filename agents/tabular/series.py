@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.tabular.games import Series, make_desk, play_series
-from agents.tabular.mind import Mind
+from agents.tabular.values import Mind
 from envs.core.rng import Words
 
 __all__ = ["Played", "Streams", "play_together"]

@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from agents.lies.settings import LieSettings
-from agents.tabular.choosing import POLICIES, SCHEDULES
-from agents.tabular.codings import CODINGS, REWARDS
+from agents.games.liars_dice.lies.settings import LieSettings
+from agents.tabular.abstraction import CODINGS, REWARDS
+from agents.tabular.selection import POLICIES, SCHEDULES
 from envs.core.errors import OptionError
 from envs.core.options import option
 

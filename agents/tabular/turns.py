@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from agents.tabular.choosing import VDBE, best_value, draw, scheduled, vdbe_epsilon, write_probs
 from agents.tabular.hooks import PLACES
 from agents.tabular.records import (
     AT_END,
@@ -34,6 +33,7 @@ from agents.tabular.records import (
     Q_LEARNING,
     SARSA,
 )
+from agents.tabular.selection import VDBE, best_value, draw, scheduled, vdbe_epsilon, write_probs
 from agents.tabular.table import ABSENT, find, insert
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE

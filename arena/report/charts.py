@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from arena.intervals import Interval
 from arena.report.markup import Safe, element
 from arena.report.words import minus
+from arena.statistics.intervals import Interval
 
 __all__ = [
     "Bar",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from arena.config import to_yaml
-from arena.folder import Tournament, read_tournament
 from arena.report.samples import Samples, read_samples
 from arena.report.training import Run, read_runs
 from arena.report.words import verdict
-from arena.spec import AgentSpec, TournamentSpec
+from arena.running.folder import Tournament, read_tournament
+from arena.schedules.config import to_yaml
+from arena.schedules.spec import AgentSpec, TournamentSpec
 
 __all__ = ["Report", "collect"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from arena.intervals import Interval
 from arena.report.markup import Safe, element, table
 from arena.report.words import (
     as_interval,
@@ -15,6 +14,7 @@ from arena.report.words import (
     turned,
     with_sign,
 )
+from arena.statistics.intervals import Interval
 
 __all__ = ["Meeting", "cross_table", "meetings"]
 

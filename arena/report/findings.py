@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from arena.distance import distance_notes, distance_title, in_figures
 from arena.report import charts
 from arena.report.collect import Report
 from arena.report.crosstable import cross_table
 from arena.report.markup import Safe, element, table
 from arena.report.pieces import decimals_of, figure_cell, number_cell, section
 from arena.report.words import as_interval, listing, share, signed
+from arena.statistics.distance import distance_notes, distance_title, in_figures
 
 __all__ = ["cross", "faults", "ladder", "lengths", "metagame", "roles", "standings"]
 

@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from arena.distance import distance_notes, distance_title, in_figures
 from arena.report.collect import Report
 from arena.report.crosstable import meetings
 from arena.report.words import as_interval, decimals_for, share, signed
+from arena.statistics.distance import distance_notes, distance_title, in_figures
 
 __all__ = ["markdown_table", "plain", "to_csv", "to_json", "to_markdown"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.folder import Tournament
-from arena.replay import Recording, Replayer, frames
+from arena.playing.replay import Recording, Replayer, frames
+from arena.running.folder import Tournament
 from envs.core.errors import MasqueradeError
 
 __all__ = ["Sample", "Samples", "read_samples"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.policy import FILE_NAME, Policy, PolicyError
-from arena.spec import AgentSpec
+from arena.schedules.spec import AgentSpec
 from envs.core.game import Game
 
 __all__ = ["Run", "read_run", "read_runs"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from arena.intervals import Interval
+from arena.statistics.intervals import Interval
 
 __all__ = [
     "as_interval",

@@ -2,6 +2,6 @@
 
 * :mod:`~agents.cfr.passes.sequences`: over the sequence form, one information set at a time;
 * :mod:`~agents.cfr.passes.vectors`: over the public tree, all hands at a time;
-* :mod:`~agents.cfr.passes.crew`: threads that share them;
-* :mod:`~agents.cfr.passes.strokes`: numbers that several threads change.
+* :mod:`~agents.cfr.passes.thread_team`: threads that share them;
+* :mod:`~agents.cfr.passes.atomics`: numbers that several threads change.
 """

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.cfr.forms.sequence_form import FORM
-from agents.cfr.passes.crew import CREW, SIZE, meet
+from agents.cfr.passes.thread_team import CREW, SIZE, meet
 from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT

@@ -11,8 +11,8 @@ from __future__ import annotations
 from numba import types
 
 from agents.cfr.forms.layout import VECTORS
-from agents.cfr.passes.crew import CREW, SIZE, meet
 from agents.cfr.passes.sequences import TABLES
+from agents.cfr.passes.thread_team import CREW, SIZE, meet
 from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT

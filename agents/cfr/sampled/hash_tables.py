@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.cfr.passes.strokes import add, swap
+from agents.cfr.passes.atomics import add, swap
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import OptionError
 

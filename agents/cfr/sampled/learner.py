@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from agents.cfr.policy_learner import SolverLearner
 from agents.cfr.sampled.settings import TableSettings, bytes_text
 from agents.cfr.sampled.table_solver import TableSolver
-from agents.learner import Task
+from agents.learning.learner import Task
 
 __all__ = ["SamplingLearner"]
 

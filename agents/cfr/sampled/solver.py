@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.passes.crew import work_together
+from agents.cfr.passes.thread_team import work_together
 from agents.cfr.response import exploitability
 from agents.cfr.sampled.hash_tables import HashTable, enter_rows, make_table, read_rows, rows_by_key
 from agents.cfr.sampled.nodes import Desk

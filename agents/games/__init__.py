@@ -1,0 +1,1 @@
+"""What knows one game: its rule players, abstractions, opponent models and solvers."""

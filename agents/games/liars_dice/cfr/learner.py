@@ -1,0 +1,161 @@
+"""Rounds of Liar's Dice as a run of ``train.py``: one after the other, those with few dice first.
+
+Every round gets the same number of iterations. When it is done its policy is kept and its tables
+are let go, so that memory holds one round at a time. Checkpoints are small at the end of a round;
+within one they hold its tables, up to 3 GB for five dice against five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.cfr.policy_learner import PolicyLearner
+from agents.games.liars_dice.cfr.extraction import Rows
+from agents.games.liars_dice.cfr.match import (
+    Dice,
+    SolvedRound,
+    finish_round,
+    match_figures,
+    rounds_of,
+    to_policy,
+)
+from agents.games.liars_dice.cfr.rounds import RoundSolver
+from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.learning.learner import State, Task, part
+from agents.policy import Policy
+from envs.core.errors import MasqueradeError
+from envs.core.options import Options, option
+from envs.liars_dice import LiarsDice
+
+__all__ = ["RoundsLearner", "RoundsSettings"]
+
+
+@dataclass(frozen=True)
+class RoundsSettings(Options):
+    """Settings of a run."""
+
+    variant: str = option(
+        "cfr+", choices=("cfr", "cfr+", "linear", "discounted"), help="member of the CFR family"
+    )
+    averaging: float = option(
+        4.0, low=0.0, high=100.0, help="power of the iteration that a policy counts for"
+    )
+    least: float = option(
+        1e-3, low=0.0, high=0.5, help="actions of the average policy below this are dropped"
+    )
+    max_gb: float = option(
+        8.0, low=0.001, high=1e6, help="largest tables, in GB; those of finished rounds are let go"
+    )
+    threads: int = option(2, low=1, high=64, help="threads; the result does not depend on them")
+
+
+class RoundsLearner(PolicyLearner):
+    """Solves the rounds of a match for two players.
+
+    >>> task = Task(LiarsDice(dice=1), total=300)
+    >>> learner = RoundsLearner(task, RoundsSettings())
+    >>> learner.update(300)["charts/exploitability"] < 1e-3
+    True
+    """
+
+    settings_class = RoundsSettings
+    game_ids = ("liars_dice_v0",)
+    settings: RoundsSettings
+
+    def __init__(self, task: Task, settings: RoundsSettings) -> None:
+        """Find the rounds."""
+        super().__init__(task, settings)
+        self.order = rounds_of(task.game)
+        self._check_size()
+        self.per_round = max(1, -(-task.total // len(self.order)))
+        """Iterations for every round; the last ones may get fewer."""
+        self.solved: dict[Dice, SolvedRound] = {}
+        self._solver: RoundSolver | None = None
+
+    def _check_size(self) -> None:
+        assert isinstance(self.game, LiarsDice)
+        options = self.game.options
+        is_smallest = options.raising == "never_lower"
+        ways = "or take fewer dice" if is_smallest else "take fewer dice, or raising=never_lower"
+        for dice in self.order:
+            size = RoundShape(options, dice).nbytes / 1e9
+            if size > self.settings.max_gb:
+                raise MasqueradeError(
+                    f"{dice[0]} dice against {dice[1]} need {size:.3g} GB: raise max_gb if the "
+                    f"memory is there, {ways}"
+                )
+
+    def update(self, amount: int) -> Mapping[str, float]:
+        """Run so many iterations."""
+        left = amount
+        values: dict[str, float] = {}
+        while left:
+            solver = self._current()
+            portion = min(left, self.per_round - solver.iteration)
+            solver.run(portion)
+            left -= portion
+            self.num_done += portion
+            is_last = self.num_done == self.task.total
+            if solver.iteration == self.per_round or is_last:
+                values = self._finish(solver)
+            elif not left:
+                values = {"charts/round_exploitability": solver.exploitability()}
+        return {**values, "charts/rounds_solved": float(len(self.solved))}
+
+    def _current(self) -> RoundSolver:
+        if self._solver is None:
+            game = self.game
+            assert isinstance(game, LiarsDice)
+            shape = RoundShape(game.options, self.order[min(len(self.solved), len(self.order) - 1)])
+            settings = self.settings
+            self._solver = RoundSolver(
+                shape, settings.variant, settings.threads, averaging=settings.averaging
+            )
+        return self._solver
+
+    def _finish(self, solver: RoundSolver) -> dict[str, float]:
+        """Keep the policy of the round and let go of the rest."""
+        assert isinstance(self.game, LiarsDice)
+        solved = finish_round(solver, self.game, self.settings.least)
+        self.solved[solved.dice] = solved
+        self._solver = None
+        values = {"charts/round_exploitability": solved.exploitability}
+        figures = match_figures(self.game, self.solved)
+        if figures is not None:
+            values["charts/exploitability"] = figures.exploitability
+            values["charts/value"] = figures.value
+        return values
+
+    def policy(self) -> Policy:
+        """Of the rounds that are solved; in the others its player plays at random."""
+        return to_policy(
+            self.game, self.solved, variant=self.settings.variant, iterations=self.per_round
+        )
+
+    def state_dict(self) -> State:
+        """Policies of solved rounds, and the tables of the one at work."""
+        state: State = {"num_done": self.num_done, "figures": []}
+        for dice, solved in self.solved.items():
+            state["figures"].append([*dice, solved.value, *solved.best_values])
+            for name, values in solved.rows._asdict().items():
+                state[f"round.{dice[0]}.{dice[1]}.{name}"] = values
+        if self._solver is not None and self._solver.iteration:
+            state |= {f"solver.{k}": v for k, v in self._solver.state_dict().items()}
+        return state
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the learner was."""
+        self.num_done = int(state["num_done"])
+        self.solved = {}
+        for first, second, value, *best in state["figures"]:
+            arrays = part(state, f"round.{first}.{second}.")
+            rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
+            solved = SolvedRound((first, second), value, (best[0], best[1]), rows)
+            self.solved[solved.dice] = solved
+        self._solver = None
+        tables = part(state, "solver.")
+        if tables:
+            self._current().load_state_dict(tables)

@@ -1,0 +1,190 @@
+"""An equilibrium player of Liar's Dice that leans towards what it has seen of the others.
+
+Where an equilibrium mixes between calling and raising, both are equally good against an opponent
+who plays it too, but not against others: who lies more often than an equilibrium player should be
+called more often, who lies less often, less. So at such decisions the odds of a call are multiplied
+by ``exp(strength * (lies - expected lies))``, and the probability of a call moves by at most
+``bound``. Where the equilibrium is sure of itself it is left alone.
+
+The lies of the others are counted for low, middle and high bids (``lies.profile``), and
+begin as if a few bids of an equilibrium player had been seen. What the expected ones are is found
+by letting the player play itself.
+
+What leaning may cost is known exactly for any profile: :class:`Leaning` says how to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.base import Agent, Views
+from agents.games.liars_dice.lies.profile import CATEGORIES, PROFILE, LieProfiles, category
+from agents.games.liars_dice.lies.profiled import ProfiledAgent
+from agents.games.liars_dice.lies.settings import LieSettings
+from agents.games.liars_dice.odds_ratio import multiply_odds
+from envs.core.batch import Batch
+from envs.core.compiling import compiled, helper
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.kernels import RULES
+from envs.core.rng import stream
+from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
+from envs.liars_dice import RULES as DICE_RULES
+
+__all__ = ["DEFAULT_BOUND", "DEFAULT_STRENGTH", "Leaning", "LeaningAgent", "expected_lies", "lean"]
+
+DEFAULT_BOUND = 0.3
+DEFAULT_STRENGTH = 20.0
+_SELF_GAMES = 1000
+
+
+@helper
+def call_factor(gap, strength):
+    """What the odds of a call are multiplied by, when so many more bids are lies than should be."""
+    return exp(min(max(strength * gap, -50.0), 50.0))
+
+
+@helper
+def lean(call, gap, strength, bound):
+    """The probability of a call, when so many more bids are lies than should be."""
+    return multiply_odds(call, call_factor(gap, strength), bound)
+
+
+class Leaning(NamedTuple):
+    """A player that leans for good, as ``cfr.best_response.judge_match`` takes it.
+
+    >>> Leaning((0.0, 0.1, 0.2), strength=20.0, bound=0.3).factor(LiarsDice(), 1, 1, num_dice=10)
+    1.0
+    """
+
+    gaps: tuple[float, float, float]
+    """Lies seen beyond those expected, of low, middle and high bids."""
+    strength: float
+    bound: float
+
+    def factor(self, game: LiarsDice, count: int, face: int, num_dice: int) -> float:
+        """What the odds of a call are multiplied by, with so many dice on the table."""
+        rules = game.rules.view(DICE_RULES)[0]
+        gap = self.gaps[category(rules, count, face, num_dice, False)]
+        return float(call_factor(gap, self.strength))
+
+
+@compiled(
+    types.void(
+        RULES,
+        types.uint8[:, ::1],
+        types.int64[::1],
+        types.uint8[:, ::1],
+        types.float64[::1],
+        types.float64,
+        types.float64,
+        types.float64,
+        types.float64[:, ::1],
+    )
+)
+def _lean_rows(rules, worlds, who, memory, expected, num_imagined, strength, bound, probs):
+    r = rules.view(DICE_RULES)[0]
+    for i in range(probs.shape[0]):
+        s = worlds[i].view(STATE)[0]
+        call = probs[i, r.liar]
+        if s.bid == NO_BID or call <= 0.0 or call >= 1.0:
+            continue
+        p = memory[who[s.bidder]].view(PROFILE)[0]
+        count, face = bid_count(r, s.bid), bid_face(r, s.bid)
+        c = category(r, count, face, s.num_in_play, p.has_ceilings)
+        lies = (p.num_lies[c] + num_imagined * expected[c]) / (p.num_bids[c] + num_imagined)
+        leant = lean(call, lies - expected[c], strength, bound)
+        for action in range(r.liar):
+            probs[i, action] *= (1.0 - leant) / (1.0 - call)
+        probs[i, r.liar] = leant
+
+
+class LeaningAgent(ProfiledAgent):
+    """Plays a policy that leans within a bound; it profiles while it is asked to learn.
+
+    Args:
+        game: Liar's Dice.
+        base: the policy: an agent that tells its probabilities, such as ``cfr_rounds:RUN``.
+        base_params: what it is made with.
+        bound: by how much the probability of a call may change.
+        strength: how strongly the odds of a call follow the lies.
+        imagined: so many bids of each category are taken as seen before, with the expected lies.
+        expected: the share of lies that is expected of low, middle and high bids; found by
+            letting the policy play itself when not given.
+        settings: of the profile; by default it forgets nothing, and keeps one for every opponent.
+
+    >>> from envs import make_game
+    >>> agent = LeaningAgent(make_game("liars_dice_v0"), base="random", bound=0.1)
+    >>> agent.expected["low"] < agent.expected["mid"] < agent.expected["high"]
+    True
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        base: str,
+        base_params: Mapping[str, Any] | None = None,
+        bound: float = DEFAULT_BOUND,
+        strength: float = DEFAULT_STRENGTH,
+        imagined: float = 20.0,
+        expected: Sequence[float] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Make the policy, and find out how often it lies itself."""
+        super().__init__(
+            game, base, base_params, **{"lie_reset": 0, "lie_by_opponent": True, **settings}
+        )
+        if not 0.0 <= bound <= 1.0:
+            raise OptionError(f"bound must be from 0 to 1, not {bound}")
+        if strength < 0.0 or imagined <= 0.0:
+            raise OptionError("strength must be 0 or more and imagined above 0")
+        if expected is not None and len(expected) != len(CATEGORIES):
+            raise OptionError(f"expected lists {len(CATEGORIES)} shares: {', '.join(CATEGORIES)}")
+        self.bound, self.strength, self.imagined = bound, strength, imagined
+        self._expected = expected_lies(self.base) if expected is None else np.array(expected, float)
+
+    @property
+    def expected(self) -> dict[str, float]:
+        """The share of lies that the policy itself shows."""
+        return dict(zip(CATEGORIES, self._expected.tolist(), strict=True))
+
+    def policy(self, views: Views) -> npt.NDArray[np.float64]:
+        """The policy's probabilities, with those of calls moved: [n, num_actions]."""
+        probs = self.base_policy(views)
+        _lean_rows(
+            self.game.rules,
+            views.worlds(),
+            self._who,
+            self.profiles.memory,
+            self._expected,
+            self.imagined,
+            self.strength,
+            self.bound,
+            probs,
+        )
+        return probs
+
+
+def expected_lies(agent: Agent, num_games: int = _SELF_GAMES) -> npt.NDArray[np.float64]:
+    """The share of low, middle and high bids that are lies when an agent plays itself."""
+    game = agent.game
+    profiles = LieProfiles(LieSettings(lies="text", lie_reset=0))
+    rows = np.arange(num_games)
+    batch = Batch(game, num_games, chance=stream(0, "expected lies"))
+    batch.begin(rows, rows)
+    liar = game.facts.num_actions - 1
+    while len(rows := np.flatnonzero(batch.turns >= 0)):
+        actions = agent.act(batch.views(rows))
+        batch.step(rows, actions)
+        states = batch.state_dict()["states"]
+        for row in rows[actions == liar]:
+            # Cups are lifted: what the record says of the round is known to all.
+            for seat in range(game.facts.num_players):
+                profiles.watch(game.rules, states[row], seat)
+    return np.array(profiles.records[0]["ratios"])

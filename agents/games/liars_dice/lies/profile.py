@@ -1,0 +1,232 @@
+"""A lie profile: what is known of the others' honesty in Liar's Dice.
+
+When a round ends, all dice are shown, and every bid of the others can be checked: a **lie** is a
+bid that the whole table does not bear out, whatever the bidder held or believed. Lies are counted
+for low, middle and high bids apart. Later, the value of calling a standing bid is raised by
+``factor * ratio of lies * highest value``; the table itself is never changed by it.
+
+Bids are high if they claim more than two thirds of the dice, or one of the two highest of six
+faces; middle if they claim more than one third, or one of the next two; otherwise low.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.games.liars_dice.lies.settings import LieSettings
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
+from envs.liars_dice import MAX_DICE, NO_BID, NO_DIE, bid_count, bid_face
+from envs.liars_dice import RULES as DICE_RULES
+from envs.liars_dice import STATE as DICE_STATE
+
+__all__ = ["CATEGORIES", "HIGH", "LOW", "MID", "PROFILE", "LieProfiles", "category"]
+
+CATEGORIES = ("low", "mid", "high")
+LOW, MID, HIGH = range(3)
+
+PROFILE = np.dtype(
+    (
+        np.record,
+        [
+            ("num_bids", np.int64, (3,)),  # by category
+            ("num_lies", np.int64, (3,)),
+            ("ratios", np.float64, (3,)),
+            ("num_rounds", np.int64),  # since the counts began
+            # How to count, and what to make of it.
+            ("has_ceilings", np.int64),
+            ("reset_after", np.int64),  # rounds; 0: never
+            ("keeps_ratios", np.int64),
+            ("uses_table_max", np.int64),
+            ("factor", np.float64),
+            ("constant", np.float64),  # in place of the ratio; below 0: none
+        ],
+    )
+)
+_MEMORY = types.uint8[:, ::1]
+_WHO = types.int64[::1]
+
+
+@helper
+def category(r, count, face, num_dice, has_ceilings):
+    """Whether a bid is low, middle or high with so many dice on the table."""
+    high, mid = 2 * num_dice / 3, num_dice / 3
+    if has_ceilings:
+        high, mid = math.ceil(high), math.ceil(mid)
+    if count > high or 3 * face > 2 * r.faces:
+        return HIGH
+    if count > mid or 3 * face > r.faces:
+        return MID
+    return LOW
+
+
+@helper
+def count_face(dice, r, face):
+    """How many dice of the last round bear out a bid on ``face``, and how many there were."""
+    num_found = 0
+    num_dice = 0
+    for seat in range(r.num_players):
+        for die in range(MAX_DICE):
+            value = dice[seat, die]
+            num_dice += value != NO_DIE
+            num_found += value != NO_DIE and (value == face or value == r.wild_face)
+    return num_found, num_dice
+
+
+@helper
+def close_round(p):
+    """Work the ratios out again and, when it is time, forget."""
+    for c in range(3):
+        if p.num_bids[c] != 0:
+            p.ratios[c] = p.num_lies[c] / p.num_bids[c]
+    p.num_rounds += 1
+    if p.reset_after == 0 or p.num_rounds < p.reset_after + p.keeps_ratios:
+        return
+    p.num_rounds = 0
+    for c in range(3):
+        p.num_bids[c] = 0
+        p.num_lies[c] = 0
+        if not p.keeps_ratios:
+            p.ratios[c] = 0.0
+
+
+@helper
+def next_bidder(dice, r, seat):
+    """The next seat that had dice in the last round."""
+    while True:
+        seat += 1
+        if seat == r.num_players:
+            seat = 0
+        if dice[seat, 0] != NO_DIE:
+            return seat
+
+
+@helper
+def check_bids(s, r, player, who, memory):
+    """Check every bid that others made in the round that has just ended."""
+    is_last = r.is_single_round  # then it is still on the table
+    bids = s.was_bid if is_last else s.last_was_bid
+    dice = s.dice if is_last else s.last_dice
+    # Bids rise, and each is made by the next player: who made which follows from who began.
+    bidder = s.starter if is_last else s.last_starter
+    for bid in range(r.liar):
+        if not bids[bid]:
+            continue
+        if bidder != player:
+            p = memory[who[bidder]].view(PROFILE)[0]
+            face, count = bid_face(r, bid), bid_count(r, bid)
+            num_found, num_dice = count_face(dice, r, face)
+            c = category(r, count, face, num_dice, p.has_ceilings)
+            p.num_bids[c] += 1
+            p.num_lies[c] += num_found < count
+        bidder = next_bidder(dice, r, bidder)
+    for row in range(memory.shape[0]):
+        is_met = False
+        for seat in range(r.num_players):
+            is_met |= seat != player and who[seat] == row and dice[seat, 0] != NO_DIE
+        if is_met:
+            close_round(memory[row].view(PROFILE)[0])
+
+
+@compiled(types.void(STATE, RULES, INT, INT, _WHO, _MEMORY))
+def watch_move(state, rules, player, action, who, memory):
+    """After a call: note who of the others has lied."""
+    r = rules.view(DICE_RULES)[0]
+    if action == r.liar:
+        check_bids(state.view(DICE_STATE)[0], r, player, who, memory)
+
+
+@compiled(types.void(STATE, RULES, INT, MASK, TOTALS, types.float64, _WHO, _MEMORY))
+def bend_call(state, rules, player, mask, values, table_max, who, memory):
+    """Raise the value of a call by what is known of the bidder."""
+    s = state.view(DICE_STATE)[0]
+    r = rules.view(DICE_RULES)[0]
+    if s.bid == NO_BID:
+        return
+    p = memory[who[s.bidder]].view(PROFILE)[0]
+    highest = table_max
+    if not p.uses_table_max:
+        highest = 0.0
+        for action in range(mask.size):
+            if mask[action]:
+                highest = max(highest, values[action])
+    ratio = p.constant
+    if ratio < 0.0:
+        count, face = bid_count(r, s.bid), bid_face(r, s.bid)
+        ratio = p.ratios[category(r, count, face, s.num_in_play, p.has_ceilings)]
+    values[r.liar] += p.factor * ratio * highest
+
+
+class LieProfiles:
+    """The profiles that one player keeps: one, or one for every opponent.
+
+    >>> LieProfiles(LieSettings(lies="code")).ratios()
+    {'low': 0.0, 'mid': 0.0, 'high': 0.0}
+    """
+
+    def __init__(self, settings: LieSettings, num_profiles: int = 1) -> None:
+        """Begin with nothing known."""
+        self.settings = settings
+        self.memory = np.zeros((0, PROFILE.itemsize), np.uint8)
+        self.grow(num_profiles)
+
+    @property
+    def records(self) -> Any:
+        """[profiles] PROFILE, sharing memory with what compiled code writes."""
+        return self.memory.view(PROFILE)[:, 0]
+
+    def grow(self, num_profiles: int) -> None:
+        """Make room for more opponents."""
+        if num_profiles <= len(self.memory):
+            return
+        new = np.zeros(num_profiles - len(self.memory), PROFILE)
+        settings = self.settings
+        new["has_ceilings"] = settings.reading("lie_categories") == "code"
+        new["keeps_ratios"] = settings.reading("lie_reset_form") == "code"
+        new["uses_table_max"] = settings.reading("lie_max") == "table"
+        new["reset_after"] = settings.lie_reset
+        new["factor"] = settings.lie_factor
+        new["constant"] = -1.0 if settings.lie_constant is None else settings.lie_constant
+        rows = new.view(np.uint8).reshape(len(new), -1)
+        self.memory = np.ascontiguousarray(np.concatenate([self.memory, rows]))
+
+    def watch(
+        self,
+        rules: npt.NDArray[np.int32],
+        state: npt.NDArray[np.uint8],
+        player: int,
+        who: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        """A call has just ended a round, seen by ``player``; ``who`` gives each seat's profile."""
+        liar = int(rules.view(DICE_RULES)[0].liar)
+        watch_move(
+            state, rules, player, liar, _all_alike(rules) if who is None else who, self.memory
+        )
+
+    def bend(
+        self,
+        rules: npt.NDArray[np.int32],
+        state: npt.NDArray[np.uint8],
+        player: int,
+        mask: npt.NDArray[np.int8],
+        values: npt.NDArray[np.float64],
+        table_max: float = 0.0,
+        who: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        """Raise ``values`` of a call, in place."""
+        seats = _all_alike(rules) if who is None else who
+        bend_call(state, rules, player, mask, values, table_max, seats, self.memory)
+
+    def ratios(self, profile: int = 0) -> dict[str, float]:
+        """The share of lies in each category."""
+        ratios = self.records[profile]["ratios"]
+        return {name: float(ratio) for name, ratio in zip(CATEGORIES, ratios, strict=True)}
+
+
+def _all_alike(rules: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    return np.zeros(int(rules.view(DICE_RULES)[0].num_players), np.int64)

@@ -1,0 +1,102 @@
+"""Blind tables and their profiles as one JSON file: parallel arrays, and the profile beside them.
+
+The names are those of an earlier program, so that its files can be compared. What it lacked is
+added: a version, and the number of dice the table was made for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.games.liars_dice.lies.profile import CATEGORIES
+from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
+from agents.learning.files import CheckpointError
+from agents.tabular.values import Mind
+from envs.core.errors import OptionError
+from envs.liars_dice import RULES, bid_count, bid_face
+
+__all__ = ["load_table", "save_table"]
+
+VERSION = 1
+# In the file, 0 announces a bid and 1 calls it.
+_CALL, _LIAR = 0, 1
+
+
+def save_table(path: Path, mind: Mind) -> None:
+    """Write the table and the profile of a mind; the file is whole or not there."""
+    actions, counts, faces, keys = _layout(mind)
+    saved: dict[str, Any] = {
+        "version": VERSION,
+        "maxDice": int(mind.game.rules.view(RULES)[0].num_dice),
+        "actions": actions,
+        "quantityField": counts,
+        "faceField": faces,
+        "qValues": mind.table.get(keys).tolist(),
+    }
+    if len(mind.profiles.memory):
+        profile = mind.profiles.records[0]
+        for i, name in enumerate(CATEGORIES):
+            saved[f"{name}GameCount"] = int(profile["num_bids"][i])
+            saved[f"{name}GameLieCount"] = int(profile["num_lies"][i])
+            saved[f"{name}GameLying"] = float(profile["ratios"][i])
+        saved["gamesPlayed"] = int(profile["num_rounds"])
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial.write_text(json.dumps(saved) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+def load_table(path: Path, mind: Mind) -> None:
+    """Fill a mind with what was saved from one like it."""
+    actions, counts, faces, keys = _layout(mind)
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        version, max_dice = saved["version"], saved["maxDice"]
+        values = np.array(saved["qValues"], np.float64)
+        layout = saved["actions"], saved["quantityField"], saved["faceField"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is no saved table: {error}") from error
+    num_dice = int(mind.game.rules.view(RULES)[0].num_dice)
+    if version != VERSION:
+        raise CheckpointError(f"{path} is of version {version}, not {VERSION}: train again")
+    if max_dice != num_dice:
+        raise CheckpointError(
+            f"{path} is for {max_dice} dice and the game has {num_dice}: train a table for it"
+        )
+    if layout != (actions, counts, faces) or values.shape != keys.shape:
+        raise CheckpointError(f"{path} does not list every bid once: train again")
+    mind.table.put(keys, values)
+    if len(mind.profiles.memory):
+        _load_profile(path, saved, mind)
+
+
+def _load_profile(path: Path, saved: dict[str, Any], mind: Mind) -> None:
+    profile = mind.profiles.records[0]
+    try:
+        for i, name in enumerate(CATEGORIES):
+            profile["num_bids"][i] = saved[f"{name}GameCount"]
+            profile["num_lies"][i] = saved[f"{name}GameLieCount"]
+            profile["ratios"][i] = saved[f"{name}GameLying"]
+        profile["num_rounds"] = saved["gamesPlayed"]
+    except KeyError as error:
+        raise CheckpointError(f"{path} has no profile: {error} is missing") from error
+
+
+def _layout(mind: Mind) -> tuple[list[int], list[int], list[int], Any]:
+    """Actions, counts, faces and keys of all entries, in the order of the file."""
+    if mind.settings.coding != "blind" or not mind.settings.shared:
+        raise OptionError("only a shared table with coding 'blind' can be kept as JSON")
+    r = mind.game.rules.view(RULES)[0]
+    actions, counts, faces, keys = [], [], [], []
+    for bid in range(int(r.liar)):
+        for action, kind in ((_LIAR, CALL_LIAR), (_CALL, ANNOUNCE)):
+            actions.append(action)
+            counts.append(int(bid_count(r, bid)))
+            faces.append(int(bid_face(r, bid)))
+            keys.append(blind_key(r, bid, kind))
+    return actions, counts, faces, np.array(keys, np.uint64)

@@ -1,0 +1,1 @@
+"""What learners share: the contract, opponents, devices, and their memory as files."""

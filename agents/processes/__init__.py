@@ -1,0 +1,1 @@
+"""Players in processes of their own: programs in any language, timed agents, OpenSpiel's bots."""

@@ -1,0 +1,193 @@
+"""A player that is a program of its own, in any language: JSON, one object a line.
+
+``docs/external_players.md`` has the protocol. The program is told what its seat may know (the view
+of the player to move) and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Actions, Views
+from agents.processes.line_process import LineProcess
+from agents.processes.outside import NoAnswer, OutsideAgent, late
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.rng import next_word
+
+__all__ = ["PROTOCOL", "ExternalAgent"]
+
+PROTOCOL = 1
+DEFAULT_LIMIT = 10.0
+MAX_ROWS = 1024
+PIECES = ("observation", "tokens", "text")
+GOODBYE = json.dumps({"type": "goodbye"})
+
+Row = dict[str, Any]
+
+
+class ExternalAgent(OutsideAgent):
+    """Asks a program for its moves.
+
+    Args:
+        game: the game to play.
+        path: the program's file; Python runs it if it ends with ``.py``.
+        command: the program and its arguments, instead of a path; ``python`` is this Python.
+        time_per_move: seconds it may think about a move. It is told so. Without it, 10 seconds.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str = "",
+        command: Sequence[str] = (),
+        time_per_move: float | None = None,
+    ) -> None:
+        """Start the program, so that one that does not work is known at once."""
+        super().__init__(game, DEFAULT_LIMIT if time_per_move is None else time_per_move, 1)
+        self.time_per_move = time_per_move
+        self.wants: tuple[str, ...] = ("observation",)
+        self._command = _read_command(path, command)
+        self._stop: weakref.finalize[[str], ExternalAgent] | None = None
+        self._num_questions = 0
+        try:
+            self._begin()
+        except NoAnswer as failure:
+            self._end()
+            label = path or " ".join(command)
+            raise OptionError(f"external player '{label}' {failure}") from failure
+
+    def start(self) -> None:
+        """Start the program and exchange hellos."""
+        try:
+            self._process = LineProcess(self._command)
+        except OSError as error:
+            raise NoAnswer(f"cannot be started: {error.strerror}") from error
+        self._stop = weakref.finalize(self, self._process.end, GOODBYE)
+        try:
+            answer = self._exchange(self._hello(), self.start_limit)
+        except TimeoutError:
+            raise NoAnswer(f"did not answer hello within {self.start_limit:g} s") from None
+        if answer.get("protocol") != PROTOCOL:
+            raise NoAnswer(
+                f"speaks protocol {answer.get('protocol')!r}: this arena speaks {PROTOCOL}"
+            )
+        wants = answer.get("wants", ["observation"])
+        if not isinstance(wants, list) or not all(piece in PIECES for piece in wants):
+            raise NoAnswer(f"wants {wants!r}: choose from {', '.join(PIECES)}")
+        max_rows = answer.get("max_rows", 1)
+        if not _is_whole(max_rows) or not 1 <= max_rows <= MAX_ROWS:
+            raise NoAnswer(f"wants max_rows {max_rows!r}: choose from 1 to {MAX_ROWS}")
+        self.wants = tuple(wants)
+        self.wants_tokens = "tokens" in wants
+        self.max_rows = max_rows
+
+    def stop(self) -> None:
+        """End the program; one that has failed is not waited for."""
+        if self._stop is not None and self._stop.detach():
+            self._process.end()
+
+    def _hello(self) -> Row:
+        game, facts = self.game, self.game.facts
+        pieces = [{"name": p.name, "size": p.size, "meaning": p.meaning} for p in game.pieces]
+        return {
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "game": game.id,
+            "options": game.options.to_dict(),
+            "num_players": facts.num_players,
+            "num_actions": facts.num_actions,
+            "actions": [game.action_text(action) for action in range(facts.num_actions)],
+            "min_return": facts.min_return,
+            "max_return": facts.max_return,
+            "observation": pieces,
+            "time_per_move": self.limit,
+        }
+
+    def prepare(self, views: Views) -> list[Row]:
+        """One object for each row, of nothing but what its player may know."""
+        # 53 bits: what every language's numbers can hold.
+        seeds = [int(next_word(rng) >> np.uint64(11)) for rng in views.rngs]
+        rows: list[Row] = [
+            {
+                "seat": int(views.seats[i]),
+                "legal": np.flatnonzero(views.masks[i]).tolist(),
+                "key": f"{int(views.keys[i]):016x}",
+                "seed": seeds[i],
+            }
+            for i in range(len(views))
+        ]
+        if "observation" in self.wants:
+            # Shares such as 0.2 are sent as such, not as the nearest 32-bit number.
+            observations = views.observations.astype(np.float64).round(6).tolist()
+            for row, observation in zip(rows, observations, strict=True):
+                row["observation"] = observation
+        if "tokens" in self.wants:
+            for i, row in enumerate(rows):
+                row["tokens"] = [f"{token & 0xFFFFFFFFFFFFFFFF:x}" for token in views.tokens(i)]
+        if "text" in self.wants:
+            for row, world in zip(rows, views.worlds(), strict=True):
+                row["text"] = self.game.render(world, row["seat"])
+        return rows
+
+    def ask(self, questions: list[Row], rows: npt.NDArray[np.int64], seconds: float) -> Actions:
+        """Send rows and read as many actions."""
+        self._num_questions += 1
+        question = {
+            "type": "act",
+            "id": self._num_questions,
+            "rows": [questions[row] for row in rows],
+        }
+        try:
+            answer = self._exchange(question, seconds)
+        except TimeoutError:
+            raise late(self.limit) from None
+        actions = answer.get("actions")
+        # A number that does not fit is the answer to something else, or an unasked one.
+        if answer.get("id") != self._num_questions:
+            raise NoAnswer("answered with another id than the question's")
+        if not isinstance(actions, list) or not all(_is_whole(action) for action in actions):
+            raise NoAnswer("answered without a list of whole numbers 'actions'")
+        if len(actions) != len(rows):
+            raise NoAnswer(f"answered {len(actions)} actions where {len(rows)} were asked for")
+        # Whatever is out of range is illegal, also what would not fit an int64.
+        return np.array([action if 0 <= action < 2**31 else -1 for action in actions])
+
+    def _exchange(self, question: Row, seconds: float) -> Row:
+        line = self._process.ask(json.dumps(question, separators=(",", ":")), seconds)
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise NoAnswer(f"answered no JSON: {line[:80]!r}") from None
+        if not isinstance(answer, dict):
+            raise NoAnswer(f"answered no JSON object: {line[:80]!r}")
+        return answer
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _read_command(path: str, command: Sequence[str]) -> list[str]:
+    """The program and its arguments as the operating system wants them."""
+    if isinstance(command, str) or bool(path) == bool(command):
+        raise OptionError(
+            "external takes a path or a command, such as external:./player.py or "
+            "{command: [python, player.py]}"
+        )
+    if path and not Path(path).is_file():
+        raise OptionError(f"external player '{path}' cannot be found: give the path of a program")
+    if path:
+        # Without a folder in its name a program would be looked for elsewhere.
+        program = str(Path(path).absolute())
+        return [sys.executable, program] if path.endswith(".py") else [program]
+    words = [str(word) for word in command]
+    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words

@@ -1,0 +1,281 @@
+"""An agent of ours in a process of its own, so that its time can be limited.
+
+The agent gets the same views as always: a world that the player cannot tell from the true one says
+as much about masks, observations and further worlds as the true one does, so that one world is all
+that has to be sent. What was seen earlier is sent when it is asked for. The true state does not
+leave this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import make_agent
+from agents.base import Actions, Agent, Probs, Views
+from agents.processes.outside import NoAnswer, OutsideAgent, late
+from envs.core.game import Game
+from envs.core.rng import Words
+
+__all__ = ["HostedAgent"]
+
+# Few enough that a hanging agent is soon noticed, enough that asking costs little.
+MAX_ROWS = 16
+# A fresh interpreter: nothing of this process leaks into it, and any script may start one.
+PROGRAM = "import sys; from agents.processes.hosted import serve; serve(int(sys.argv[1]))"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Views in a form that can be sent: [n] each."""
+
+    seats: npt.NDArray[np.int64]
+    keys: Words
+    rngs: Words
+    worlds: npt.NDArray[np.uint8]
+
+    @classmethod
+    def about(cls, views: Views) -> Question:
+        """Pack views; their generators are left as they were."""
+        before = views.rngs.copy()
+        worlds = views.worlds()
+        views.rngs[:] = before
+        return cls(views.seats, views.keys, views.rngs, worlds)
+
+    def part(self, rows: npt.NDArray[np.int64]) -> Question:
+        """The question about some rows; its arrays are copies."""
+        return Question(self.seats[rows], self.keys[rows], self.rngs[rows], self.worlds[rows])
+
+    def views(self, game: Game, look_up: Callable[..., Any]) -> Views:
+        """What ``Batch.views`` would give; ``look_up`` asks back for what was seen earlier."""
+        kernels, rules = game.kernels, game.rules
+        rows = list(zip(self.worlds, self.seats.tolist(), strict=True))
+
+        def masks() -> npt.NDArray[np.int8]:
+            out = np.empty((len(rows), game.facts.num_actions), np.int8)
+            for i, (world, _) in enumerate(rows):
+                kernels.legal(world, rules, out[i])
+            return out
+
+        def observations() -> npt.NDArray[np.float32]:
+            out = np.empty((len(rows), game.observation_size), np.float32)
+            for i, (world, seat) in enumerate(rows):
+                kernels.observe(world, rules, seat, out[i])
+            return out
+
+        def worlds(rngs: Words) -> npt.NDArray[np.uint8]:
+            out = self.worlds.copy()
+            for i, (_, seat) in enumerate(rows):
+                kernels.determinize(out[i], rules, seat, rngs[i])
+            return out
+
+        def tokens(row: int) -> list[int]:
+            found: list[int] = look_up("tokens", row)
+            return found
+
+        def past(count: int) -> npt.NDArray[np.float32]:
+            found: npt.NDArray[np.float32] = look_up("past", count)
+            return found
+
+        arrays = self.seats, self.keys, self.rngs
+        return Views(game, *arrays, masks, observations, worlds, tokens, past)
+
+
+class HostedAgent(OutsideAgent):
+    """Any agent by its id, in a process that is killed when it takes too long.
+
+    Args:
+        game: the game to play.
+        agent_id: the agent, as ``make_agent`` knows it.
+        params: what it is made with.
+        limit: seconds it may take for a move.
+    """
+
+    def __init__(self, game: Game, agent_id: str, params: Mapping[str, Any], limit: float) -> None:
+        """Make the agent here once, to know that it can be made; the process starts when asked."""
+        super().__init__(game, limit, MAX_ROWS)
+        self._what = game, agent_id, dict(params)
+        self._stop: weakref.finalize[[subprocess.Popen[bytes], Connection], HostedAgent] | None
+        self._stop = None
+        agent = make_agent(agent_id, game, **params)
+        self.wants_tokens = agent.wants_tokens
+        self.is_deterministic = agent.is_deterministic
+        self.is_reproducible = agent.is_reproducible
+
+    def start(self) -> None:
+        """Start a process and let it make the agent."""
+        self._connection, other = Pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(other.fileno())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            start_new_session=True,  # whoever stops the tournament stops us, and we stop it
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        other.close()
+        self._stop = weakref.finalize(self, _end, self._process, self._connection)
+        self._send(self._what)
+        try:
+            kind, *words = self._receive(self.start_limit)
+        except TimeoutError:
+            raise NoAnswer(f"was not ready within {self.start_limit:g} s") from None
+        if kind == "failed":
+            raise NoAnswer(words[0])
+
+    def stop(self) -> None:
+        """Kill the process."""
+        if self._stop is not None:
+            self._stop()
+
+    def begin_match(self) -> None:
+        """Tell the agent too."""
+        super().begin_match()
+        if self._is_running:
+            self._send(None)
+
+    def prepare(self, views: Views) -> tuple[Views, Question]:
+        """Draw the worlds that are sent."""
+        return views, Question.about(views)
+
+    def ask(
+        self, questions: tuple[Views, Question], rows: npt.NDArray[np.int64], seconds: float
+    ) -> Actions:
+        """Send rows; take back the actions and the generators as the agent left them."""
+        views, question = questions
+        actions: Actions
+        actions, views.rngs[rows] = self._exchange("act", views, question, rows, seconds)
+        return actions
+
+    def policy(self, views: Views) -> Probs | None:
+        """What the agent says of itself; nothing if it has no answer in time."""
+        if self._last_word:
+            return None
+        question = Question.about(views)
+        parts = []
+        for start in range(0, len(views), self.max_rows):
+            rows = np.arange(start, min(start + self.max_rows, len(views)))
+            try:
+                if not self._is_running:
+                    self._begin()
+                seconds = len(rows) * self.limit + self.first_grace
+                (probs,) = self._exchange("policy", views, question, rows, seconds)
+            except NoAnswer as failure:
+                if failure.is_broken:
+                    self._end()
+                return None
+            if probs is None:
+                return None
+            parts.append(probs)
+        return np.concatenate(parts)
+
+    def _exchange(
+        self, what: str, views: Views, question: Question, rows: npt.NDArray[np.int64], wait: float
+    ) -> list[Any]:
+        """Have the agent act, or tell its policy, in some rows."""
+        deadline = time.monotonic() + wait
+        self._send((what, question.part(rows)))
+        while True:
+            try:
+                kind, *words = self._receive(max(deadline - time.monotonic(), 0.0))
+            except TimeoutError:
+                raise late(self.limit) from None
+            if kind == "failed":
+                raise NoAnswer(words[0], is_broken=False)
+            if kind == "answer":
+                return words
+            self._send(_look_up(views, rows, kind, words[0]))
+
+    def _send(self, message: Any) -> None:
+        with contextlib.suppress(OSError):  # if it has ended, the answer will tell how
+            self._connection.send(message)
+
+    def _receive(self, seconds: float) -> tuple[Any, ...]:
+        try:
+            if not self._connection.poll(seconds):
+                raise TimeoutError
+            answer: tuple[Any, ...] = self._connection.recv()
+        except (EOFError, ConnectionError):
+            code = self._process.wait()
+            raise NoAnswer(f"ended with exit code {code}") from None
+        return answer
+
+    def __repr__(self) -> str:
+        """The agent that is hosted."""
+        return f"HostedAgent({self._what[1]}, {self.game!r})"
+
+
+def _look_up(views: Views, rows: npt.NDArray[np.int64], what: str, which: int) -> Any:
+    """The tokens of the ``which``-th row, or the last ``which`` observations of all rows."""
+    try:
+        if what == "tokens":
+            return views.tokens(int(rows[which]))
+        return views.past_observations(which)[rows]
+    except ValueError as error:
+        return error
+
+
+def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    connection.close()
+
+
+def serve(descriptor: int) -> None:
+    """The life of the process: make the agent, answer questions until there are no more."""
+    connection: Connection = Connection(descriptor)
+    game, agent_id, params = connection.recv()
+
+    def look_up(*what: Any) -> Any:
+        connection.send(what)
+        found = connection.recv()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    try:
+        agent = make_agent(agent_id, game, **params)
+    except Exception as error:
+        connection.send(("failed", _in_words(error)))
+        return
+    connection.send(("ready",))
+    while True:
+        try:
+            message: tuple[str, Question] | None = connection.recv()
+        except EOFError:
+            return
+        if message is None:
+            agent.begin_match()
+            continue
+        what, question = message
+        views = question.views(game, look_up)
+        try:
+            answer = _actions(agent, views) if what == "act" else (agent.policy(views),)
+        except Exception as error:
+            connection.send(("failed", _in_words(error)))
+        else:
+            connection.send(("answer", *answer))
+
+
+def _actions(agent: Agent, views: Views) -> tuple[Actions, Words]:
+    """The agent's actions, and the generators as it leaves them."""
+    actions = np.asarray(agent.act(views))
+    if actions.shape != views.seats.shape or actions.dtype.kind not in "iu":
+        raise TypeError(f"{len(views)} whole numbers expected, not {actions!r}")
+    return actions.astype(np.int64), views.rngs
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,126 @@
+"""One player of a tournament: which agent, made how, within what time, learning or not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from agents import agent_class, make_agent, split_path
+from agents.base import Agent
+from agents.learning.device import check_device, resolve_device
+from agents.processes.hosted import HostedAgent
+from envs.core.errors import OptionError, nearest
+from envs.core.game import Game
+
+__all__ = ["AgentSpec"]
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """One player of a tournament."""
+
+    id: str
+    params: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+    """How tables call it; the id when empty."""
+    time_per_move: float | None = None
+    """Seconds a move; who takes longer loses the game. ``None``: no limit."""
+    device: str = "auto"
+    """Where an agent that can choose computes."""
+    learning: bool = False
+    """Whether it is to learn from the games it plays."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no agent can be made with."""
+        check_device(self.device)
+        seconds = self.time_per_move
+        if seconds is not None and not (_is_number(seconds) and seconds > 0):
+            raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
+        if not isinstance(self.learning, bool):
+            raise OptionError(f"learning must be true or false, not {self.learning!r}")
+        if self.learning and seconds is not None:
+            raise OptionError(
+                f"agent '{self.name or self.id}' cannot learn within a time_per_move: a player "
+                "that is stopped forgets what it has learnt; leave one of them out"
+            )
+
+    @classmethod
+    def parse(cls, value: str | Mapping[str, Any]) -> AgentSpec:
+        """Read ``"random"``, ``"my name=random"``, ``"id:path"`` or a mapping of the fields.
+
+        >>> AgentSpec.parse("zero=random").to_dict()
+        {'id': 'random', 'params': {}, 'name': 'zero'}
+        >>> AgentSpec.parse("mine=external:./player.py").to_dict()
+        {'id': 'external', 'params': {'path': './player.py'}, 'name': 'mine'}
+        """
+        if isinstance(value, str):
+            name, equals, text = value.partition("=")
+            # In "external:a=b.py" the sign belongs to the path.
+            value = {"id": text, "name": name} if equals and ":" not in name else {"id": value}
+        if not isinstance(value, Mapping):
+            raise OptionError(f"an agent must be a name or a mapping with an id, not {value!r}")
+        known = [known_field.name for known_field in fields(cls)]
+        for key in value:
+            if key not in known:
+                raise OptionError(f"unknown agent key '{key}': {nearest(key, known)}")
+        if not value.get("id"):
+            raise OptionError(f"agent {dict(value)} has no id: give one, such as 'random'")
+        text = str(value["id"])
+        agent_id, path = split_path(text)
+        params = dict(value.get("params") or {})
+        if path:
+            path = _without_machine(path)
+            params = {"path": path, **params}
+            text = f"{agent_id}:{path}"
+        rest = {"params": params, "name": value.get("name") or text}
+        return cls(**{**value, "id": agent_id, **rest})
+
+    def within(self, time_per_move: float | None = None, device: str | None = None) -> AgentSpec:
+        """The same player with a tournament's limits, where it has none of its own."""
+        spec = self
+        if time_per_move is not None and self.time_per_move is None:
+            spec = replace(spec, time_per_move=time_per_move)
+        if device is not None and self.device == "auto":
+            spec = replace(spec, device=device)
+        return spec
+
+    def build(self, game: Game) -> Agent:
+        """Make the agent; one with a limit and no clock of its own gets a process to itself."""
+        found = agent_class(self.id)
+        params = dict(self.params)
+        if found.takes("device"):
+            params.setdefault("device", resolve_device(self.device))
+        if found.takes("time_per_move") and self.time_per_move is not None:
+            params.setdefault("time_per_move", self.time_per_move)
+        try:
+            if self.time_per_move is None or found.keeps_time:
+                agent = make_agent(self.id, game, **params)
+            else:
+                agent = HostedAgent(game, self.id, params, self.time_per_move)
+        except TypeError as error:
+            raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error
+        agent.name = self.name or self.id
+        # Who thinks by the clock thinks further on a faster machine.
+        agent.is_reproducible &= params.get("time_per_move") is None
+        if self.learning:
+            agent.begin_learning()
+        return agent
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; what is as usual is left out."""
+        always = ("id", "params", "name")
+        usual = {f.name: f.default for f in fields(self) if f.name not in always}
+        values = asdict(self)
+        return {key: value for key, value in values.items() if key in always or value != usual[key]}
+
+
+def _without_machine(path: str) -> str:
+    """A path below the working folder as seen from there: results travel to other machines."""
+    folder = os.getcwd() + os.sep
+    return path.removeprefix(folder)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

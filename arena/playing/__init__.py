@@ -1,0 +1,1 @@
+"""Games between agents: matches, learners at the table, replays."""

@@ -1,0 +1,307 @@
+"""One game again, step by step, as a spectator or as one of its players saw it.
+
+A game is determined by seed, deal and who sits where, so nothing but these is needed to play it
+once more. ``evaluate.py replay`` prints it, and reports show a few of each tournament.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.base import Agent
+from arena.playing.match import Fault, MatchResult, play_match
+from arena.running.folder import Tournament
+from envs import make_game
+from envs.core.batch import Batch
+from envs.core.errors import MasqueradeError, PositionError
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, UNSEEN
+from envs.core.position import Position
+
+__all__ = ["Frame", "Recording", "Replayer", "frames", "read_position", "record_game", "show"]
+
+MAX_LISTED = 12
+
+HIDDEN_EVENT = "a hidden event"
+HIDDEN_MOVE = "a hidden move"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A game from its first chance event to its end."""
+
+    game: Game
+    names: list[str]
+    """Who sat in each seat."""
+    number: int
+    """The deal."""
+    history: list[int]
+    returns: list[float]
+    fault: Fault | None = None
+    notes: list[str] = field(default_factory=list)
+    """What a reader must know, such as that the tournament saw another end."""
+    is_exact: bool = True
+    """False if the tournament is known to have seen another game."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What happened, and the board after it."""
+
+    actor: int | None
+    """A seat, ``CHANCE``, or None for the board before anything has happened."""
+    words: str
+    """What happened, as far as the viewer noticed; empty if not at all."""
+    board: str
+
+
+# ---- playing it again ----------------------------------------------------------------------------
+
+
+def record_game(
+    game: Game,
+    agents: Sequence[Agent],
+    names: Sequence[str],
+    deal: int,
+    seed: int = 0,
+    first_deal: int | None = None,
+    num_deals: int = 1,
+) -> Recording:
+    """Play deal number ``deal`` of a seed and keep its actions.
+
+    >>> from agents import make_agent
+    >>> game = make_game("kuhn_v0")
+    >>> player = make_agent("random", game)
+    >>> record_game(game, [player, player], ["a", "b"], deal=3).history
+    [2, 1, 0, 0]
+
+    Args:
+        game: the game.
+        agents: one for each seat.
+        names: what to call them.
+        deal: the game to keep.
+        seed: root of all chance.
+        first_deal: the first to play, if others are to be played with it.
+        num_deals: how many are played.
+    """
+    if deal < 0:
+        raise MasqueradeError(f"deal must be at least 0, not {deal}")
+    first = deal if first_deal is None else first_deal
+    histories: dict[int, list[int]] = {}
+
+    def keep(batch: Batch, rows: npt.NDArray[np.int64]) -> None:
+        for row in rows.tolist():
+            if batch.numbers[row] == deal:
+                histories[deal] = batch.history(row)
+
+    result = play_match(
+        game, agents, num_deals, seed=seed, first_game=first, has_forfeits=True, on_end=keep
+    )
+    fault = next((fault for fault in result.faults if fault.game == deal), None)
+    returns = result.returns[deal - first].tolist()
+    return Recording(game, list(names), deal, histories[deal], returns, fault)
+
+
+class Replayer:
+    """Plays games of one tournament again; each agent is made once, when it is first needed."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        """Set up the game and the groups."""
+        self.tournament = tournament
+        self.game = tournament.spec.build_game()
+        self.groups = tournament.spec.groups(self.game)
+        self.names = [agent.name for agent in tournament.spec.agents]
+        self._agents: dict[int, Agent] = {}
+
+    def find_group(self, wanted: Sequence[str]) -> int:
+        """The number of the group of these agents, in any order; the first one for no names."""
+        if not wanted:
+            return 0
+        known = [[self.names[agent] for agent in group.agents] for group in self.groups]
+        for number, members in enumerate(known):
+            if sorted(members) == sorted(wanted):
+                return number
+        listing = "; ".join(" ".join(members) for members in known[:MAX_LISTED])
+        more = f"; and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+        raise MasqueradeError(f"{' '.join(wanted)} did not play together: choose {listing}{more}")
+
+    def play(
+        self, deal: int = 0, group: int = 0, seating: int = 0, has_patience: bool = True
+    ) -> Recording:
+        """Play a game and compare its end with the one that the tournament noted.
+
+        Args:
+            deal: number of the deal.
+            group: number of the group.
+            seating: number of the seating.
+            has_patience: play a whole unit of the tournament if the game alone comes out otherwise.
+        """
+        seatings = self.groups[group].seatings
+        bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))
+        for what, value, bound in bounds:
+            if not 0 <= value < bound:
+                raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
+        played = self.tournament.played(self.groups, group, seating, deal)
+        recording = self._record(seatings[seating], deal, 1, deal)
+        if has_patience and played is not None and _differs(recording, played.result):
+            # A network rounds differently in a batch of another size: play as many as then.
+            recording = self._record(seatings[seating], played.first_deal, played.num_deals, deal)
+        if played is None:
+            note = "the tournament's own result of this game is no longer in its folder"
+            return replace(recording, notes=[note])
+        if _differs(recording, played.result):
+            return replace(recording, notes=[self._why(played.result)], is_exact=False)
+        return recording
+
+    def _record(self, seats: Sequence[int], first: int, count: int, deal: int) -> Recording:
+        """Play some deals and keep the wanted one."""
+        agents = [self._agent(agent) for agent in seats]
+        names = [self.names[agent] for agent in seats]
+        return record_game(self.game, agents, names, deal, self.tournament.spec.seed, first, count)
+
+    def _why(self, played: MatchResult) -> str:
+        """What the game that was played in the tournament did otherwise, and for what reason."""
+        why = "an agent has changed, or its choices depend on a clock or another program"
+        if self.tournament.spec.has_learners:
+            why = "an agent had learnt from the games before"
+        end = f"ended {_signed(played.returns[0].tolist())}"
+        if played.faults:
+            end = f"was forfeited by player {played.faults[0].seat} ({played.faults[0].reason})"
+        return f"in the tournament this game {end}: {why}"
+
+    def _agent(self, agent: int) -> Agent:
+        if agent not in self._agents:
+            self._agents[agent] = self.tournament.spec.agents[agent].build(self.game)
+        return self._agents[agent]
+
+
+def _differs(recording: Recording, played: MatchResult) -> bool:
+    """Whether the tournament saw another game: other returns or another length."""
+    is_as_long = len(recording.history) == int(played.lengths[0])
+    return not is_as_long or recording.returns != played.returns[0].tolist()
+
+
+def read_position(path: Path) -> Recording:
+    """A game up to a position that was saved with ``Position.save``."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        game = make_game(content["game"], **content["options"])
+    except OSError as error:
+        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
+    except MasqueradeError:
+        raise
+    except (ValueError, TypeError, KeyError) as error:
+        raise PositionError(
+            f"{path} is no position file: expected one written by Position.save"
+        ) from error
+    position = Position.load(path, game)
+    names = [f"player {seat}" for seat in range(game.facts.num_players)]
+    return Recording(game, names, position.number, position.history, position.returns().tolist())
+
+
+# ---- looking at it -------------------------------------------------------------------------------
+
+
+def frames(recording: Recording, viewer: int | None = None) -> Iterator[Frame]:
+    """The game step by step; chance events that follow each other are one step.
+
+    >>> game = make_game("kuhn_v0")
+    >>> recording = Recording(game, ["a", "b"], 0, [2, 0, 1, 0], [1.0, -1.0])
+    >>> [frame.words for frame in frames(recording, viewer=0)]
+    ['', 'deals K, a hidden event', 'bet', 'pass']
+    """
+    game = recording.game
+    if viewer is not None and not 0 <= viewer < game.facts.num_players:
+        raise MasqueradeError(
+            f"viewer must be a seat from 0 to {game.facts.num_players - 1}, not {viewer}"
+        )
+    position = game.new_position(recording.number)
+    yield Frame(None, "", position.text(viewer))
+    left = recording.history
+    while left:
+        actor, is_chance = position.turn, position.is_chance
+        words: list[str] = []
+        for action in left:
+            if position.is_chance != is_chance or (words and not is_chance):
+                break
+            words.append(_words(position, action, viewer))
+            position.apply(action)
+        left = left[len(words) :]
+        yield Frame(actor, _join([text for text in words if text]), position.text(viewer))
+
+
+def _words(position: Position, action: int, viewer: int | None) -> str:
+    """An action that is about to be played, as the viewer notices it."""
+    if viewer is None or viewer == position.turn:
+        return position.action_text(action)
+    game = position.game
+    seen = game.kernels.seen
+    token = seen(position.state, game.rules, action, viewer)
+    if token == UNSEEN:
+        return ""
+    if position.is_chance:
+        others = [outcome for outcome in position.legal_actions() if outcome != action]
+        is_visible = bool(others) and all(
+            seen(position.state, game.rules, other, viewer) != token
+            or _board_after(position, other, viewer) != _board_after(position, action, viewer)
+            for other in others
+        )
+        return position.action_text(action) if is_visible else HIDDEN_EVENT
+    # Whoever moves knows the move: a viewer who notices the same knows it, too.
+    is_visible = token == seen(position.state, game.rules, action, position.turn)
+    return position.action_text(action) if is_visible else HIDDEN_MOVE
+
+
+def _board_after(position: Position, action: int, viewer: int) -> str:
+    after = position.copy()
+    after.apply(action)
+    return after.text(viewer)
+
+
+def _join(words: list[str]) -> str:
+    """The words with commas; what several in a row begin with is said once.
+
+    >>> _join(["player 0 rolls 5", "player 0 rolls 6", "a hidden event", "a hidden event"])
+    'player 0 rolls 5 6, a hidden event (2 times)'
+    """
+    parts = []
+    for start, texts in groupby(words, key=lambda text: text.rpartition(" ")[0]):
+        ends = [text.rpartition(" ")[2] for text in texts]
+        is_repeated = len(ends) > 1 and f"{start} {ends[0]}" in (HIDDEN_EVENT, HIDDEN_MOVE)
+        text = ends[0] if is_repeated else " ".join(ends)
+        times = f" ({len(ends)} times)" if is_repeated else ""
+        parts.append(f"{start} {text}{times}".strip())
+    return ", ".join(parts)
+
+
+def show(recording: Recording, viewer: int | None = None) -> str:
+    """The whole game as text for a terminal."""
+    names = recording.names
+    lines = [f"{recording.game!r}, deal {recording.number}"]
+    lines += [f"  player {seat}: {name}" for seat, name in enumerate(names)]
+    if viewer is not None:
+        lines.append(f"as player {viewer} saw it")
+    for number, frame in enumerate(frames(recording, viewer)):
+        if frame.actor is not None:
+            who = "chance" if frame.actor == CHANCE else f"player {frame.actor}"
+            if who != "chance" and names[frame.actor] != who:
+                who += f" ({names[frame.actor]})"
+            lines += ["", f"{number}. {who}: {frame.words or 'nothing that can be seen'}"]
+        else:
+            lines.append("")
+        lines += [f"    {line}".rstrip() for line in frame.board.splitlines()]
+    if recording.fault:
+        lines += ["", f"player {recording.fault.seat} forfeits: {recording.fault.reason}"]
+    lines += ["", f"returns {_signed(recording.returns)}"]
+    return "\n".join([*lines, *(f"note: {note}" for note in recording.notes)])
+
+
+def _signed(returns: Sequence[float]) -> str:
+    return ", ".join(f"{value:+g}" for value in returns)

@@ -1,0 +1,286 @@
+"""Where units are played: here, in worker processes, or on a Ray cluster.
+
+Whichever it is, units come back as they are done, every one of them once, with the same result. A
+worker that dies (out of memory, a crash in somebody's library, a machine that is gone) costs the
+unit it was playing, which is played again; a unit that kills one worker after another stops the
+tournament with a line that names its agents, and everything before it is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+import weakref
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator
+from multiprocessing.connection import Connection, Pipe, wait
+from types import FrameType
+
+from arena.playing.match import MatchResult
+from arena.running.work_units import Table, Unit
+from arena.schedules.spec import TournamentSpec
+from envs.core.errors import MasqueradeError, nearest
+
+__all__ = ["EXECUTORS", "Played", "WorkersDiedError", "play_units", "prepared"]
+
+EXECUTORS = ("processes", "ray")
+
+Played = tuple[Unit, MatchResult]
+
+# So many workers may die of a unit: the first perhaps by chance, the last by its agents.
+MAX_DEATHS = 3
+SECONDS_TO_LEAVE = 5.0
+
+# A fresh interpreter: nothing of this process leaks into a worker, and any script may start one.
+PROGRAM = "import sys; from arena.running.executors import serve; serve(int(sys.argv[1]))"
+
+
+class WorkersDiedError(MasqueradeError):
+    """A unit has killed one worker after another."""
+
+    def __init__(self, spec: TournamentSpec, unit: Unit, num_deaths: int, reason: str) -> None:
+        """Name the agents; ``reason`` is how the last worker died."""
+        super().__init__(
+            f"{num_deaths} workers died while they played {_in_words(spec, unit)} ({reason}): "
+            "leave one of these agents out; with --workers 1 it may say more before it dies"
+        )
+
+
+def _in_words(spec: TournamentSpec, unit: Unit) -> str:
+    """What a unit is, in words."""
+    group = spec.groups(spec.build_game())[unit.group]
+    names = " against ".join(spec.agents[agent].name for agent in group.agents)
+    return f"{names}, deals {unit.first_deal} to {unit.first_deal + unit.num_deals - 1}"
+
+
+@contextlib.contextmanager
+def prepared(
+    workers: int | None = None, executor: str = "processes", ray_address: str | None = None
+) -> Iterator[None]:
+    """Refuse what cannot be, and keep a cluster connected for several calls of ``play_units``."""
+    if executor not in EXECUTORS:
+        raise MasqueradeError(f"unknown executor '{executor}': {nearest(executor, EXECUTORS)}")
+    if workers is not None and workers < 1:
+        raise MasqueradeError(f"workers must be at least 1, not {workers}")
+    if ray_address is not None and executor != "ray":
+        raise MasqueradeError("a Ray address is of use with --executor ray only")
+    with contextlib.ExitStack() as stack:
+        if executor == "ray":
+            from arena.running.on_ray import connected
+
+            stack.enter_context(connected(workers, ray_address))
+        yield
+
+
+def play_units(
+    spec: TournamentSpec,
+    units: Iterable[Unit],
+    workers: int | None = None,
+    executor: str = "processes",
+    ray_address: str | None = None,
+) -> Generator[Played]:
+    """Play units and yield each as it is done.
+
+    Args:
+        spec: the tournament they belong to.
+        units: what to play.
+        workers: how many at a time. With processes one by default, and that one is this process;
+            with Ray as many as the cluster has processors.
+        executor: one of ``EXECUTORS``.
+        ray_address: the cluster, as ``ray.init`` takes it; by default that of ``RAY_ADDRESS``, or
+            else one that is started here and stopped at the end.
+    """
+    with prepared(workers, executor, ray_address):
+        if executor == "ray":
+            from arena.running.on_ray import play_on_ray
+
+            yield from play_on_ray(spec, units, workers)
+        elif workers is None or workers == 1:
+            yield from _play_here(spec, units)
+        else:
+            yield from _play_in_processes(spec, units, workers)
+
+
+def _play_here(spec: TournamentSpec, units: Iterable[Unit]) -> Generator[Played]:
+    table = Table(spec)
+    for unit in units:
+        yield unit, table.play(unit)
+
+
+# ---- worker processes ----------------------------------------------------------------------------
+
+
+class _Worker:
+    """A process that plays one unit after another."""
+
+    def __init__(self, spec: TournamentSpec) -> None:
+        self.connection, other = Pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(other.fileno())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            start_new_session=True,  # Ctrl-C is for this process, which then ends its workers
+            env={
+                "OMP_NUM_THREADS": "1",  # as many processes as cores need no threads of their own
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            },
+        )
+        other.close()  # so that the end of the process is the end of the connection
+        self.end = weakref.finalize(self, _end, self._process, self.connection)
+        with contextlib.suppress(OSError):  # if it has died, ``receive`` will tell
+            self.connection.send(spec)
+
+    def send(self, unit: Unit) -> None:
+        """Let it play a unit."""
+        with contextlib.suppress(OSError):
+            self.connection.send(unit)
+
+    def receive(self) -> MatchResult:
+        """What came of the unit; ``EOFError`` if the process has died."""
+        try:
+            answer: MatchResult | Exception = self.connection.recv()
+        except OSError as error:
+            raise EOFError from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def ask_to_leave(self) -> None:
+        """So that all workers leave at the same time, not one after the other."""
+        self._process.terminate()
+
+    def cause_of_death(self) -> str:
+        """The exit code, or the signal that killed it."""
+        code = self._process.wait()
+        if code >= 0:
+            return f"exit code {code}"
+        has_no_memory = " perhaps for want of memory" if -code == signal.SIGKILL else ""
+        return f"killed by {signal.Signals(-code).name}{has_no_memory}"
+
+
+def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
+    connection.close()
+    process.terminate()
+    try:
+        process.wait(SECONDS_TO_LEAVE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def _ctrl_c() -> Iterator[Connection]:
+    """A connection that has something to say once Ctrl-C is pressed; twice stops at once.
+
+    Python raises ``KeyboardInterrupt`` wherever it happens to be. If that is while some object is
+    cleaned up, the exception is printed and forgotten, and this process would wait for its workers
+    as if nothing had been pressed.
+    """
+    listener, speaker = Pipe(duplex=False)
+
+    def say(_signal: int, _frame: FrameType | None) -> None:
+        if listener.poll():
+            raise KeyboardInterrupt
+        speaker.send_bytes(b"Ctrl-C")
+
+    before = signal.getsignal(signal.SIGINT)
+    is_ours = (
+        before is signal.default_int_handler
+        and threading.current_thread() is threading.main_thread()
+    )
+    if is_ours:
+        signal.signal(signal.SIGINT, say)
+    try:
+        yield listener
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, before)
+    if listener.poll():
+        raise KeyboardInterrupt
+
+
+def _play_in_processes(
+    spec: TournamentSpec, units: Iterable[Unit], num_workers: int
+) -> Generator[Played]:
+    with _ctrl_c() as ctrl_c:
+        yield from _share_out(spec, units, num_workers, ctrl_c)
+
+
+def _share_out(
+    spec: TournamentSpec, units: Iterable[Unit], num_workers: int, ctrl_c: Connection
+) -> Generator[Played]:
+    waiting = deque(units)
+    deaths: Counter[Unit] = Counter()
+    workers: dict[Connection, _Worker] = {}
+    playing: dict[Connection, Unit] = {}
+
+    def begin(worker: _Worker) -> None:
+        workers[worker.connection] = worker
+        if waiting:
+            unit = playing[worker.connection] = waiting.popleft()
+            worker.send(unit)
+
+    try:
+        for _ in range(min(num_workers, len(waiting))):
+            begin(_Worker(spec))
+        while playing:
+            ready = wait([*playing, ctrl_c])
+            if ctrl_c in ready:
+                raise KeyboardInterrupt
+            for connection in ready:
+                assert isinstance(connection, Connection)
+                unit, worker = playing.pop(connection), workers.pop(connection)
+                try:
+                    result = worker.receive()
+                except EOFError:
+                    deaths[unit] += 1
+                    if deaths[unit] == MAX_DEATHS:
+                        reason = worker.cause_of_death()
+                        raise WorkersDiedError(spec, unit, MAX_DEATHS, reason) from None
+                    worker.end()
+                    waiting.appendleft(unit)
+                    begin(_Worker(spec))
+                else:
+                    begin(worker)  # it plays on while the result is being kept
+                    yield unit, result
+    finally:
+        for worker in workers.values():
+            worker.ask_to_leave()
+        for worker in workers.values():
+            worker.end()
+
+
+# ---- in the worker -------------------------------------------------------------------------------
+
+
+def serve(descriptor: int) -> None:
+    """The life of a worker: play units until there are no more."""
+    signal.signal(signal.SIGTERM, _leave)
+    connection: Connection = Connection(descriptor)
+    with contextlib.suppress(EOFError, OSError):  # when whoever asked is gone, there is no more
+        spec: TournamentSpec = connection.recv()
+        table: Table | None = None
+        while True:
+            unit: Unit = connection.recv()
+            answer: MatchResult | Exception
+            try:
+                table = table or Table(spec)
+                answer = table.play(unit)
+            except MasqueradeError as error:
+                answer = MasqueradeError(str(error))
+            except Exception:
+                answer = RuntimeError(f"in a worker:\n{traceback.format_exc()}")
+            connection.send(answer)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    """Leave the way that lets agents end programs they have started."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough, while they do
+    sys.exit(0)

@@ -1,0 +1,85 @@
+"""What a tournament has left in its folder, read back: specification, summary and games."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.playing.match import MatchResult
+from arena.running.work_units import UnitStore, make_units
+from arena.schedules.config import config_of
+from arena.schedules.schedule import Group
+from arena.schedules.spec import TournamentSpec
+from envs.core.errors import MasqueradeError
+
+__all__ = ["Played", "Tournament", "read_tournament"]
+
+
+@dataclass(frozen=True)
+class Played:
+    """One game of a tournament as it was noted, and the deals that were played with it."""
+
+    result: MatchResult
+    first_deal: int
+    num_deals: int
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """A tournament that has been played."""
+
+    folder: Path
+    spec: TournamentSpec
+    summary: dict[str, Any]
+    """What ``Summary.to_dict`` gave, as in ``summary.json``."""
+    versions: dict[str, Any]
+
+    def played(self, groups: list[Group], group: int, seating: int, deal: int) -> Played | None:
+        """One game as it was played, or None if the folder no longer has it."""
+        if not (self.folder / "units").is_dir():
+            return None
+        store = UnitStore(self.folder / "units")
+        for unit in make_units(groups, self.spec.deals):
+            row = deal - unit.first_deal
+            if (unit.group, unit.seating) != (group, seating) or not 0 <= row < unit.num_deals:
+                continue
+            if not store.has(unit):
+                return None
+            result = store.load(unit)
+            faults = [fault for fault in result.faults if fault.game == deal]
+            one = slice(row, row + 1)
+            game = MatchResult(result.returns[one], result.lengths[one], faults)
+            return Played(game, unit.first_deal, result.num_games)
+        return None
+
+
+def read_tournament(folder: Path) -> Tournament:
+    """Read the folder of a tournament that has come to its end."""
+    if not folder.is_dir():
+        raise MasqueradeError(f"{folder} is no folder: give one that a tournament has written")
+    notes = _read_json(folder / "tournament.json", "give the folder of a tournament")
+    summary = _read_json(folder / "summary.json", "finish the tournament first, with --resume")
+    missing = [
+        key for key in ("spec", "standings", "comparisons", "metagame") if key not in summary
+    ]
+    if missing:
+        raise MasqueradeError(
+            f"{folder} was summarised by another version (without {', '.join(missing)}): "
+            "run its tournament again with --resume"
+        )
+    spec = TournamentSpec.parse(config_of(summary["spec"]))
+    return Tournament(folder, spec, summary, notes.get("versions", {}))
+
+
+def _read_json(path: Path, fix: str) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MasqueradeError(f"{path} cannot be read ({error.strerror}): {fix}") from error
+    except ValueError as error:
+        raise MasqueradeError(f"{path} is damaged ({error}): {fix}") from error
+    if not isinstance(content, dict):
+        raise MasqueradeError(f"{path} is damaged (no mapping): {fix}")
+    return content

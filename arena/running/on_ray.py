@@ -1,0 +1,227 @@
+"""Units on a Ray cluster: stateless tasks, a few more in flight than there are processors.
+
+Ray's own retries are switched off: a task that is lost with its worker or its node is handed out
+again from here, where it is known how often that has happened to it. Results are fetched as soon as
+they are there, so that a node that goes takes no more with it than what it was playing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import logging
+import os
+import pickle
+import socket
+import sys
+import zipfile
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from arena.playing.match import MatchResult
+from arena.running import ray_node
+from arena.running.executors import MAX_DEATHS, Played, WorkersDiedError
+from arena.running.ray_node import Files, hash_files
+from arena.running.work_units import Table, Unit
+from arena.schedules.spec import TournamentSpec
+from envs.core.errors import MasqueradeError
+
+__all__ = ["connected", "pack", "play_on_ray", "play_packed", "sources"]
+
+PROJECT = Path(__file__).resolve().parents[1]
+ROOMS = ("envs", "agents", "arena")
+INSTALL = "pip install -c constraints.txt -e '.[ray]'"
+
+# A machine that goes is mostly not the fault of what it played, but it must not go on for ever.
+MAX_LOST_NODES = 10
+# Tasks on the cluster for each processor it has: one is played, one waits, so that nobody does.
+TASKS_PER_PROCESSOR = 2
+SECONDS_TO_ANSWER = 10.0
+# Of a cluster that is started here: results are small, and Ray wants at least 75 MB.
+OBJECT_STORE_BYTES = 100 * 2**20
+
+
+@contextmanager
+def connected(workers: int | None, address: str | None) -> Iterator[None]:
+    """Connect for as long as it takes, unless whoever calls has already done so.
+
+    Args:
+        workers: processors of a cluster that is started here.
+        address: as ``ray.init`` takes it; by default that of ``RAY_ADDRESS``, or else a cluster is
+            started here and stopped at the end.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MasqueradeError(f"Ray is not installed: {INSTALL}") from error
+    if ray.is_initialized():
+        yield
+        return
+    address = address or os.environ.get("RAY_ADDRESS")
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if address is None:
+        address = "local"
+        options |= {
+            "num_cpus": workers,
+            "include_dashboard": False,
+            "object_store_memory": OBJECT_STORE_BYTES,
+        }
+    try:
+        _knock(address)
+        ray.init(address, **options)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise MasqueradeError(
+            f"no way into a Ray cluster at '{address}' ({reason}): see docs/cluster.md"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise ``OSError`` if nobody is there: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
+
+
+def play_on_ray(
+    spec: TournamentSpec, units: Iterable[Unit], workers: int | None = None
+) -> Iterator[Played]:
+    """Play units on the connected cluster and yield each as it is done."""
+    import ray
+
+    submit = _submitter(spec)
+    waiting = deque(units)
+    losses: Counter[Unit] = Counter()
+    playing: dict[Any, Unit] = {}
+    try:
+        while waiting or playing:
+            num_tasks = workers or TASKS_PER_PROCESSOR * _processors()
+            while waiting and len(playing) < num_tasks:
+                unit = waiting.popleft()
+                playing[submit(unit)] = unit
+            (done,), _ = ray.wait(list(playing))
+            unit = playing.pop(done)
+            try:
+                result: MatchResult = ray.get(done)
+            except ray.exceptions.RayTaskError as error:
+                raise _in_our_words(error) from error
+            except ray.exceptions.RayError as error:
+                losses[unit] += 1
+                if losses[unit] == (MAX_LOST_NODES if _is_about_nodes(error) else MAX_DEATHS):
+                    reason = f"{type(error).__name__}: {str(error).partition('.')[0]}"
+                    raise WorkersDiedError(spec, unit, losses[unit], reason) from error
+                waiting.appendleft(unit)
+            else:
+                yield unit, result
+    finally:
+        for reference in playing:
+            ray.cancel(reference, force=True)
+
+
+def _submitter(spec: TournamentSpec) -> Any:
+    """A function that hands a unit to the cluster and returns Ray's reference to its result."""
+    import ray
+
+    ray.cloudpickle.register_pickle_by_value(ray_node)
+    task = ray.remote(num_cpus=1, max_retries=0)(ray_node.play_unit)
+    files = sources(spec)
+    code, package = hash_files(files), pickle.dumps(spec)
+    # In a list a reference stays one: the archive goes to nobody who does not ask for it.
+    archive = [ray.put(pack(files))]
+    return lambda unit: task.remote(files, code, archive, package, pickle.dumps(unit))
+
+
+def _processors() -> int:
+    """Of all nodes there are now: some may have come or gone."""
+    import ray
+
+    return max(1, int(ray.cluster_resources().get("CPU", 0)))
+
+
+def _is_about_nodes(error: Exception) -> bool:
+    from ray.exceptions import NodeDiedError, ObjectLostError
+
+    return isinstance(error, (NodeDiedError, ObjectLostError))
+
+
+def _in_our_words(error: Any) -> Exception:
+    """What the code of a task has raised."""
+    if isinstance(error.cause, MasqueradeError):
+        return MasqueradeError(str(error.cause))
+    if isinstance(error.cause, ModuleNotFoundError):
+        return MasqueradeError(
+            f"a node of the cluster cannot play ({error.cause}): docs/cluster.md says what it needs"
+        )
+    return RuntimeError(f"on the cluster:\n{error}")
+
+
+# ---- sources -------------------------------------------------------------------------------------
+
+
+def sources(spec: TournamentSpec) -> Files:
+    """The files that a tournament is played with: our code, and that of agents from outside."""
+    files = {str(PROJECT): [name for room in ROOMS for name in _files_in(PROJECT, room)]}
+    for agent in spec.agents:
+        module, has_class, _ = agent.id.partition(":")
+        origin = _origin(module.partition(".")[0]) if has_class else None
+        if origin is None:
+            continue
+        is_package = origin.name == "__init__.py"
+        folder = origin.parents[1 if is_package else 0]
+        names = _files_in(folder, origin.parent.name) if is_package else [origin.name]
+        known = files.setdefault(str(folder), [])
+        known += [name for name in names if name not in known]
+    return files
+
+
+def _origin(module: str) -> Path | None:
+    """The file of a module of the user's; not of ours, of Python's, or of an installed one."""
+    if module in ROOMS or module in sys.stdlib_module_names:
+        return None
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):  # it is no module's name, but that of an agent of ours
+        return None
+    if found is None or found.origin is None or "site-packages" in found.origin:
+        return None
+    return Path(found.origin).resolve()
+
+
+def _files_in(folder: Path, package: str) -> list[str]:
+    paths = sorted((folder / package).rglob("*"))
+    return [
+        str(path.relative_to(folder))
+        for path in paths
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+
+
+def pack(files: Files) -> bytes:
+    """All of them in one archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for folder, names in files.items():
+            for name in names:
+                archive.write(Path(folder) / name, name)
+    return buffer.getvalue()
+
+
+# ---- on the node ---------------------------------------------------------------------------------
+
+
+def play_packed(package: bytes, unit: bytes) -> MatchResult:
+    """Play a unit; what it belongs to comes as bytes, by which the table of a process is kept."""
+    return _table(package).play(pickle.loads(unit))
+
+
+@lru_cache(maxsize=1)
+def _table(package: bytes) -> Table:
+    return Table(pickle.loads(package))

@@ -1,0 +1,1 @@
+"""What a tournament is: its specification, and who meets whom in which seats."""

@@ -1,0 +1,1 @@
+"""What the games say: results, intervals, ratings, exploitability, and the summary."""

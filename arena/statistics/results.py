@@ -1,0 +1,223 @@
+"""All games of a tournament in arrays, and the questions that tables ask of them.
+
+What competes is a **side**: a seat, or a team of seats played by one agent, whose return is then
+the sum of its seats' returns. A question is a set of weights over seatings and sides (agent a in
+seat 0, say); its answer is one number per deal, so that everything that shares the luck of a deal
+is one observation, in whatever groups and seatings it was played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.playing.match import MatchResult
+from arena.running.work_units import Unit
+from arena.schedules.schedule import Group, Sides
+
+__all__ = ["Outcomes"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# Returns that differ by less are equal: sums over a team round differently in different orders.
+DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Who sat where and what came of it; a list has an entry for each group."""
+
+    groups: list[Group]
+    seated: list[Ints]
+    """[seatings, sides] the agent that plays each side."""
+    returns: list[Floats]
+    """[deals, seatings, sides]"""
+    lengths: list[Ints]
+    """[deals, seatings] actions and chance events."""
+    corrected: list[Floats]
+    """The returns without luck; the returns themselves if luck was not corrected."""
+
+    @classmethod
+    def collect(
+        cls,
+        groups: list[Group],
+        sides: Sides,
+        deals: int,
+        results: Sequence[tuple[Unit, MatchResult]],
+    ) -> Outcomes:
+        """Put the first ``deals`` deals of all units together."""
+        shapes = [(deals, len(group.seatings)) for group in groups]
+        returns = [np.zeros((*shape, len(sides))) for shape in shapes]
+        lengths = [np.zeros(shape, np.int64) for shape in shapes]
+        has_luck_out = any(result.corrected is not None for _, result in results)
+        corrected = [np.zeros_like(array) for array in returns] if has_luck_out else returns
+        for unit, result in results:
+            num_deals = min(unit.num_deals, deals - unit.first_deal)
+            if num_deals <= 0:
+                continue
+            block = slice(unit.first_deal, unit.first_deal + num_deals)
+            for side, seats in enumerate(sides):
+                totals = result.returns[:num_deals, list(seats)].sum(axis=1)
+                returns[unit.group][block, unit.seating, side] = totals.round(DECIMALS)
+                if result.corrected is not None:
+                    totals = result.corrected[:num_deals, list(seats)].sum(axis=1)
+                    corrected[unit.group][block, unit.seating, side] = totals.round(DECIMALS)
+            lengths[unit.group][block, unit.seating] = result.lengths[:num_deals]
+        seated = [
+            np.array([[seating[side[0]] for side in sides] for seating in group.seatings])
+            for group in groups
+        ]
+        return cls(groups, seated, returns, lengths, corrected)
+
+    @property
+    def num_deals(self) -> int:
+        """How many deals, each played by every group."""
+        return len(self.returns[0])
+
+    @property
+    def num_sides(self) -> int:
+        """How many compete in a game."""
+        return int(self.returns[0].shape[2])
+
+    @property
+    def num_agents(self) -> int:
+        """How many take part."""
+        return 1 + max(max(group.agents) for group in self.groups)
+
+    @cached_property
+    def wins(self) -> list[Floats]:
+        """[deals, seatings, sides] 1 for the highest return of a game; ``k`` equal ones get 1/k."""
+        best = [returns == returns.max(axis=2, keepdims=True) for returns in self.returns]
+        return [is_best / is_best.sum(axis=2, keepdims=True) for is_best in best]
+
+    @cached_property
+    def places(self) -> list[Floats]:
+        """[deals, seatings, sides] 1 for the best; those who tie share the mean of their places."""
+        return [
+            1 + (ahead > 0).sum(axis=3) + ((ahead == 0).sum(axis=3) - 1) / 2
+            for ahead in (returns[:, :, None, :] - returns[..., None] for returns in self.returns)
+        ]
+
+    # ---- questions -------------------------------------------------------------------------------
+
+    def ask(self, values: list[Floats], weights: list[Floats]) -> Floats:
+        """The weighted mean of each deal, over all groups, seatings and sides: [deals].
+
+        Args:
+            values: for each group [deals, seatings, sides], such as ``returns``.
+            weights: for each group [seatings, sides].
+        """
+        total = sum(float(weight.sum()) for weight in weights)
+        answer = np.zeros(self.num_deals)
+        for value, weight in zip(values, weights, strict=True):
+            if weight.any():
+                answer += np.tensordot(value, weight, 2)
+        rounded: Floats = (answer / total).round(DECIMALS + 3)
+        return rounded
+
+    def of_agent(
+        self, agent: int, against: int | None = None, role: int | None = None
+    ) -> list[Floats]:
+        """Weights of an agent's sides; an agent in several sides of a game counts by their mean.
+
+        Args:
+            agent: whose sides.
+            against: only games in which this agent takes part too.
+            role: only this side.
+        """
+        weights = []
+        for seated in self.seated:
+            is_mine = seated == agent
+            if role is not None:
+                is_mine &= np.arange(self.num_sides) == role
+            if against is not None:
+                is_mine &= (seated == against).any(axis=1, keepdims=True)
+            weights.append(is_mine / np.maximum(is_mine.sum(axis=1, keepdims=True), 1))
+        return weights
+
+    def of_single(self, agent: int, against: int) -> list[Floats]:
+        """Weights of an agent where it is alone and the other has all other sides."""
+        weights = []
+        for seated in self.seated:
+            is_mine = seated == agent
+            is_single = (is_mine.sum(axis=1) == 1) & (is_mine | (seated == against)).all(axis=1)
+            weights.append((is_mine & is_single[:, None]).astype(np.float64))
+        return weights
+
+    def of_role(self, role: int) -> list[Floats]:
+        """Weights of a side, whoever plays it."""
+        return [np.ones(s.shape) * (np.arange(self.num_sides) == role) for s in self.seated]
+
+    @staticmethod
+    def num_games(weights: list[Floats]) -> int:
+        """In how many seatings, so games of one deal, the weights pick something."""
+        return sum(int((weight > 0).any(axis=1).sum()) for weight in weights)
+
+    # ---- pairs -----------------------------------------------------------------------------------
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Agents that have met, each pair once, in order."""
+        met = {
+            (a, b)
+            for group in self.groups
+            for i, a in enumerate(sorted(group.agents))
+            for b in sorted(group.agents)[i + 1 :]
+        }
+        return sorted(met)
+
+    def leads(self, a: int, b: int, is_raw: bool = False) -> Floats:
+        """Half of what a's sides got more than b's, in every seating: [deals, seatings].
+
+        Without luck, where that was corrected, unless ``is_raw``.
+        """
+        mine, theirs = self.of_agent(a, against=b), self.of_agent(b, against=a)
+        columns = []
+        values = self.returns if is_raw else self.corrected
+        for returns, plus, minus in zip(values, mine, theirs, strict=True):
+            has_both = plus.any(axis=1)
+            weight = (plus - minus)[has_both] / 2
+            columns.append(np.einsum("dsk,sk->ds", returns[:, has_both], weight))
+        return np.concatenate(columns, axis=1)
+
+    def scores(self, a: int, b: int) -> Floats:
+        """How often a's sides did better than b's, ties counted half: [deals, seatings]."""
+        columns = []
+        for returns, seated in zip(self.returns, self.seated, strict=True):
+            for seating, agents in enumerate(seated):
+                mine, theirs = np.flatnonzero(agents == a), np.flatnonzero(agents == b)
+                if len(mine) and len(theirs):
+                    game = returns[:, seating]
+                    ahead = game[:, mine][:, :, None] - game[:, theirs][:, None, :]
+                    columns.append((0.5 + 0.5 * np.sign(ahead)).mean(axis=(1, 2)))
+        return np.stack(columns, axis=1)
+
+    def lead_series(self) -> Floats:
+        """The lead of every pair in every deal: [deals, pairs]."""
+        return np.stack([self.leads(a, b).mean(axis=1) for a, b in self.pairs], axis=1)
+
+    # ---- rankings --------------------------------------------------------------------------------
+
+    def rankings(self) -> tuple[Ints, Floats, Ints]:
+        """Every game: who played, [games, sides]; their places, the same; its deal, [games]."""
+        players, places, deals = [], [], []
+        for seated, place in zip(self.seated, self.places, strict=True):
+            players.append(np.broadcast_to(seated, place.shape).reshape(-1, self.num_sides))
+            places.append(place.reshape(-1, self.num_sides))
+            deals.append(np.repeat(np.arange(self.num_deals), len(seated)))
+        return np.concatenate(players), np.concatenate(places), np.concatenate(deals)
+
+    @cached_property
+    def has_only_winners(self) -> bool:
+        """Whether, in every game, all who did not win got the same."""
+        for returns, wins in zip(self.returns, self.wins, strict=True):
+            losers = np.where(wins > 0, np.nan, returns)
+            lowest = np.fmin.reduce(losers, axis=2)
+            if (np.fmax.reduce(losers, axis=2) > lowest).any():
+                return False
+        return True

@@ -1,0 +1,274 @@
+"""What a tournament says: who is ahead of whom, by how much, and how sure that is.
+
+``measure.summarise`` fills these in; ``tables`` writes them down.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent
+from arena.report import tables
+from arena.schedules.spec import TournamentSpec
+from arena.statistics.intervals import Interval
+from arena.statistics.lengths import Lengths
+
+__all__ = [
+    "Comparison",
+    "Cycle",
+    "GroupResult",
+    "Metagame",
+    "RoleResult",
+    "SeatResult",
+    "SingleResult",
+    "Standing",
+    "Stopping",
+    "Summary",
+    "Traits",
+]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What an agent says about itself; the agent need not live as long."""
+
+    is_learning: bool = False
+    """False for an agent that is frozen."""
+    is_reproducible: bool = True
+    """False for an agent that plays by the clock, or otherwise in its own way each time."""
+
+    @classmethod
+    def of(cls, agent: Agent) -> Traits:
+        """Ask an agent."""
+        return cls(agent.is_learning, agent.is_reproducible)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent in the whole tournament."""
+
+    name: str
+    agent_id: str
+    elo: Interval
+    """Bradley-Terry rating; 0 is the random player, or the first agent if there is none."""
+    plackett_luce: Interval | None
+    """The same from whole rankings instead of pairs; only where more than two compete."""
+    mean_return: Interval
+    bb_per_100: Interval | None
+    """Big blinds won in a hundred games, if the tournament says what a big blind is."""
+    win_rate: Interval
+    """Share of games with the best return at the table; ``k`` who tie for it get ``1 / k`` each.
+
+    The interval is a bootstrap over deals, or Wilson's where all deals went alike.
+    """
+    win_rate_wilson: Interval
+    """The same with Wilson's interval, a deal counted as one game: too wide, never too narrow."""
+    placement: Interval
+    """Mean place, 1 is best; those who tie share the mean of their places."""
+    nash: float
+    """Weight in the Nash average of all agents; see ``Metagame``."""
+    nash_skill: float
+    alpha_rank: float
+    seats: int
+    """Games played, counting each side that the agent had in one."""
+    faults: int
+    """Games lost by an error or an illegal action."""
+    is_firm: bool
+    """False for an agent that won or lost everything: then the rating is an indication only."""
+    is_learning: bool
+    is_reproducible: bool
+    """See ``Traits``."""
+    nash_conv: float | None = None
+    """What best responses to the agent would gain in all seats together, if that is known."""
+    exploitability: float | None = None
+    """NashConv divided by the number of players."""
+    policy: str = ""
+    """How the policy behind these two is known ("exact"), or why it is not."""
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the agent had to be asked for its policy."""
+        return self.nash_conv is not None and self.policy != "exact"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One agent against another, over all games they played together."""
+
+    first: str
+    second: str
+    games: int
+    lead: Interval
+    """Half the difference of their mean returns: with two players, what the first wins per game."""
+    bb_per_100: Interval | None
+    """The lead in big blinds per hundred games, if the tournament says what a big blind is."""
+    score: Interval
+    """Share of games in which the first did better, ties counted half; Wilson's interval, a deal
+    counted as one game."""
+    score_paired: Interval
+    """The same with a bootstrap over deals."""
+    gain: float
+    """How many times more games would be needed without playing deals in every seating."""
+    luck_gain: float | None = None
+    """How many times more games would be needed without luck correction, if luck was corrected."""
+
+
+@dataclass(frozen=True)
+class SeatResult:
+    """One seat, or team, over everybody who played it."""
+
+    role: str
+    mean_return: Interval
+    win_rate: Interval
+
+
+@dataclass(frozen=True)
+class RoleResult:
+    """One agent in one role against one other agent."""
+
+    agent: str
+    role: str
+    against: str | None
+    """None: against everybody."""
+    games: int
+    mean_return: Interval
+    win_rate: Interval
+
+
+@dataclass(frozen=True)
+class SingleResult:
+    """One of an agent among ``num_others`` of another: fair would be as many wins as seats."""
+
+    agent: str
+    against: str
+    num_others: int
+    games: int
+    mean_return: Interval
+    win_rate: Interval
+
+
+@dataclass(frozen=True)
+class GroupResult:
+    """Agents that played together."""
+
+    agents: tuple[str, ...]
+    num_seatings: int
+    games: int
+    length: Lengths
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """The first beats the second, the second the third, and the third the first."""
+
+    agents: tuple[str, str, str]
+    strength: float
+    """The smallest of the three leads."""
+    is_certain: bool
+    """Whether the intervals of all three leads exclude 0."""
+
+
+@dataclass(frozen=True)
+class Metagame:
+    """Agents as the moves of a game of their own: is there a ladder, and who is on top?
+
+    All intervals here are at a confidence for the whole table (Bonferroni over pairs). Nash average
+    and alpha-rank count a lead that is not certain as even.
+    """
+
+    agents: tuple[str, ...]
+    leads: tuple[tuple[float, ...], ...]
+    """Lead of the row over the column."""
+    is_certain: tuple[tuple[bool, ...], ...]
+    nash: tuple[float, ...]
+    """Weights of the equilibrium of largest entropy: beating the weak earns nothing."""
+    nash_skill: tuple[float, ...]
+    """Mean lead over that mixture: 0 for those in it, negative for the others."""
+    alpha_rank: tuple[float, ...]
+    """Share of time that a population under evolution spends with each."""
+    transitive: float
+    """Share of the squared leads that a ladder explains."""
+    cyclic: float
+    """The rest, noise included."""
+    cycles: tuple[Cycle, ...]
+    """The certain ones first, then the strongest."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """How play was ended by a wanted precision."""
+
+    half_width: float
+    """What was wanted of every lead."""
+    reached: float
+    """The least certain lead."""
+    looks: tuple[int, ...]
+    """Numbers of deals after which the precision was looked at."""
+    is_reached: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The result of a tournament."""
+
+    spec: TournamentSpec
+    standings: list[Standing]
+    """Highest mean return first; in games for chips the most frequent winner may be another."""
+    comparisons: list[Comparison]
+    """One for each two agents that met."""
+    mean_length: float
+    faults: list[str]
+    """What went wrong, a line for each kind."""
+    anchor: str
+    """The agent whose rating is 0."""
+    roles: tuple[str, ...]
+    """What each side is called."""
+    seats: list[SeatResult]
+    by_role: list[RoleResult]
+    singles: list[SingleResult]
+    """With ``duels`` of three sides and more: one among many."""
+    groups: list[GroupResult]
+    length: Lengths
+    metagame: Metagame
+    stopping: Stopping | None = None
+    """Only when play was to go on until a wanted precision."""
+
+    @property
+    def worst_half_width(self) -> float:
+        """The least certain lead."""
+        return max(comparison.lead.half_width for comparison in self.comparisons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; an interval is [mean, low, high], a number that is not finite None."""
+        return {**_plain(self), "spec": _plain(self.spec.to_dict())}
+
+    def to_text(self) -> str:
+        """Tables for a terminal of 100 columns."""
+        return tables.to_text(self)
+
+    def to_markdown(self) -> str:
+        """The same, and the details, as Markdown."""
+        return tables.to_markdown(self)
+
+    def to_csv(self) -> dict[str, str]:
+        """Contents of CSV files by their names."""
+        return tables.to_csv(self)
+
+
+def _plain(value: Any) -> Any:
+    """Anything of a summary as JSON has it."""
+    if isinstance(value, Interval):
+        return [_plain(end) for end in (value.mean, value.low, value.high)]
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,0 +1,402 @@
+"""The blind table of Liar's Dice, number by number: entries, roulette, updates, and its file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.games.liars_dice.lies.saved import load_table, save_table
+from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
+from agents.learning.files import CheckpointError
+from agents.tabular.games import follow_rows, make_desk, turn_rows
+from agents.tabular.player import TabularAgent
+from agents.tabular.settings import TabularSettings
+from agents.tabular.values import Mind
+from envs import make_game
+from envs.core import Game, OptionError, Position, new_rng
+from envs.liars_dice import RULES
+from tests.agents.test_rule_agents import views_of
+from tests.agents.test_tabular import THESIS
+from tests.support.liars_dice_table import deal, play, table
+
+TWO = make_game("liars_dice_v0")
+HANDS = "13356", "23346"
+
+
+def new_mind(rule: str = "sarsa", game: Game = TWO, **settings: Any) -> Mind:
+    return Mind(game, rule, TabularSettings.parse({**THESIS, **settings}))
+
+
+def key(mind: Mind, text: str) -> Any:
+    """The key of an entry, written as ``2*3`` or ``liar 2*3``."""
+    kind = CALL_LIAR if text.startswith("liar ") else ANNOUNCE
+    bid = mind.game.parse_action(text.removeprefix("liar "))
+    return blind_key(mind.game.rules.view(RULES)[0], bid, kind)
+
+
+def value(mind: Mind, text: str) -> float:
+    return float(mind.table.get(np.array([key(mind, text)], np.uint64))[0])
+
+
+def only(mind: Mind, **_: Any) -> None:
+    """Set every value to 0, so that what is given values is all that can be chosen."""
+    keys, values, _visits = mind.table.entries()
+    mind.table.put(keys, np.zeros_like(values))
+
+
+def put(mind: Mind, text: str, number: float) -> None:
+    mind.table.put(np.array([key(mind, text)], np.uint64), np.array([number]))
+
+
+def roulette(mind: Mind, position: Position) -> dict[str, float]:
+    """The probabilities of a decision, in words."""
+    agent = make_agent(mind.rule, mind.game, **mind.settings.to_dict())
+    assert isinstance(agent, TabularAgent)
+    agent.mind = mind
+    probs = agent.policy(views_of([position]))[0]
+    return {mind.game.action_text(a): float(p) for a, p in enumerate(probs)}
+
+
+class Table:
+    """One learner in seat 0, moved by hand."""
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+        self.desk = make_desk(mind.game, 1, mind.has_trail, mind.has_events)
+        self.rngs = np.stack([new_rng(seed) for seed in range(mind.game.facts.num_players)])
+        self.who = np.zeros((1, mind.game.facts.num_players), np.int64)
+
+    def turn(self, position: Position) -> str:
+        """Let it take its turn, learn, and play what it chose."""
+        game, row, action = self.mind.game, np.zeros(1, np.int64), np.zeros(1, np.int64)
+        keys = np.zeros((1, game.facts.num_players), np.uint64)
+        states = position.state[None, :].copy()
+        seats = np.array([position.turn])
+        arrays = self.mind.arrays
+        turn_rows(
+            game.kernels, game.rules, arrays, row, seats, states, keys, self.rngs, self.who,
+            self.desk, action,
+        )  # fmt: skip
+        text = position.action_text(int(action[0]))
+        position.apply(int(action[0]))
+        return text
+
+    def end(self, position: Position) -> None:
+        """Tell it that the game is over."""
+        game, row = self.mind.game, np.zeros(1, np.int64)
+        seating = np.array([[0, -1]])
+        states = position.state[None, :].copy()
+        follow_rows(
+            game.kernels, game.rules, self.mind.arrays, row, row, states, self.rngs, seating,
+            self.who, self.desk,
+        )  # fmt: skip
+
+
+# ---- entries -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("players", "size"), [(2, 120), (3, 180)])
+def test_two_entries_for_every_bid_and_none_shared(players: int, size: int) -> None:
+    game = make_game("liars_dice_v0", num_players=players)
+    keys, _ = blind_entries(game)
+    assert len(keys) == len(set(keys.tolist())) == size
+    assert keys.tolist() == list(range(1, size + 1))
+    mind = new_mind(game=game)
+    assert len(mind.table) == size
+    # A table keeps keys whole: an entry is found under its own key and no other.
+    numbers = np.arange(float(size))
+    mind.table.put(keys, numbers)
+    assert (mind.table.get(keys) == numbers).all()
+
+
+@pytest.mark.parametrize("raising", ["count_first", "face_first", "never_lower"])
+def test_no_two_entries_share_a_key_whatever_the_numbering_of_bids(raising: str) -> None:
+    game = make_game("liars_dice_v0", raising=raising, wild="ones_unbiddable", num_players=3)
+    keys, _ = blind_entries(game)
+    assert len(set(keys.tolist())) == len(keys) == 2 * 15 * 5
+
+
+def test_first_values_for_ten_dice() -> None:
+    mind = new_mind()
+    bids = [value(mind, f"{c}*3") for c in range(1, 11)]
+    calls = [value(mind, f"liar {c}*3") for c in range(1, 11)]
+    expected = [0.5, 0.25, 0.16667, 0.125, 0.1, 0.08333, 0.07143, 0.0625, 0.05556, 0.05]
+    assert bids == pytest.approx(expected, abs=5e-6)
+    assert calls == pytest.approx(expected[::-1], abs=5e-6)
+    for face in range(1, 7):
+        assert value(mind, f"4*{face}") == 0.125
+
+
+def test_an_entry_is_the_bid_whatever_came_before_it() -> None:
+    mind = new_mind()
+    put(mind, "3*4", 7.0)
+    opening, answer = table(*HANDS), table(*HANDS)
+    play(answer, "2*3")
+    assert roulette(mind, opening)["3*4"] == pytest.approx(7.0 / (8.78690 - 1 / 6 + 7.0), rel=1e-5)
+    assert roulette(mind, answer)["3*4"] == pytest.approx(
+        7.0 / (3.60794 + 0.05556 - 1 / 6 + 7.0), rel=1e-5
+    )
+
+
+def test_the_own_dice_do_not_matter() -> None:
+    assert roulette(new_mind(), table("66666", "12345")) == roulette(new_mind(), table(*HANDS))
+
+
+# ---- roulette ------------------------------------------------------------------------------------
+
+
+def test_opening_on_a_new_table() -> None:
+    probs = roulette(new_mind(), table(*HANDS))
+    assert probs["liar"] == 0.0
+    assert 0.5 / probs["1*4"] == pytest.approx(8.78690, abs=5e-6)
+    assert probs["1*4"] == pytest.approx(0.0569, abs=5e-5)
+    assert sum(probs[f"1*{face}"] for face in range(1, 7)) == pytest.approx(0.3414, abs=5e-5)
+
+
+def test_answering_two_threes_on_a_new_table() -> None:
+    position = table(*HANDS)
+    play(position, "2*3")
+    probs = roulette(new_mind(), position)
+    assert probs["liar"] == pytest.approx(0.01516, abs=5e-6)
+    assert sum(p > 0 for p in probs.values()) == 36
+    total = 0.05556 / probs["liar"]
+    assert total - 0.05556 == pytest.approx(3.60794, rel=1e-3)
+    assert probs["2*4"] == pytest.approx(0.25 / (3.60794 + 0.0555556), rel=1e-5)
+
+
+def test_a_wheel_without_weight_is_drawn_from_evenly() -> None:
+    mind = new_mind()
+    only(mind)
+    position = table(*HANDS)
+    play(position, "2*3")
+    probs = roulette(mind, position)
+    assert {p for p in probs.values() if p} == {1 / 36}
+
+
+def test_without_a_raise_only_the_call_is_left() -> None:
+    mind = new_mind()
+    position = table("3", "5")
+    mind = new_mind(game=position.game)
+    play(position, "2*6")
+    assert roulette(mind, position)["liar"] == 1.0
+    only(mind)
+    assert roulette(mind, position)["liar"] == 1.0
+
+
+# ---- updates -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "highest", "expected"), [("sarsa", 0.125, 0.40625), ("q_learning", 0.25, 0.4375)]
+)
+def test_surviving_a_turn(rule: str, highest: float, expected: float) -> None:
+    """0.25 + 0.5 (0.5 + 0.5 * next - 0.25), where next is the action's value or the highest."""
+    mind = new_mind(rule)
+    only(mind)
+    put(mind, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(mind)
+    assert seat.turn(position) == "2*3"
+    play(position, "3*3")
+    put(mind, "4*4", highest)
+    assert seat.turn(position) == "4*4"
+    assert value(mind, "2*3") == pytest.approx(expected, abs=1e-12)
+    assert value(mind, "4*4") == highest
+
+
+def test_q_learning_takes_the_highest_value_and_sarsa_the_one_it_plays() -> None:
+    targets = {"sarsa": set(), "q_learning": set()}  # type: dict[str, set[float]]
+    for rule, found in targets.items():
+        for seed in range(12):
+            mind = new_mind(rule)
+            only(mind)
+            put(mind, "2*3", 0.25)
+            position, seat = table(*HANDS), Table(mind)
+            seat.rngs[0] = new_rng(seed)
+            seat.turn(position)
+            play(position, "3*3")
+            put(mind, "4*4", 0.125)
+            put(mind, "5*5", 0.25)
+            seat.turn(position)
+            found.add(round(value(mind, "2*3"), 9))
+    assert targets["sarsa"] == {0.40625, 0.4375}
+    assert targets["q_learning"] == {0.4375}
+
+
+def test_winning_a_call_is_learnt_in_the_next_round() -> None:
+    """0.0714286 + 0.5 (1 + 0.5 * 0.5 - 0.0714286): no end at the end of a round."""
+    mind = new_mind()
+    only(mind)
+    put(mind, "liar 4*5", 1 / 14)
+    position, seat = table("13356", "22346", first_player=1), Table(mind)
+    play(position, "4*5")
+    assert seat.turn(position) == "liar"
+    assert value(mind, "liar 4*5") == 1 / 14
+    deal(position, "11111", "2222")
+    play(position, "1*1")
+    put(mind, "1*6", 0.5)
+    assert seat.turn(position) == "1*6"
+    assert value(mind, "liar 4*5") == pytest.approx(0.6607143, abs=5e-8)
+
+
+@pytest.mark.parametrize(("caller_wins", "reward"), [(True, 0.0), (False, 1.0)])
+def test_a_bid_that_is_called_earns_by_who_loses_the_die(caller_wins: bool, reward: float) -> None:
+    mind = new_mind(learning_rate=1.0, discount=0.0)
+    only(mind)
+    put(mind, "3*6" if caller_wins else "3*3", 0.1)
+    position, seat = table(*HANDS), Table(mind)
+    bid = seat.turn(position)
+    play(position, "liar")
+    deal(position, *(("1111", "22222") if caller_wins else ("11111", "2222")))
+    if not caller_wins:
+        play(position, "1*1")
+    put(mind, "5*5", 0.5)
+    seat.turn(position)
+    assert value(mind, bid) == reward
+
+
+@pytest.mark.parametrize(("final_update", "expected"), [(False, 0.25), (True, 0.625)])
+def test_the_last_action_of_a_game_learns_only_if_asked(
+    final_update: bool, expected: float
+) -> None:
+    game = make_game("liars_dice_v0", dice=1)
+    mind = new_mind(game=game, final_update=final_update)
+    only(mind)
+    put(mind, "1*3", 0.25)
+    position = game.new_position()
+    deal(position, "3", "5")
+    seat = Table(mind)
+    assert seat.turn(position) == "1*3"
+    play(position, "liar")
+    assert position.is_over
+    seat.end(position)
+    assert value(mind, "1*3") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("snapshot", "expected"), [(True, 0.75), (False, 0.625)])
+def test_the_error_is_taken_from_the_value_at_the_time_of_the_choice(
+    snapshot: bool, expected: float
+) -> None:
+    """The table says 0.5 by then: 0.5 + 0.5 (0.5 + 0.5 * 0.5 - 0.25), or all from 0.5."""
+    mind = new_mind(snapshot=snapshot)
+    only(mind)
+    put(mind, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(mind)
+    seat.turn(position)
+    put(mind, "2*3", 0.5)
+    put(mind, "4*4", 0.5)
+    play(position, "3*3")
+    seat.turn(position)
+    assert value(mind, "2*3") == pytest.approx(expected)
+
+
+def test_the_overwriting_fault_credits_the_new_action() -> None:
+    mind = new_mind(overwrite=True)
+    only(mind)
+    put(mind, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(mind)
+    seat.turn(position)
+    play(position, "3*3")
+    put(mind, "4*4", 0.125)
+    seat.turn(position)
+    assert value(mind, "2*3") == 0.25
+    assert value(mind, "4*4") == pytest.approx(0.125 + 0.5 * (0.5 + 0.5 * 0.125 - 0.125))
+
+
+def test_a_new_game_breaks_the_chain() -> None:
+    """The first own turn of a game updates nothing."""
+    mind = new_mind()
+    before = mind.table.entries()[1].copy()
+    Table(mind).turn(table(*HANDS))
+    assert (mind.table.entries()[1] == before).all()
+
+
+def test_three_levels_of_reward_are_settings() -> None:
+    mind = new_mind(reward_levels=[3.0, 2.0, -1.0], learning_rate=1.0, discount=0.0)
+    only(mind)
+    put(mind, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(mind)
+    seat.turn(position)
+    play(position, "3*3")
+    put(mind, "4*4", 0.125)
+    seat.turn(position)
+    assert value(mind, "2*3") == 2.0
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def learnt_mind() -> Mind:
+    mind = new_mind(lies="code")
+    rng = np.random.default_rng(0)
+    keys, values, _ = mind.table.entries()
+    mind.table.put(keys, rng.random(values.shape))
+    profile = mind.profiles.records[0]
+    profile["num_bids"][:] = 4, 5, 8
+    profile["num_lies"][:] = 1, 2, 6
+    profile["ratios"][:] = 0.25, 0.4, 0.75
+    profile["num_rounds"] = 17
+    return mind
+
+
+def test_a_table_and_its_profile_come_back_from_the_file(tmp_path: Path) -> None:
+    mind, path = learnt_mind(), tmp_path / "agents" / "sarsa.json"
+    save_table(path, mind)
+    saved = json.loads(path.read_text())
+    assert {name: len(saved[name]) for name in ("actions", "quantityField", "faceField")} == {
+        "actions": 120,
+        "quantityField": 120,
+        "faceField": 120,
+    }
+    first = [saved[name][:3] for name in ("actions", "quantityField", "faceField")]
+    assert first == [[1, 0, 1], [1, 1, 1], [1, 1, 2]]
+    assert saved["qValues"][1] == value(mind, "1*1")
+    assert (saved["midGameCount"], saved["midGameLieCount"], saved["midGameLying"]) == (5, 2, 0.4)
+    assert (saved["highGameCount"], saved["lowGameLieCount"], saved["gamesPlayed"]) == (8, 1, 17)
+    fresh = new_mind(lies="code")
+    load_table(path, fresh)
+    assert (fresh.table.entries()[1] == mind.table.entries()[1]).all()
+    assert (fresh.profiles.memory == mind.profiles.memory).all()
+    assert [p.name for p in path.parent.iterdir()] == ["sarsa.json"]
+
+
+def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sarsa.json"
+    save_table(path, learnt_mind())
+    three = new_mind(game=make_game("liars_dice_v0", num_players=3))
+    with pytest.raises(CheckpointError, match="is for 10 dice and the game has 15"):
+        load_table(path, three)
+    saved = json.loads(path.read_text())
+    for change, message in (
+        ({"version": 9}, "is of version 9, not 1"),
+        ({"qValues": saved["qValues"][:-1]}, "does not list every bid once"),
+        ({"qValues": None}, "does not list every bid once|is no saved table"),
+    ):
+        path.write_text(json.dumps({**saved, **change}))
+        with pytest.raises(CheckpointError, match=message):
+            load_table(path, new_mind())
+    path.write_text("{")
+    with pytest.raises(CheckpointError, match="is no saved table"):
+        load_table(path, new_mind())
+    with pytest.raises(OptionError, match="only a shared table with coding 'blind'"):
+        save_table(path, Mind(TWO, "sarsa", TabularSettings(coding="hand")))
+
+
+def test_a_save_that_fails_leaves_the_old_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sarsa.json"
+    save_table(path, learnt_mind())
+    before = path.read_text()
+
+    def fail(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_table(path, new_mind())
+    assert path.read_text() == before

@@ -1,0 +1,268 @@
+"""The door to the arena: help that explains itself, games exactly as they were, refusals."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evaluate
+from agents.base import Views
+from agents.uniform import RandomAgent
+from arena.playing.replay import Recording, Replayer, frames
+from arena.running.folder import read_tournament
+from arena.running.tournament import Progress, run_tournament
+from arena.schedules.spec import AgentSpec, TournamentSpec
+from envs import make_game
+from envs.core import MasqueradeError
+
+
+class ByBatch(RandomAgent):
+    """Leduc poker: folds as soon as it may when it is asked about one game alone."""
+
+    def act(self, views: Views) -> Any:
+        if len(views) > 1:
+            return super().act(views)
+        return np.array([0 if views.masks[0, 0] else 1])
+
+
+def quiet(total: int) -> Progress:
+    return Progress(total, is_shown=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Leduc poker between two good agents and one that fails."""
+    folder = tmp_path_factory.mktemp("door") / "leduc"
+    agents = (
+        AgentSpec.parse("random"),
+        AgentSpec.parse("leduc_rule"),
+        AgentSpec("tests.support.planted_agents:Broken", name="bad"),
+    )
+    run_tournament(TournamentSpec("leduc_v0", agents, deals=130, seed=4), folder, on_start=quiet)
+    return folder
+
+
+def run(capsys: Any, *arguments: str) -> str:
+    assert evaluate.main(list(arguments)) == 0
+    text: str = capsys.readouterr().out
+    return text
+
+
+# ---- help ----------------------------------------------------------------------------------------
+
+COMMANDS = (
+    "tournament",
+    "match",
+    "report",
+    "replay",
+    "leaderboard",
+    "exploitability",
+    "best-response",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_that_can_be_parsed(command: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        evaluate.main([command, "--help"])
+    text = capsys.readouterr().out
+    examples = re.findall(rf"python evaluate\.py ({command}.*?)(?:  .*)?$", text, re.MULTILINE)
+    assert len(examples) >= 2
+    for example in examples:
+        words = example.partition(" (")[0].split()
+        assert evaluate.parse_arguments(words).command == command
+
+
+def test_the_first_page_of_help_names_every_command(capsys: Any) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        evaluate.main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"python evaluate.py {command}" in text for command in COMMANDS)
+
+
+# ---- reports -------------------------------------------------------------------------------------
+
+
+def test_a_tournament_ends_with_a_report(tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    text = run(capsys, "match", "kuhn_v0", "random", "kuhn_rule", "--games=20", f"--out={out}")
+    assert f"report in {out / 'report.html'}" in text
+    before = (out / "report.html").read_text()
+    elsewhere = tmp_path / "again.html"
+    assert f"report in {elsewhere}" in run(capsys, "report", str(out), "--out", str(elsewhere))
+    assert elsewhere.read_text() == before
+
+
+# ---- games again ---------------------------------------------------------------------------------
+
+
+def test_replayed_games_end_as_in_the_tournament(folder: Path) -> None:
+    replayer = Replayer(read_tournament(folder))
+    results = set()
+    for group in range(len(replayer.groups)):
+        for seating in (0, 1):
+            for deal in (0, 1, 99, 100, 129):  # on both sides of the border of two units
+                recording = replayer.play(deal, group, seating)
+                played = replayer.tournament.played(replayer.groups, group, seating, deal)
+                assert played is not None
+                assert recording.returns == played.result.returns[0].tolist()
+                assert len(recording.history) == played.result.lengths[0]
+                assert (recording.fault is not None) == ("bad" in recording.names)
+                assert recording.notes == []
+                results.add(tuple(recording.returns))
+    assert len(results) > 5
+
+
+def test_replay_follows_the_rules_to_the_end(folder: Path) -> None:
+    replayer = Replayer(read_tournament(folder))
+    recording = replayer.play(17, 0, 1)
+    position = recording.game.replay(recording.history, recording.number)
+    assert position.is_over
+    assert position.returns().tolist() == recording.returns
+    *_, last = frames(recording)
+    assert last.board == position.text()
+
+
+def test_an_agent_that_plays_otherwise_in_a_batch_is_replayed_in_one(tmp_path: Path) -> None:
+    agents = (AgentSpec.parse("random"), AgentSpec(f"{__name__}:ByBatch", name="by batch"))
+    run_tournament(TournamentSpec("leduc_v0", agents, deals=40), tmp_path, on_start=quiet)
+    replayer = Replayer(read_tournament(tmp_path))
+    for deal in range(10):
+        assert replayer.play(deal).notes == []
+
+
+def test_a_game_that_can_no_longer_be_repeated_says_so(folder: Path, tmp_path: Path) -> None:
+    for name in ("tournament.json", "summary.json"):
+        text = (folder / name).read_text()
+        (tmp_path / name).write_text(text.replace('"seed": 4', '"seed": 5'))
+    assert Replayer(read_tournament(tmp_path)).play(3).notes == [
+        "the tournament's own result of this game is no longer in its folder"
+    ]
+    (tmp_path / "units").symlink_to(folder / "units")
+    notes = [Replayer(read_tournament(tmp_path)).play(deal).notes for deal in range(5)]
+    assert any("an agent has changed" in line for note in notes for line in note)
+
+
+def test_replay_prints_the_game(folder: Path, capsys: Any) -> None:
+    text = run(
+        capsys, "replay", str(folder), "--pair", "leduc_rule", "random", "--deal=7", "--seating=1"
+    )
+    recording = Replayer(read_tournament(folder)).play(7, 0, 1)
+    assert "player 0: leduc_rule" in text
+    assert "player 1: random" in text
+    assert "1. chance: deals " in text
+    actions = re.findall(r"^\d+\. player \d \(\w+\): (\w+)$", text, re.MULTILINE)
+    position = recording.game.new_position(recording.number)
+    expected = []
+    for action in recording.history:
+        if not position.is_chance:
+            expected.append(position.action_text(action))
+        position.apply(action)
+    assert actions == expected
+    assert text.endswith(f"returns {', '.join(f'{x:+g}' for x in recording.returns)}\n")
+
+
+def test_replay_shows_a_forfeit(folder: Path, capsys: Any) -> None:
+    text = run(capsys, "replay", str(folder), "--group", "bad", "random")
+    assert "player 1 forfeits: RuntimeError: always" in text
+    assert "returns +13, -13" in text
+
+
+def test_a_viewer_sees_only_its_own_card(folder: Path, capsys: Any) -> None:
+    whole = run(capsys, "replay", str(folder), "--deal=5")
+    cards = re.search(r"1\. chance: deals (\w\w) (\w\w)", whole)
+    assert cards is not None
+    for viewer in (0, 1):
+        text = run(capsys, "replay", str(folder), "--deal=5", f"--viewer={viewer}")
+        hidden = "a hidden event"
+        seen = [f"deals {cards[1]}", hidden] if viewer == 0 else [hidden, f"deals {cards[2]}"]
+        assert f"1. chance: {', '.join(seen)}" in text
+        assert f"player {1 - viewer}: card ?" in text
+        assert f"player {viewer}: card ?" not in text
+        assert not re.search(rf"player {1 - viewer}: card [JQK]", text)
+
+
+def test_dice_of_others_stay_hidden_until_they_are_shown() -> None:
+    game = make_game("liars_dice_v0", dice=2)
+    recording = Recording(game, ["a", "b"], 0, [0, 1, 2, 3, 5], [0.0, 0.0])
+    words = [[frame.words for frame in frames(recording, viewer)] for viewer in (None, 0, 1)]
+    assert words[0][1] == "player 0 rolls 1 2, player 1 rolls 3 4"
+    assert "player 1" not in words[1][1]
+    assert "player 0" not in words[2][1]
+    assert words[0][2] == words[1][2] == words[2][2] == game.action_text(5)
+
+
+def test_a_new_game_is_the_same_each_time(capsys: Any) -> None:
+    arguments = ["replay", "--game", "leduc_v0", "--agents", "random", "random", "--seed", "3"]
+    first = run(capsys, *arguments)
+    assert first == run(capsys, *arguments)
+    assert first != run(capsys, *arguments, "--deal", "1")
+    assert "player 1: random" in first
+    three = run(capsys, *arguments[:5], "random", "b=random", "--option", "num_players=3")
+    assert "player 2: b" in three
+
+
+def test_a_saved_position_is_shown_with_its_moves(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "position.json"
+    make_game("leduc_v0", num_players=3).replay([0, 3, 5, 2]).save(path)
+    text = run(capsys, "replay", str(path))
+    assert "leduc_v0(num_players=3)" in text
+    assert "2. player 0: raise" in text
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["FOLDER", "--deal", "130"], "deal must be from 0 to 129, not 130"),
+        (["FOLDER", "--deal", "-1"], "deal must be from 0 to 129, not -1"),
+        (["FOLDER", "--seating", "2"], "seating must be from 0 to 1, not 2"),
+        (["FOLDER", "--viewer", "2"], "viewer must be a seat from 0 to 1, not 2"),
+        (["FOLDER", "--pair", "random", "nobody"], "choose random leduc_rule; random bad; "),
+        (["FOLDER", "--game", "kuhn_v0"], "either a tournament's folder or --game"),
+        (["nowhere"], "nowhere is no folder"),
+        ([], "name a tournament's folder"),
+        (["--game", "kuhn_v0", "--agents", "random"], "2 seats: give as many --agents, not 1"),
+        (["--game", "kuhn_v9", "--agents", "random"], "did you mean 'kuhn_v0'"),
+        (["--game=kuhn_v0", "--agents", "random", "a=random", "--deal=-3"], "at least 0, not -3"),
+        (["README.md"], "README.md is no position file"),
+    ],
+)
+def test_bad_replays_get_one_line(
+    arguments: list[str], message: str, folder: Path, capsys: Any
+) -> None:
+    words = [str(folder) if word == "FOLDER" else word for word in arguments]
+    assert evaluate.main(["replay", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_damaged_position_is_refused(tmp_path: Path) -> None:
+    from arena.playing.replay import read_position
+
+    path = tmp_path / "position.json"
+    make_game("kuhn_v0").replay([0, 1]).save(path)
+    content = json.loads(path.read_text())
+    for change in ({"history": [0, 0]}, {"game": 7}, {"options": {"num_players": 99}}):
+        path.write_text(json.dumps({**content, **change}))
+        with pytest.raises(MasqueradeError) as error:
+            read_position(path)
+        assert "\n" not in str(error.value)
+
+
+def test_another_match_gets_another_folder(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    for agents in (["random", "kuhn_rule"], ["a=kuhn_rule", "b=kuhn_rule"]):
+        assert evaluate.main(["match", "kuhn_v0", *agents, "--games", "20"]) == 0
+    assert evaluate.main(["match", "kuhn_v0", "random", "kuhn_rule", "--games", "20"]) == 2
+    assert "--resume" in capsys.readouterr().err
+    names = sorted(path.name for path in (tmp_path / "runs" / "tournaments").iterdir())
+    assert names == ["kuhn_v0-match-a_vs_b-seed0", "kuhn_v0-match-random_vs_kuhn_rule-seed0"]

@@ -1,0 +1,233 @@
+"""Executors: the same results anywhere, and no worker that dies or is stopped loses any."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evaluate
+from arena.playing.match import MatchResult
+from arena.running.executors import WorkersDiedError, play_units
+from arena.running.tournament import Progress, run_tournament
+from arena.running.work_units import Unit, make_units, whole_units
+from arena.schedules.spec import AgentSpec, TournamentSpec
+from envs.core import MasqueradeError
+
+DEADLY = "tests.support.deadly_agents"
+PROJECT = Path(__file__).resolve().parents[2]
+# A guard against tests that hang, not a measurement.
+PATIENCE = 120.0
+
+
+def tournament(folder: Path, agent: str, deals: int = 300, **params: Any) -> TournamentSpec:
+    """Two random players and a planted one: their units are mixed."""
+    params = {"folder": str(folder), **params} if agent != "Unready" else params
+    planted = AgentSpec(f"tests.support.deadly_agents:{agent}", params, "planted")
+    agents = AgentSpec.parse("random"), AgentSpec.parse("other=random"), planted
+    return TournamentSpec("kuhn_v0", agents, deals=deals)
+
+
+def units_of(spec: TournamentSpec) -> list[Unit]:
+    return make_units(spec.groups(spec.build_game()), spec.deals)
+
+
+def plain(result: MatchResult) -> tuple[Any, ...]:
+    return result.returns.tolist(), result.lengths.tolist(), result.faults
+
+
+def played(spec: TournamentSpec, **arguments: Any) -> dict[Unit, Any]:
+    """What came of every unit, each of which must come once."""
+    results: dict[Unit, Any] = {}
+    for unit, result in play_units(spec, units_of(spec), **arguments):
+        assert unit not in results
+        results[unit] = plain(result)
+    return results
+
+
+def processes(folder: Path) -> set[int]:
+    return {int(path.name.split()[1]) for path in folder.glob("process *")}
+
+
+def alive(folder: Path) -> set[int]:
+    """Workers that have played and are still there."""
+    found = set()
+    for process in processes(folder) - {os.getpid()}:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            continue
+        found.add(process)
+    return found
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_units_cover_every_deal_once_and_small_ones_come_first() -> None:
+    spec = tournament(Path(), "Patient", deals=5500)
+    units = [unit for unit in units_of(spec) if (unit.group, unit.seating) == (2, 1)]
+    deals = [d for u in units for d in range(u.first_deal, u.first_deal + u.num_deals)]
+    assert deals == list(range(5500))
+    sizes = [unit.num_deals for unit in units]
+    assert sizes[:-1] == sorted(sizes[:-1])
+    ends = [unit.first_deal + unit.num_deals for unit in units[:-1]]
+    assert all(whole_units(end) == end for end in ends)
+    assert whole_units(5500) == 6000
+
+
+def test_workers_give_the_results_of_one_process(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Patient")
+    (tmp_path / "go").touch()
+    here = played(spec)
+    assert set(here) == set(units_of(spec))
+    assert processes(tmp_path) == {os.getpid()}
+    assert played(spec, workers=3) == here
+    assert os.getpid() in processes(tmp_path)
+    assert len(processes(tmp_path)) >= 2
+    assert not alive(tmp_path)
+
+
+def test_a_worker_that_dies_costs_nothing_but_time(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Mortal", deaths=2)
+    with_deaths = played(spec, workers=2)
+    dead = {int(path.name.split()[1]) for path in tmp_path.glob("death *")}
+    assert len(dead) == 2
+    assert dead < processes(tmp_path)
+    assert not alive(tmp_path)
+    # Whoever has to die is dead, so here it is a random player like the others.
+    assert with_deaths == played(spec)
+
+
+def test_a_unit_that_kills_every_worker_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Mortal", deaths=99, has_signal=True)
+    out = tmp_path / "out"
+    with pytest.raises(WorkersDiedError) as caught:
+        run_tournament(spec, out, workers=2, on_start=lambda total: Progress(total, is_shown=False))
+    message = str(caught.value)
+    assert message.startswith("3 workers died while they played ")
+    assert "random against planted, deals 0 to 99 (killed by SIGKILL" in message
+    assert "\n" not in message
+    assert not alive(tmp_path)
+    kept = {path.stem for path in (out / "units").glob("*.npz")}
+    assert {unit.name for unit in units_of(spec)[:2]} <= kept
+
+
+def test_an_error_of_ours_in_a_worker_comes_back_with_its_traceback(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Unready")
+    with pytest.raises(RuntimeError, match=r"in a worker:(?s:.*)begin_match(?s:.*)not ready"):
+        played(spec, workers=2)
+
+
+def test_an_agent_that_cannot_be_made_in_a_worker_is_one_line(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Absent")
+    with pytest.raises(MasqueradeError, match="Absent' cannot be found") as e:
+        played(spec, workers=2)
+    assert "\n" not in str(e.value)
+
+
+def test_who_stops_listening_stops_the_workers(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Patient")
+    with closing(play_units(spec, units_of(spec), workers=2)) as units:
+        first, _ = next(units)
+        assert first.group == 0
+        wait_until(lambda: alive(tmp_path))  # it waits in the middle of a unit
+    assert not alive(tmp_path)
+
+
+def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
+    spec = tournament(tmp_path, "Patient")
+
+    class Fragile:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)  # an exception here would be lost
+
+    # Shells let commands in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with closing(play_units(spec, units_of(spec), workers=2)) as units:
+            next(units)
+            Fragile()
+            with pytest.raises(KeyboardInterrupt):
+                list(units)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not alive(tmp_path)
+
+
+def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    out = tmp_path / "out"
+    config.write_text(
+        "game: {id: kuhn_v0}\ndeals: 50\nagents:\n- random\n- {id: random, name: other}\n"
+        f"- {{id: '{DEADLY}:Patient', name: p, params: {{folder: '{tmp_path}'}}}}\n"
+    )
+    command = ["tournament", "--config", str(config), "--workers", "2", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "evaluate.py", *command],
+        cwd=PROJECT,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
+    units = out / "units"
+    wait_until(lambda: len(alive(tmp_path)) == 2 and len(list(units.glob("group*.npz"))) == 2)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal tells the whole group
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert said == "\nstopped; go on with the same command and --resume\n"
+    assert not alive(tmp_path)
+    assert len(list(units.glob("group*.npz"))) == 2
+    (tmp_path / "go").touch()
+    assert evaluate.main([*command, "--resume"]) == 0
+    assert len(list(units.glob("group*.npz"))) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--executor", "rey"], "unknown executor 'rey': did you mean 'ray'"),
+        (["--ray-address", "auto"], "with --executor ray only"),
+        (["--executor", "ray", "--workers", "0"], "workers must be at least 1"),
+        (["--executor", "ray", "--ray-address", "127.0.0.1:1"], "a Ray cluster at '127.0.0.1:1'"),
+    ],
+)
+def test_a_bad_executor_gets_one_line_and_writes_nothing(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    match = ["match", "kuhn_v0", "random", "b=random", "--out", str(out)]
+    assert evaluate.main([*match, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+def test_without_ray_the_line_says_how_to_install_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # what is None cannot be imported
+    out = tmp_path / "out"
+    match = ["match", "kuhn_v0", "random", "b=random", "--executor", "ray", "--out", str(out)]
+    assert evaluate.main(match) == 2
+    error = capsys.readouterr().err
+    assert error == (
+        "evaluate.py: Ray is not installed: pip install -c constraints.txt -e '.[ray]'\n"
+    )
+    assert not out.exists()

@@ -1,0 +1,275 @@
+"""Intervals that cover what they promise, and the arithmetic of paired deals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from arena.statistics.intervals import (
+    Interval,
+    SequentialStop,
+    games_needed,
+    mean_interval,
+    paired_bootstrap,
+    paired_gain,
+    wilson,
+)
+from envs.core import MasqueradeError
+
+
+def correlated_deals(
+    num_deals: int, num_seatings: int, correlation: float, seed: int
+) -> np.ndarray:
+    """Normal results with the same correlation between any two seatings of a deal."""
+    covariance = np.full((num_seatings, num_seatings), correlation)
+    np.fill_diagonal(covariance, 1)
+    rng = np.random.default_rng(seed)
+    return rng.multivariate_normal(np.zeros(num_seatings), covariance, size=num_deals)
+
+
+def test_an_interval_reads_as_plus_minus_or_by_its_ends() -> None:
+    assert str(Interval(0.5, 0.45, 0.55)) == "0.500 ± 0.050"
+    assert str(Interval(0.5, 0.25, 0.55)) == "0.500 [0.250, 0.550]"
+    assert f"{Interval(0.5, 0.45, 0.5504):.2f}" == "0.50 ± 0.05"
+    assert str(Interval(1.0, -math.inf, math.inf)) == "1.000 ± inf"
+    assert Interval(0.5, 0.25, 0.55).half_width == 0.25
+    assert Interval(0.5, 0.45, 0.55).excludes(0.44)
+    assert not Interval(0.5, 0.45, 0.55).excludes(0.45)
+
+
+@pytest.mark.parametrize(
+    ("wins", "games", "low", "high"),
+    # Newcombe (1998), Statistics in Medicine 17, table I, method 3.
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_wilson_agrees_with_the_published_table(
+    wins: int, games: int, low: float, high: float
+) -> None:
+    interval = wilson(wins, games)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
+    theirs = stats.binomtest(wins, games).proportion_ci(0.9, method="wilson")
+    ours = wilson(wins, games, 0.9)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
+    mirrored = wilson(games - wins, games)
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - interval.high, 1 - interval.low))
+
+
+@pytest.mark.parametrize("wins", [0, 7])
+def test_wilson_holds_the_rate_even_at_its_ends(wins: int) -> None:
+    interval = wilson(wins, 7)
+    assert 0 <= interval.low <= interval.mean <= interval.high <= 1
+
+
+def test_wilson_with_ties_is_too_wide_rather_than_too_narrow() -> None:
+    rng = np.random.default_rng(0)
+    # A win with 0.3, a tie with 0.4: the truth is 0.5.
+    counts = rng.multinomial(100, [0.3, 0.4, 0.3], size=2000)
+    covered = [not wilson(win + tie / 2, 100).excludes(0.5) for win, tie, _ in counts.tolist()]
+    assert np.mean(covered) > 0.97
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.9, 0.98])
+def test_wilson_covers_what_it_promises(rate: float) -> None:
+    wins = np.random.default_rng(1).binomial(200, rate, size=4000)
+    assert 0.93 < np.mean([not wilson(w, 200).excludes(rate) for w in wins.tolist()]) < 0.975
+
+
+def test_mean_interval_is_students_and_covers_what_it_promises() -> None:
+    values = np.random.default_rng(2).normal(3, 2, size=(4000, 8))
+    low, high = stats.t.interval(0.9, 7, values[0].mean(), stats.sem(values[0]))
+    ours = mean_interval(values[0], 0.9)
+    assert (ours.low, ours.high) == pytest.approx((low, high))
+    assert 0.935 < np.mean([not mean_interval(row).excludes(3) for row in values]) < 0.965
+    assert mean_interval([1.0]) == Interval(1.0, -math.inf, math.inf)
+
+
+def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
+    assert mean_interval([[0.0, 1.0], [1.0, 0.0]] * 5).half_width == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.random.default_rng(3).exponential(size=60),
+        np.random.default_rng(4).integers(0, 2, size=400).astype(float),
+    ],
+    ids=["one by one", "by counts of each value"],
+)
+def test_the_bootstrap_agrees_with_scipy(values: np.ndarray) -> None:
+    ours = paired_bootstrap(values, np.random.default_rng(0), num_resamples=20_000)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert abs(ours.low - theirs.low) < 0.05 * width
+    assert abs(ours.high - theirs.high) < 0.05 * width
+
+
+def test_the_bootstrap_covers_a_skewed_truth() -> None:
+    rng = np.random.default_rng(5)
+    deals = rng.exponential(size=(600, 50, 1)) + rng.normal(size=(600, 50, 2))
+    covered = [not paired_bootstrap(row, rng, num_resamples=500).excludes(1.0) for row in deals]
+    assert 0.91 < np.mean(covered) < 0.975
+
+
+def test_the_bootstrap_keeps_the_seatings_of_a_deal_together() -> None:
+    luck = np.random.default_rng(6).normal(size=(200, 1))
+    paired = paired_bootstrap(luck * [1, -1] + 0.25, np.random.default_rng(0))
+    apart = paired_bootstrap((luck * [1, -1]).ravel() + 0.25, np.random.default_rng(0))
+    assert paired.half_width < 1e-12
+    assert apart.half_width > 0.05
+
+
+def test_the_bootstrap_repeats_with_its_generator_and_in_any_order_of_deals() -> None:
+    deals = np.random.default_rng(7).integers(0, 2, size=(300, 2)).astype(float)
+    first = paired_bootstrap(deals, np.random.default_rng(0))
+    assert first == paired_bootstrap(deals[::-1], np.random.default_rng(0))
+    assert first != paired_bootstrap(deals, np.random.default_rng(1))
+    assert paired_bootstrap(deals[:1], np.random.default_rng(0)).half_width == math.inf
+
+
+@pytest.mark.parametrize(
+    ("num_seatings", "correlation"), [(2, -0.8), (2, 0.0), (2, 0.5), (3, -0.4), (6, -0.15)]
+)
+def test_the_paired_gain_follows_the_planted_correlation(
+    num_seatings: int, correlation: float
+) -> None:
+    truth = 1 / (1 + (num_seatings - 1) * correlation)
+    deals = correlated_deals(20_000, num_seatings, correlation, seed=8)
+    assert paired_gain(deals) == pytest.approx(truth, rel=0.05)
+    # An advantage of the first seat is no luck and changes nothing.
+    assert paired_gain(deals + np.arange(num_seatings)) == pytest.approx(paired_gain(deals))
+
+
+def test_the_paired_gain_of_luck_that_cancels_or_is_absent() -> None:
+    luck = np.random.default_rng(9).normal(size=(100, 1))
+    assert paired_gain(luck * [1, -1]) == math.inf
+    assert paired_gain(np.ones((10, 2))) == 1
+    with pytest.raises(MasqueradeError, match=r"\[deals, seatings\]"):
+        paired_gain([1.0, 2.0])
+
+
+def test_games_needed_are_enough_and_not_more() -> None:
+    pilot = correlated_deals(2000, 2, -0.5, seed=10)
+    needed = games_needed(pilot, half_width=0.02)
+    assert needed % 2 == 0
+    reached = mean_interval(correlated_deals(needed // 2, 2, -0.5, seed=11)).half_width
+    assert reached == pytest.approx(0.02, rel=0.06)
+    unpaired = games_needed(pilot[:, 0], half_width=0.02)
+    assert unpaired / needed == pytest.approx(2, rel=0.1)
+
+
+def test_a_stop_does_not_depend_on_how_far_the_workers_ran() -> None:
+    stop = SequentialStop(half_width=0.05, min_blocks=20)
+    deals = np.random.default_rng(12).integers(0, 2, size=(3000, 2))
+    end = stop.stop_at(deals)
+    assert end is not None
+    assert {stop.stop_at(deals[:n]) for n in range(end, 3000, 97)} == {end}
+    assert all(stop.stop_at(deals[:n]) is None for n in range(20, end, 7))
+    assert mean_interval(deals[:end]).half_width <= 0.05
+
+
+def test_a_stop_looks_on_a_geometric_schedule_up_to_its_maximum() -> None:
+    assert list(SequentialStop(0.1, min_blocks=10, growth=2, max_blocks=50).looks()) == [
+        10,
+        20,
+        40,
+        50,
+    ]
+    assert list(SequentialStop(0.1, max_blocks=30).looks()) == [30]
+    noise = np.random.default_rng(13).normal(size=60)
+    assert SequentialStop(1e-6, min_blocks=10, max_blocks=50).stop_at(noise) == 50
+
+
+def hundreds(num_deals: int) -> int:
+    return -(-num_deals // 100) * 100
+
+
+def test_a_stop_looks_after_whole_batches_only() -> None:
+    stop = SequentialStop(0.1, min_blocks=90, growth=1.25, max_blocks=1000, round_up=hundreds)
+    assert list(stop.looks()) == [100, 200, 300, 400, 500, 700, 900, 1000]
+
+
+def test_several_series_stop_with_the_last_of_them() -> None:
+    rng = np.random.default_rng(15)
+    series = rng.integers(0, 2, size=(3000, 3)) * np.array([0.3, 1.0, 0.6])
+    stop = SequentialStop(half_width=0.05, min_blocks=20)
+    ends = [stop.stop_at(column) for column in series.T]
+    assert stop.stop_at_all(series) == max(end for end in ends if end) == ends[1]
+    assert stop.stop_at_all(series[:100]) is None
+
+
+def test_playing_ahead_goes_to_a_look_and_not_past_the_end() -> None:
+    rng = np.random.default_rng(16)
+    stop = SequentialStop(half_width=0.02, min_blocks=100, round_up=hundreds)
+    series = rng.integers(0, 2, size=(8000, 2)).astype(float)
+    end = stop.stop_at_all(series)
+    assert end is not None
+    looks = list(itertools.takewhile(lambda look: look <= 2 * end, stop.looks()))
+    ahead = stop.next_look(series[:100])
+    assert ahead in looks
+    assert 0.5 * end < ahead <= looks[looks.index(end) + 1]
+    assert stop.next_look(series[:ahead]) > ahead
+    assert SequentialStop(10.0, min_blocks=100).next_look(series[:100]) == 125
+
+
+def test_a_run_of_equal_results_is_not_taken_for_certainty() -> None:
+    stop = SequentialStop(half_width=0.01, min_blocks=10)
+    end = stop.stop_at(np.ones(1000))
+    assert end is not None
+    assert end >= 2 * 1.96 / 0.01
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.9])
+def test_stopping_early_costs_little_coverage_and_little_bias(rate: float) -> None:
+    rng = np.random.default_rng(14)
+    stop = SequentialStop(half_width=0.06, min_blocks=30)
+    intervals = []
+    for games in rng.random((1500, 800)) < rate:
+        end = stop.stop_at(games)
+        assert end is not None
+        intervals.append(wilson(games[:end].sum(), end))
+    assert 0.93 < np.mean([not interval.excludes(rate) for interval in intervals]) < 0.98
+    means = mean_interval([interval.mean for interval in intervals])
+    assert abs(means.mean - rate) < 0.1 * 0.06 + means.half_width
+
+
+def test_the_leads_of_a_whole_table_keep_their_coverage_under_repeated_looks() -> None:
+    """Three leads of unequal spread, in chips of a skewed game; play ends when all are narrow."""
+    rng = np.random.default_rng(17)
+    stop = SequentialStop(half_width=0.25, min_blocks=50, span=6.0)
+    truth = np.array([0.0, 0.3, -0.5])
+    covered, ends = [], []
+    for _ in range(800):
+        deals = rng.choice([-1.0, -1.0, -1.0, 3.0], size=(1200, 3)) * [0.5, 1.0, 1.0] + truth
+        end = stop.stop_at_all(deals)
+        assert end is not None
+        ends.append(end)
+        covered += [not mean_interval(deals[:end, i]).excludes(truth[i]) for i in range(len(truth))]
+    assert 0.935 < np.mean(covered) < 0.965
+    assert len(set(ends)) > 1
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: wilson(3, 2),
+        lambda: wilson(0, 0),
+        lambda: wilson(1, 2, confidence=95),
+        lambda: mean_interval([]),
+        lambda: games_needed([1.0, 2.0], half_width=0),
+        lambda: SequentialStop(half_width=0.01, growth=1),
+    ],
+)
+def test_nonsense_is_refused(refused) -> None:
+    with pytest.raises(MasqueradeError):
+        refused()

@@ -1,0 +1,278 @@
+"""The core by itself: generators, keys, options, the table of functions, the code cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from envs import GAMES, make_game
+from envs.core import (
+    Game,
+    IllegalActionError,
+    Kernels,
+    MasqueradeError,
+    OptionError,
+    UnknownNameError,
+    below,
+    count_tree,
+    fill_streams,
+    first_key,
+    fold,
+    new_rng,
+    random_playouts,
+    stream,
+    uniform,
+)
+from envs.core.batch import Batch
+from envs.core.rng import next_word
+from tests.support.option_sets import every_option_set
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+# ---- generators ----------------------------------------------------------------------------------
+
+
+def test_the_generator_is_xoshiro256_plus_plus() -> None:
+    # First outputs of the authors' C code from the state 1, 2, 3, 4.
+    expected = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
+    rng = np.array([1, 2, 3, 4], np.uint64)
+    assert [int(next_word(rng)) for _ in expected] == expected
+
+
+def test_draws_are_uniform() -> None:
+    rng = new_rng(0)
+    counts = np.bincount([below(rng, 6) for _ in range(6000)], minlength=6)
+    assert ((counts - 1000) ** 2 / 1000).sum() < 30  # chi-square, 5 degrees: p < 2e-5
+    draws = np.array([uniform(rng) for _ in range(4000)])
+    assert ((draws >= 0) & (draws < 1)).all()
+    assert abs(draws.mean() - 0.5) < 0.03
+
+
+def test_the_same_seed_gives_the_same_draws_and_no_seed_gives_others() -> None:
+    assert (new_rng(5) == new_rng(5)).all()
+    assert (new_rng(5) != new_rng(6)).any()
+    assert (new_rng() != new_rng()).any()
+    assert (new_rng(-1) != new_rng(1)).any()
+    assert (new_rng(int(np.int64(5))) == new_rng(np.int64(5))).all()
+
+
+def test_streams_differ_by_name_and_by_game_number() -> None:
+    names = [("chance",), ("choice",), ("agent", 0), ("agent", 1)]
+    assert len({stream(0, *name).tobytes() for name in names}) == len(names)
+    rngs = np.empty((1000, 4), np.uint64)
+    fill_streams(stream(0, "chance"), np.arange(1000), rngs)
+    assert len({row.tobytes() for row in rngs}) == 1000
+    later = np.empty((10, 4), np.uint64)
+    fill_streams(stream(0, "chance"), np.arange(500, 510), later)
+    assert (later == rngs[500:510]).all()
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def test_keys_depend_on_player_tokens_and_order() -> None:
+    keys = {
+        int(fold(fold(first_key(p), a), b))
+        for p in range(3)
+        for a in range(1, 9)
+        for b in range(1, 9)
+    }
+    assert len(keys) == 3 * 64
+    assert fold(first_key(0), 0) == first_key(0), "what is not noticed leaves no trace"
+    assert fold(first_key(0), -5) != fold(first_key(0), 5)
+
+
+# ---- options and ids -----------------------------------------------------------------------------
+
+
+def test_an_unknown_game_option_or_preset_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'liars_dice_v0'"):
+        make_game("liar_dice_v0")
+    with pytest.raises(OptionError, match="did you mean 'num_players'"):
+        make_game("kuhn_v0", players=3)
+    with pytest.raises(OptionError, match="did you mean 'openspiel'"):
+        make_game("liars_dice_v0", preset="open_spiel")
+
+
+@pytest.mark.parametrize("value", [1, 6, 2.0, "3", True, None])
+def test_an_option_out_of_range_names_the_range(value: object) -> None:
+    with pytest.raises(OptionError, match="num_players must be a whole number from 2 to 5, not"):
+        make_game("kuhn_v0", num_players=value)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_every_option_is_described(game_id: str) -> None:
+    rows = make_game(game_id).Options.describe()
+    assert rows
+    assert all(all(cell for cell in row) for row in rows)
+
+
+@every_option_set
+def test_games_are_equal_by_class_and_options_and_survive_pickling(game: Game) -> None:
+    import pickle
+
+    twin = pickle.loads(pickle.dumps(game))
+    assert twin == game
+    assert hash(twin) == hash(game)
+    assert repr(twin) == repr(game)
+    assert (twin.rules == game.rules).all()
+    assert game != make_game("kuhn_v0", num_players=4)
+
+
+@every_option_set
+def test_every_action_has_words_that_parse_back(game: Game) -> None:
+    for action in range(game.facts.num_actions):
+        assert game.parse_action(game.action_text(action)) == action
+        assert game.parse_action(f" {action} ") == action
+    with pytest.raises(IllegalActionError, match=f"is no action of {game.id}"):
+        game.parse_action("nonsense")
+    position = game.new_position()
+    assert all(position.action_text(outcome) for outcome in position.legal_actions())
+
+
+@every_option_set
+def test_the_pieces_of_an_observation_fit_together(game: Game) -> None:
+    position = game.new_position()
+    position.play_chance(new_rng(0))
+    pieces = game.observation_pieces(position.observation(0))
+    assert [piece.name for piece in game.pieces] == list(pieces)
+    assert sum(len(piece) for piece in pieces.values()) == game.observation_size
+    assert all(piece.meaning for piece in game.pieces)
+
+
+# ---- the table of functions ----------------------------------------------------------------------
+
+
+def test_a_game_without_all_ten_functions_is_refused() -> None:
+    table = make_game("kuhn_v0").kernels
+    functions = {name: getattr(table, name) for name in ("new", "turn")}
+    with pytest.raises(TypeError, match="missing chance, determinize"):
+        Kernels(**functions)
+
+
+def test_a_function_with_the_wrong_signature_is_refused() -> None:
+    from envs.core.kernels import SIGNATURES
+
+    table = make_game("kuhn_v0").kernels
+    functions = {name: getattr(table, name) for name in SIGNATURES}
+    functions["turn"] = table.legal
+    with pytest.raises(TypeError, match="'turn' must be compiled as"):
+        Kernels(**functions)
+
+
+def test_rules_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        make_game("kuhn_v0").rules[0] = 3
+
+
+# ---- playouts, trees, batches --------------------------------------------------------------------
+
+
+def test_playouts_from_a_root_stay_below_it() -> None:
+    game = make_game("kuhn_v0")
+    position = game.replay([2, 0, 1])  # king against jack, and a bet
+    result = random_playouts(game, 4000, new_rng(0), root=position.state)
+    assert result.num_steps == 4000
+    # The jack folds (+1) or calls (+2), each half of the time.
+    assert abs(result.mean_returns[0] - 1.5) < 5 * result.standard_errors[0]
+    with pytest.raises(ValueError, match="at least 1"):
+        random_playouts(game, 0, new_rng(0))
+
+
+def test_a_tree_that_is_too_large_is_refused() -> None:
+    with pytest.raises(MasqueradeError, match="more than 1,000 nodes"):
+        count_tree(make_game("leduc_v0"), max_nodes=1000)
+
+
+def test_a_batch_refuses_what_it_cannot_do() -> None:
+    game = make_game("leduc_v0")
+    with pytest.raises(ValueError, match="at least 1 row"):
+        Batch(game, 0, new_rng(0))
+    batch = Batch(game, 2, new_rng(0))
+    rows = np.arange(2)
+    batch.begin(rows, rows)
+    with pytest.raises(ValueError, match="not recorded"):
+        batch.history(0)
+    with pytest.raises(ValueError, match="not recorded"):
+        batch.views(rows).tokens(0)
+    with pytest.raises(ValueError, match="need 2 actions"):
+        batch.step(rows, np.array([1]))
+    with pytest.raises(IllegalActionError, match="row 1: action 0"):
+        batch.step(rows, np.array([1, 0]))
+    assert (batch.turns == 0).all(), "one illegal action and none is played"
+
+
+def test_a_recorded_batch_replays() -> None:
+    game = make_game("leduc_v0")
+    batch = Batch(game, 1, new_rng(0), has_record=True)
+    row = np.zeros(1, np.int64)
+    batch.begin(row, row)
+    batch.step(row, np.array([2]))
+    assert game.replay(batch.history(0)).turn == batch.turns[0] == 1
+
+
+# ---- the code cache ------------------------------------------------------------------------------
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "PYTHONPATH": str(PROJECT), **environment}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
+    )
+
+
+MANY_LEGAL = """
+import numpy as np
+from envs.core.playouts import random_legal
+from envs.core.rng import new_rng
+mask, rng = np.zeros(2000, np.int8), new_rng(0)
+mask[:200] = 1  # so few of so many that they must be counted, to more than an int8 holds
+print(all(mask[random_legal(mask, rng)] for _ in range(100)))
+"""
+
+
+def test_a_random_choice_among_very_many_is_legal_in_plain_python_too() -> None:
+    finished = run(MANY_LEGAL, NUMBA_DISABLE_JIT="1")
+    assert (finished.stdout, finished.stderr) == ("True\n", "")
+
+
+def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
+    code = "import envs.core.rng, numba; print(numba.config.CACHE_DIR or 'untouched')"
+    first = run(code, MASQUERADE_CACHE=str(tmp_path))
+    assert "compiling core/ once" in first.stderr
+    assert first.stdout.strip() == "untouched", "Numba's setting for everybody else stays as it was"
+    (folder,) = tmp_path.iterdir()
+    assert list(folder.rglob("*.nbc"))
+    second = run(code, MASQUERADE_CACHE=str(tmp_path))
+    assert second.stderr == ""
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_change_in_another_file_finds_another_folder(tmp_path: Path) -> None:
+    from envs.core.compiling import cache_folder
+
+    (tmp_path / "my_game.py").write_text("one = 1\n")
+    before = cache_folder(tmp_path)
+    (tmp_path / "my_game.py").write_text("one = 2\n")
+    cache_folder.cache_clear()
+    assert cache_folder(tmp_path) != before
+
+
+def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    from envs.core.compiling import _cache_bases, cache_folder
+
+    cache_folder.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MASQUERADE_CACHE", str(blocked))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "second"))
+        assert next(iter(_cache_bases())) == blocked
+        assert cache_folder(PROJECT / "envs").parent == tmp_path / "second" / "masquerade"
+    cache_folder.cache_clear()

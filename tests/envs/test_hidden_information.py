@@ -1,0 +1,188 @@
+"""What a player cannot see must not matter, neither to its view nor to any agent's choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import AGENTS, LEARNERS, agent_class, make_agent
+from agents.base import Actions, Agent, Views
+from agents.learning.learner import Task
+from agents.learning.opponents import Opponents
+from envs import make_game
+from envs.core import Game, new_rng, stream
+from envs.core.batch import Batch, random_actions
+from envs.core.kernels import OVER
+from tests.support.option_sets import OPTION_SETS, every_option_set, name
+from training.config import learner_class
+
+ROWS = 64
+
+# What an agent needs that is nothing by itself.
+PARAMS = {
+    "external": {"path": "examples/external_player.py"},
+    "leaning": {"base": "sarsa", "expected": [0.3, 0.3, 0.3]},
+    "profiled": {"base": "sarsa"},
+}
+# Players that come from learners: how they are trained here, for a moment.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "sb3": {"num_envs": 1, "n_steps": 8, "batch_size": 8},
+    "dqn": {"num_envs": 8, "learn_start": 8, "hidden": [16]},
+    "mccfr": {"sampling": "outcome"},  # whose walks are short in every game
+}
+OWN_CODINGS = [
+    ("q_learning", {"coding": "hand"}),
+    ("sarsa", {"coding": "blind", "lies": "code"}),
+    ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
+    ("mccfr_rounds", {"table": "odds", "max_infosets": 200_000}),
+]
+SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
+
+
+def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
+    if agent_id == "cfr":
+        return row in SMALL
+    if agent_id == "openspiel":
+        has_twin = row[0] != "liars_dice_v0" or row[1] == {"preset": "openspiel"}
+        return has_twin and agent_class(agent_id).plays(row[0])
+    if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
+        return False
+    if agent_id in LEARNERS and learner_class(agent_id).game_ids:
+        return row[0] in learner_class(agent_id).game_ids
+    return agent_class(agent_id).plays(row[0])
+
+
+AGENTS_AND_GAMES = [
+    pytest.param(agent_id, SETTINGS.get(agent_id, {}), row, id=f"{agent_id}-{name(row)}")
+    for agent_id in AGENTS
+    for row in OPTION_SETS
+    if can_play(agent_id, row)
+] + [
+    pytest.param(agent_id, settings, row, id=f"{agent_id}-{settings}-{name(row)}")
+    for agent_id, settings in OWN_CODINGS
+    for row in OPTION_SETS
+    if row[0] == "liars_dice_v0"
+]
+
+
+def make_player(agent_id: str, settings: dict[str, Any], game: Game) -> Agent:
+    """An agent, trained for a moment if it is one that learns."""
+    if agent_id not in LEARNERS:
+        return make_agent(agent_id, game, **PARAMS.get(agent_id, {}))
+    found = learner_class(agent_id)
+    task = Task(game, seed=1, opponents=Opponents(["self"]), total=60)
+    learner = found(task, found.settings_class.parse(settings))
+    learner.update(60)
+    return learner.player()
+
+
+def batch_in_mid_game(game: Game, num_moves: int, seed: int) -> Batch:
+    """Games after so many random moves; those that ended meanwhile are begun again."""
+    batch = Batch(game, ROWS, stream(seed, "chance"), stream(seed, "choice"), has_record=True)
+    rows = np.arange(ROWS)
+    batch.begin(rows, rows)
+    for _ in range(num_moves):
+        playing = rows[batch.turns != OVER]
+        views = batch.views(playing)
+        batch.step(playing, random_actions(views.masks, views.rngs))
+        over = rows[batch.turns == OVER]
+        batch.begin(over, over + ROWS)
+    return batch
+
+
+def swap_worlds(batch: Batch, seed: int) -> int:
+    """Put another world that the player to move cannot tell apart into every row."""
+    before = batch._states.copy()
+    rngs = np.stack([new_rng(seed + i) for i in range(ROWS)])
+    for row in range(ROWS):
+        seat = int(batch.turns[row])
+        batch.game.kernels.determinize(batch._states[row], batch.game.rules, seat, rngs[row])
+    return int((before != batch._states).any(axis=1).sum())
+
+
+@every_option_set
+@pytest.mark.parametrize("num_moves", [0, 1, 3])
+def test_a_players_view_is_the_same_in_every_world_it_cannot_tell_apart(
+    game: Game, num_moves: int
+) -> None:
+    batch = batch_in_mid_game(game, num_moves, seed=num_moves)
+    rows = np.arange(ROWS)
+    true_views = batch.views(rows)
+    observations, masks = true_views.observations.copy(), true_views.masks.copy()
+    worlds = true_views.worlds()
+    assert swap_worlds(batch, seed=100) > 0
+    swapped = batch.views(rows)
+    assert (swapped.observations == observations).all()
+    assert (swapped.masks == masks).all()
+    assert (swapped.keys == true_views.keys).all()
+    assert (swapped.worlds() == worlds).all(), "determinize must not depend on the hidden truth"
+    for player in range(game.facts.num_players):
+        mine = rows[batch.turns == player]
+        for row in mine[:8]:
+            assert swapped.tokens(int(row)) == true_views.tokens(int(row))
+
+
+@every_option_set
+@pytest.mark.parametrize("num_moves", [0, 1, 3])
+def test_what_an_opponent_is_about_to_do_shows_the_same_in_every_world(
+    game: Game, num_moves: int
+) -> None:
+    """A waiting player's token of a move that reveals nothing is the same in every world."""
+    batch = batch_in_mid_game(game, num_moves, seed=num_moves)
+    rng = new_rng(5)
+    for row in range(ROWS):
+        state, mover = batch._states[row], int(batch.turns[row])
+        for waiting in range(game.facts.num_players):
+            if waiting == mover:
+                continue
+            world = state.copy()
+            game.kernels.determinize(world, game.rules, waiting, rng)
+            # Action 0 is a bid or a pass or a fold: public, and no card or die is turned over by
+            # it.
+            tokens = {int(game.kernels.seen(s, game.rules, 0, waiting)) for s in (state, world)}
+            assert len(tokens) == 1
+
+
+@pytest.mark.parametrize(("agent_id", "settings", "game"), AGENTS_AND_GAMES, indirect=["game"])
+def test_swapping_the_true_world_changes_no_agents_action(
+    agent_id: str, settings: dict[str, Any], game: Game
+) -> None:
+    agent = make_player(agent_id, settings, game)
+    rows = np.arange(ROWS)
+    for num_moves in (0, 2):
+        batch = batch_in_mid_game(game, num_moves, seed=11)
+        chosen = agent.act(batch.views(rows))
+        assert swap_worlds(batch, seed=200) > 0
+        assert (agent.act(batch.views(rows)) == chosen).all()
+
+
+class Cheat(Agent):
+    """Bets in Kuhn poker when the opponent holds the jack, by looking into the batch itself."""
+
+    def __init__(self, game: Game, batch: Batch) -> None:
+        super().__init__(game)
+        self._batch = batch
+
+    def act(self, views: Views) -> Actions:
+        cards = self._batch._states.view(self.game.state_dtype)["cards"][:, 0]
+        return (cards[np.arange(len(views)), 1 - views.seats] == 0).astype(np.int64)
+
+
+def test_the_swap_test_catches_an_agent_that_cheats() -> None:
+    game = make_game("kuhn_v0")
+    rows = np.arange(ROWS)
+    batch = batch_in_mid_game(game, 0, seed=1)
+    cheat = Cheat(game, batch)
+    chosen = cheat.act(batch.views(rows))
+    assert swap_worlds(batch, seed=200) > 0
+    assert (cheat.act(batch.views(rows)) != chosen).any()
+
+
+def test_views_do_not_carry_the_true_states() -> None:
+    game = make_game("liars_dice_v0")
+    batch = batch_in_mid_game(game, 2, seed=3)
+    views = batch.views(np.arange(ROWS))
+    held = [value for value in vars(views).values() if isinstance(value, np.ndarray)]
+    assert all(array.shape != batch._states.shape for array in held)

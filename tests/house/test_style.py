@@ -1,0 +1,86 @@
+"""What no linter checks: annotations, arrows between rooms, no machine's paths."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+ROOMS = ("envs", "agents", "arena", "training", "benchmarks")
+COMPILED = {"kernel", "compiled", "helper", "inlined", "summing"}
+
+# Which rooms a room may import from: the arrows point one way.
+MAY_IMPORT = {
+    "envs": {"envs"},
+    "agents": {"agents", "envs"},
+    "arena": {"arena", "agents", "envs"},
+    "training": {"training", "arena", "agents", "envs"},
+    "benchmarks": {"benchmarks", "training", "arena", "agents", "envs"},
+}
+
+SOURCES = [path for room in ROOMS for path in sorted((PROJECT / room).rglob("*.py"))]
+ids = [str(path.relative_to(PROJECT)) for path in SOURCES]
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def decorators(function: ast.FunctionDef) -> set[str]:
+    names = set()
+    for decorator in function.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(target, ast.Name):
+            names.add(target.id)
+    return names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=ids)
+def test_everything_that_is_not_compiled_is_annotated(path: Path) -> None:
+    for function in functions(ast.parse(path.read_text())):
+        if decorators(function) & COMPILED:
+            continue
+        arguments = [
+            a for a in function.args.args + function.args.kwonlyargs if a.arg not in ("self", "cls")
+        ]
+        bare = [a.arg for a in arguments if a.annotation is None]
+        assert not bare, f"{function.name}: annotate {bare}"
+        assert function.returns is not None, f"{function.name}: annotate what it returns"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=ids)
+def test_arrows_between_rooms_point_one_way(path: Path) -> None:
+    room = path.relative_to(PROJECT).parts[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module]
+        for module in modules:
+            top = module.split(".")[0]
+            assert top not in MAY_IMPORT or top in MAY_IMPORT[room], (
+                f"{room} may not import {module}"
+            )
+
+
+def test_no_tracked_file_is_large_or_names_a_machine() -> None:
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    for name in listing.stdout.split():
+        path = PROJECT / name
+        if not path.exists():
+            continue
+        assert path.stat().st_size < 1_000_000, f"{name} is over 1 MB"
+        if (
+            path.suffix in {".py", ".md", ".toml", ".yaml", ".txt", ""}
+            and path.name != "test_style.py"
+        ):
+            text = path.read_text(errors="ignore")
+            assert "/root/" not in text, f"{name} names a machine's folder"
+            assert "/work/" not in text, f"{name} names a machine's folder"

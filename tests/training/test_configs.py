@@ -1,0 +1,59 @@
+"""Every configuration trains, goes on after a stop to the same curves, and its player plays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import train
+from agents import LEARNERS, make_agent
+from agents.learning.files import checkpoints
+from arena.playing.match import play_match
+from envs import GAMES
+from training.config import RunConfig, read_yaml
+from training.listing import config_files
+
+CONFIGS = [*config_files(), *sorted(Path("configs/demo").glob("*.yaml"))]
+
+# So little that a second is enough; twice as much is twice the work.
+TINY = ["eval.games=20", "eval.exploitability=false", "log.tensorboard=false"]
+AMOUNTS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
+SMALL = {
+    "dqn": ["agent.params.learn_start=64", "agent.params.replay_size=1024"],
+    "sb3": ["agent.params.num_envs=2", "agent.params.n_steps=64", "agent.params.batch_size=64"],
+}
+
+
+def tiny(path: Path) -> tuple[list[str], str]:
+    """Arguments that make a run of ``path`` short, and the id of its agent."""
+    agent = RunConfig.parse(read_yaml(path)).agent_id
+    amount = AMOUNTS.get(agent, 60)
+    cadence = [f"train.{what}_every={amount // 4}" for what in ("log", "eval", "checkpoint")]
+    settings = [f"train.amount={amount}", *cadence, *TINY, *SMALL.get(agent, [])]
+    return [part for text in settings for part in ("--set", text)], agent
+
+
+def test_every_game_and_every_learner_has_a_configuration() -> None:
+    parsed = [RunConfig.parse(read_yaml(path)) for path in config_files()]
+    assert {config.game_id for config in parsed} == set(GAMES)
+    assert {config.agent_id for config in parsed} == set(LEARNERS)
+    assert {path.parent.name for path in config_files()} == {
+        game_id.removesuffix("_v0") for game_id in GAMES
+    }
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=str)
+def test_a_run_resumes_to_the_same_curves(path: Path, tmp_path: Path) -> None:
+    arguments, agent = tiny(path)
+    arguments = ["--config", str(path), "--quiet", *arguments]
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert train.main([*arguments, "--out", str(whole)]) == 0
+    shutil.copytree(whole, stopped)
+    shutil.rmtree(checkpoints(stopped)[-1])  # as if it had been killed before the last checkpoint
+    assert train.main(["--resume", str(stopped), "--quiet"]) == 0
+    assert (stopped / "metrics.csv").read_bytes() == (whole / "metrics.csv").read_bytes()
+    game = RunConfig.parse(read_yaml(path)).build_game()
+    player = make_agent(f"{agent}:{whole}", game)
+    assert play_match(game, [player] * game.facts.num_players, 4).num_games == 4
