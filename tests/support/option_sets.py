@@ -42,6 +42,21 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
             "starter_after_elimination": "winner",
         },
     ),
+    ("no_thanks_v0", {}),
+    ("no_thanks_v0", {"preset": "official", "num_players": 7, "returns": "place"}),
+    ("no_thanks_v0", {"highest": 6, "removed": 1, "chips": 1, "returns": "win"}),
+    (
+        "no_thanks_v0",
+        {
+            "num_players": 4,
+            "lowest": -2,
+            "highest": 12,
+            "removed": 3,
+            "chips": "unlimited",
+            "cap": True,
+            "first_player": "alternate",
+        },
+    ),
 ]
 
 
