@@ -1,0 +1,155 @@
+"""The symmetric equilibrium of the threshold rules of No Thanks!.
+
+``python -m agents.games.no_thanks.thresholds`` seats one player with every threshold against
+others who share one, and asks how much the best of them gains. The threshold that leaves the least
+to gain is the equilibrium of the family. All pairs play the same decks, every seat in turn.
+
+The first pass looks at all thresholds, the second, with ten times the games, at those near the best
+of the first; whoever deviates may choose any threshold in both.
+
+No single threshold is an exact equilibrium: against low ones a higher one gains, against high ones
+it pays to leave every card to the others (a threshold far below zero). The two gains meet at 12, by
+places as by scores, and that is the threshold of least gain.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.games.no_thanks.rules import takes_below
+from envs.core.compiling import compiled
+from envs.core.game import Game
+from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.rng import Words, seed_stream, stream
+from envs.no_thanks import NoThanks
+from envs.no_thanks.kernels import PAY, TAKE, can_pay
+from envs.no_thanks.kernels import RULES as RULES_RECORD
+from envs.no_thanks.kernels import STATE as STATE_RECORD
+
+__all__ = ["Equilibrium", "find_equilibrium", "main", "mean_returns"]
+
+REFINEMENT = 10
+"""So many times the games in the second pass, for thresholds at most ``NEAR`` away."""
+NEAR = 2
+
+
+@compiled(
+    types.void(KERNELS, RULES, RNG, INT, STATE, RNG, TOTALS, TOTALS, types.float64, types.float64)
+)
+def _play(kernels, rules, root, num_games, state, rng, totals, sums, own, others):
+    """Add up the returns and squared returns of one player who sits in every seat in turn."""
+    r = rules.view(RULES_RECORD)[0]
+    for number in range(num_games):
+        for seat in range(r.num_players):
+            seed_stream(root, number, rng)
+            kernels.new(state, rules)
+            turn = kernels.settle(state, rules, rng)
+            s = state.view(STATE_RECORD)[0]
+            while turn != OVER:
+                threshold = own if turn == seat else others
+                takes = takes_below(s, r, threshold) or not can_pay(s, r)
+                kernels.step(state, rules, TAKE if takes else PAY)
+                turn = kernels.turn(state, rules)
+            kernels.returns(state, rules, totals)
+            sums[0] += totals[seat]
+            sums[1] += totals[seat] ** 2
+
+
+def mean_returns(
+    game: Game, own: Sequence[float], others: float, num_games: int, root: Words
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The mean return of each threshold of ``own`` against ``others``, and its standard error."""
+    state, rng = np.empty(game.state_size, np.uint8), np.empty(4, np.uint64)
+    totals = np.empty(game.facts.num_players)
+    sums = np.zeros((len(own), 2))
+    for i, threshold in enumerate(own):
+        buffers = (state, rng, totals, sums[i], float(threshold), float(others))
+        _play(game.kernels, game.rules, root, num_games, *buffers)
+    count = num_games * game.facts.num_players
+    means = sums[:, 0] / count
+    return means, np.sqrt(np.maximum(sums[:, 1] / count - means**2, 0.0) / count)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What can be gained against players who all have one threshold."""
+
+    threshold: int
+    best_response: int
+    gain: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """The threshold against which the least can be gained, and how it was found."""
+
+    threshold: int
+    rows: list[Row]
+
+
+def find_equilibrium(
+    game: Game, thresholds: Sequence[int], num_games: int, seed: int = 0
+) -> Equilibrium:
+    """Find the symmetric equilibrium among ``thresholds``.
+
+    Args:
+        game: with the number of players and the returns that are asked for.
+        thresholds: of everybody.
+        num_games: decks of the first pass, each played once in every seat.
+        seed: of the decks.
+
+    >>> game = NoThanks(returns="place", highest=6, removed=0, chips=2)
+    >>> find_equilibrium(game, range(0, 4), num_games=200).threshold in range(4)
+    True
+    """
+    root = stream(seed, "thresholds")
+    rows = [_row(game, t, thresholds, num_games, root) for t in thresholds]
+    best = min(rows, key=lambda row: row.gain).threshold
+    near = [t for t in thresholds if abs(t - best) <= NEAR]
+    rows = [_row(game, t, thresholds, num_games * REFINEMENT, root) for t in near]
+    return Equilibrium(min(rows, key=lambda row: row.gain).threshold, rows)
+
+
+def _row(game: Game, others: int, own: Sequence[int], num_games: int, root: Words) -> Row:
+    means, errors = mean_returns(game, own, others, num_games, root)
+    # What everybody gets who keeps to the threshold of the others is the measure of a gain.
+    kept, _ = mean_returns(game, [others], others, num_games, root)
+    best = int(np.argmax(means))
+    return Row(others, own[best], float(means[best] - kept[0]), float(errors[best]))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table of the second pass and the equilibrium."""
+    parser = argparse.ArgumentParser(
+        prog="python -m agents.games.no_thanks.thresholds",
+        description="the symmetric equilibrium of the threshold rules of No Thanks!",
+    )
+    parser.add_argument("--players", type=int, default=3, help="(default %(default)s)")
+    parser.add_argument(
+        "--returns", choices=("place", "score", "win"), default="place", help="(%(default)s)"
+    )
+    parser.add_argument("--games", type=int, default=1000, help="decks a pair (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of the decks (%(default)s)")
+    parser.add_argument("--low", type=int, default=-15, help="lowest threshold (%(default)s)")
+    parser.add_argument("--high", type=int, default=20, help="highest threshold (%(default)s)")
+    arguments = parser.parse_args(argv)
+    game = NoThanks(num_players=arguments.players, returns=arguments.returns)
+    family = range(arguments.low, arguments.high + 1)
+    found = find_equilibrium(game, family, arguments.games, arguments.seed)
+    print("others  best response  gain in " + arguments.returns)
+    for row in found.rows:
+        error = f"{row.gain:+.4f} ± {1.96 * row.standard_error:.4f}"
+        print(f"{row.threshold:>6}  {row.best_response:>13}  {error}")
+    print(f"least to gain against: {found.threshold}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
