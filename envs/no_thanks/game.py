@@ -153,6 +153,7 @@ class NoThanks(Game):
         determinize=compiled.determinize,
         settle=compiled.settle,
     )
+    evaluation = compiled.evaluate
     presets = MappingProxyType(
         {
             "official": {"chips_shown": False, "first_player": "random"},

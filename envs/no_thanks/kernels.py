@@ -290,6 +290,14 @@ def returns(state, rules, out):
         out[player] = result_of(s, r, player) if s.to_move == OVER else 0.0
 
 
+@kernel(RETURNS)
+def evaluate(state, rules, out):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    for player in range(r.num_players):
+        out[player] = result_of(s, r, player)
+
+
 @kernel(OBSERVE)
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
