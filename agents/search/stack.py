@@ -43,49 +43,51 @@ DEPTH, IS_ENTERING, IS_EXACT, IS_COMPLETE = range(4)
 FRAME = np.dtype(
     (
         np.record,
-    [
-        ("value", np.float64, (MAX_PLAYERS,)),  # the best so far; of a chance node, the sum
-        ("own", np.float64, (MAX_PLAYERS,)),  # the mover's best since somebody else moved
-        ("above", np.float64, (MAX_PLAYERS,)),  # that of the player who moved before
-        ("utility", np.float64),  # of ``value`` for the mover, before ties are averaged
-        ("alpha", np.float64),
-        ("beta", np.float64),
-        ("floor", np.float64),  # alpha and
-        ("ceiling", np.float64),  # beta when the node was entered
-        ("key", np.uint64),
-        ("turn", np.int32),
-        ("depth_left", np.int32),  # decisions until the position is estimated
-        ("num_moves", np.int32),
-        ("next_move", np.int32),  # which of the moves comes next
-        ("best", np.int32),  # action, or NO_ACTION
-        ("num_tied", np.int32),
-        ("above_player", np.int32),  # or NOBODY, when there is nothing to compare with
-        ("has_own", np.int32),
-        ("had_own", np.int32),  # when the node was entered
-        ("was_cut", np.int32),
-        ("is_exact", np.int32),  # all children so far were
-        ("is_complete", np.int32),  # no position below was estimated
-        ("has_replied", np.int32),  # best-reply search: an opponent has chosen
-    ],)
+        [
+            ("value", np.float64, (MAX_PLAYERS,)),  # the best so far; of a chance node, the sum
+            ("own", np.float64, (MAX_PLAYERS,)),  # the mover's best since somebody else moved
+            ("above", np.float64, (MAX_PLAYERS,)),  # that of the player who moved before
+            ("utility", np.float64),  # of ``value`` for the mover, before ties are averaged
+            ("alpha", np.float64),
+            ("beta", np.float64),
+            ("floor", np.float64),  # alpha and
+            ("ceiling", np.float64),  # beta when the node was entered
+            ("key", np.uint64),
+            ("turn", np.int32),
+            ("depth_left", np.int32),  # decisions until the position is estimated
+            ("num_moves", np.int32),
+            ("next_move", np.int32),  # which of the moves comes next
+            ("best", np.int32),  # action, or NO_ACTION
+            ("num_tied", np.int32),
+            ("above_player", np.int32),  # or NOBODY, when there is nothing to compare with
+            ("has_own", np.int32),
+            ("had_own", np.int32),  # when the node was entered
+            ("was_cut", np.int32),
+            ("is_exact", np.int32),  # all children so far were
+            ("is_complete", np.int32),  # no position below was estimated
+            ("has_replied", np.int32),  # best-reply search: an opponent has chosen
+        ],
+    )
 )
 SETTINGS = np.dtype(
     (
         np.record,
-    [
-        ("weight", np.float64),  # of a place
-        ("sum_bound", np.float64),  # no result adds up to more
-        ("low", np.float64),  # no player gets less
-        ("seed", np.uint64),
-        ("num_players", np.int32),
-        ("state_size", np.int32),
-        ("preference", np.int32),
-        ("pruning", np.int32),
-        ("ties", np.int32),
-        ("order", np.int32),
-        ("has_killers", np.int32),
-        ("hero", np.int32),  # of paranoid and best-reply search
-        ("is_best_reply", np.int32),
-    ],)
+        [
+            ("weight", np.float64),  # of a place
+            ("sum_bound", np.float64),  # no result adds up to more
+            ("low", np.float64),  # no player gets less
+            ("seed", np.uint64),
+            ("num_players", np.int32),
+            ("state_size", np.int32),
+            ("preference", np.int32),
+            ("pruning", np.int32),
+            ("ties", np.int32),
+            ("order", np.int32),
+            ("has_killers", np.int32),
+            ("hero", np.int32),  # of paranoid and best-reply search
+            ("is_best_reply", np.int32),
+        ],
+    )
 )
 
 

@@ -11,8 +11,8 @@ found so far anywhere in it, and the best that the mover has found here.
     for the player above.
 ``placement``
     For players who want places, without any bound on the sum. Once the mover is sure of a first
-    place that the player above cannot share, or can share but would not exchange for a better one he
-    has, that player will not come here.
+    place, and the player above has one that he would have to give up here or to share, that player
+    will not come.
 
 A node that was cut has a value that is never chosen above it, and that is all that can be said of
 it; only values that are known to be exact enter the table. With ties averaged neither pruning is

@@ -38,7 +38,6 @@ are first. All are paid at the end. **Version history.** v0: first version.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -50,6 +49,7 @@ from envs.core.kernels import CHANCE, OVER, Kernels
 from envs.core.options import Options, option
 from envs.core.position import Position
 from envs.no_thanks import kernels as compiled
+from envs.no_thanks import picture
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS, NO_CARD, NOBODY, NUM_ACTIONS, RULES
 
 __all__ = ["NoThanks", "NoThanksOptions"]
@@ -58,7 +58,6 @@ RETURNS = ("score", "place", "win")
 MAX_CHIPS = 99
 
 
-@dataclass(frozen=True)
 class NoThanksOptions(Options):
     """Options of No Thanks!."""
 
@@ -79,9 +78,16 @@ class NoThanksOptions(Options):
     cap: bool = option(False, help="a card with as many chips as its value must be taken")
     known_future: bool = option(False, help="the order of the deck is public")
     first_player: int | str = option(
-        0, low=0, high=MAX_PLAYERS - 1, choices=("random", "alternate"), help="who begins"
+        0,
+        low=0,
+        high=MAX_PLAYERS - 1,
+        choices=("random", "alternate"),
+        is_structural=False,
+        help="who begins",
     )
-    returns: str = option("score", choices=RETURNS, help="what is paid at the end")
+    returns: str = option(
+        "score", choices=RETURNS, is_structural=False, help="what is paid at the end"
+    )
 
     def __post_init__(self) -> None:
         """Check what no single option can."""
@@ -338,6 +344,10 @@ class NoThanks(Game):
             lines.append(f"deck {' '.join(map(str, coming)) or 'empty'}")
         return "\n".join(lines)
 
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """The card on the table, everybody's chips and runs; a click on the card takes it."""
+        return picture.draw(self, state, viewer)
+
     def conserved(self, state: Any) -> dict[str, float]:
         """Chips, cards, lead cards counted afresh, and that nobody is ever forced twice in a row.
 
@@ -346,7 +356,9 @@ class NoThanks(Game):
         """
         s = self.record(state)
         cards = [int(card) for card in s.deck if card != NO_CARD]
-        leads = [sum(low for low, _ in self.runs(state, p)) for p in range(self.options.num_players)]
+        leads = [
+            sum(low for low, _ in self.runs(state, p)) for p in range(self.options.num_players)
+        ]
         is_stuck = (
             s.to_move not in (CHANCE, OVER)
             and self.options.chips != "unlimited"

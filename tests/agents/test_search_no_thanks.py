@@ -175,8 +175,10 @@ def test_trees_have_known_sizes(chips: int, num_cards: int, nodes: int, leaves: 
 
 @pytest.mark.parametrize(
     ("chips", "num_cards", "states"),
-    [(6, 1, 19), (6, 2, 215), (6, 3, 1350), (6, 4, 6557), (6, 5, 26_657), (6, 6, 97_426)]
-    + [(11, 1, 34), (11, 2, 640), (11, 3, 6185), (11, 5, 149_387)],
+    [
+        *[(6, 1, 19), (6, 2, 215), (6, 3, 1350), (6, 4, 6557), (6, 5, 26_657), (6, 6, 97_426)],
+        *[(11, 1, 34), (11, 2, 640), (11, 3, 6185), (11, 5, 149_387)],
+    ],
 )
 def test_a_table_holds_every_position_once(chips: int, num_cards: int, states: int) -> None:
     position = known(list(range(3, 3 + num_cards)), chips)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,6 @@ def determinize(state, rules, player, rng):
     pass
 
 
-@dataclass(frozen=True)
 class TreeOptions(Options):
     """None."""
 
