@@ -7,8 +7,8 @@ found so far anywhere in it, and the best that the mover has found here.
 
 ``korf``
     Shallow pruning (Korf, 1991), for players who want their own return: results add up to at most
-    ``sum_bound`` and nobody gets less than ``low``, so what the mover is sure of bounds what is left
-    for the player above.
+    ``sum_bound`` and nobody gets less than ``low``, so what the mover is sure of bounds what is
+    left for the player above.
 ``placement``
     For players who want places, without any bound on the sum. Once the mover is sure of a first
     place, and the player above has one that he would have to give up here or to share, that player

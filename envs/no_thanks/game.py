@@ -8,7 +8,7 @@ no chips must take. The game ends when the last card is taken. Cards cost their 
 of consecutive values only the lowest, its lead card, counts; every chip is worth a point. The
 score is chips minus lead cards, and the highest score wins.
 
-**Source.** Thorsten Gimmler, "Geschenkt ... ist noch zu teuer!" (2004), in English "No Thanks!".
+**Source.** Thorsten Gimmler, "Geschenkt" (2004), in English "No Thanks!".
 
 **Variants.** Everything can be changed on its own:
 

@@ -10,10 +10,15 @@ import pytest
 
 from agents import make_agent
 from agents.games.no_thanks.rules import EQUILIBRIUM_THRESHOLD
-from agents.games.no_thanks.thresholds import find_equilibrium, main, mean_returns
+from agents.games.no_thanks.thresholds import (
+    find_equilibrium,
+    main,
+    mean_returns,
+    mixed_equilibrium,
+)
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core import Batch, Position, new_rng, stream
+from envs.core import Batch, OptionError, Position, new_rng, stream
 from envs.no_thanks import NoThanks
 
 PAY, TAKE = 0, 1
@@ -125,3 +130,19 @@ def test_equal_thresholds_share_the_places() -> None:
 def test_the_command_says_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--games", "5", "--low", "11", "--high", "13"]) == 0
     assert "least to gain against: " in capsys.readouterr().out
+
+
+def test_thresholds_drawn_by_chance_leave_nothing_to_gain() -> None:
+    game = NoThanks(returns="place")
+    mix, gain = mixed_equilibrium(game, [-5, 7, 12, 14], num_games=60)
+    assert mix.sum() == pytest.approx(1)
+    assert gain < 0.01
+    assert 0.2 < mix[0] < 0.6  # some leave every card to the others
+    assert mix.max() < 0.9
+    with pytest.raises(OptionError, match="three players only"):
+        mixed_equilibrium(NoThanks(num_players=4), [0, 12], num_games=1)
+
+
+def test_the_command_mixes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--games", "2", "--mixed", "0", "12"]) == 0
+    assert "gain of the best of them" in capsys.readouterr().out
