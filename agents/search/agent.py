@@ -65,11 +65,10 @@ class SearchAgent(Agent):
         if vote not in VOTES:
             raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
         self.preference = preference or ("place" if objective_of(game) == "place" else "return")
-        is_by_place = self.preference == "place"
         settings = SearchSettings(
             method=self.method,
             preference=self.preference,
-            pruning="placement" if is_by_place and ties != "average" else "none",
+            pruning=self._pruning(ties),
             ties=ties,
             order=order or self.order,
             table_bits=table_bits,
@@ -83,6 +82,14 @@ class SearchAgent(Agent):
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
         self._searcher = Searcher(game, settings)
+
+    def _pruning(self, ties: str) -> str:
+        """What is exact: means of equal branches may not be pruned."""
+        if ties == "average":
+            return "none"
+        if self.preference == "place":
+            return "placement"
+        return "none" if self.game.facts.return_sum is None else "korf"
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself."""

@@ -164,7 +164,7 @@ def test_the_player_plays_on_what_it_has_read(tmp_path: Path, known_future: bool
     other = make_agent("random", game)
     result = play_match(game, [agent, other, other], 40, seed=1)
     assert result.returns[:, 0].mean() > 0.2
-    with pytest.raises(OptionError, match="is for decks of 9 cards"):
+    with pytest.raises(OptionError, match="are for decks of 9 cards"):
         make_agent(place, NoThanks(), path=str(path))
 
 

@@ -11,5 +11,6 @@ there says what becomes of it. A player searches to the next boundary, too.
 ``positions.py``    positions with a given number of cards left, at random or from games
 ``database.py``     making, saving and loading
 ``agent.py``        the player
+``tuning.py``       the search for weights of the features
 ==================  =============================================================================
 """

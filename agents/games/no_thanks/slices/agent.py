@@ -24,12 +24,22 @@ class SlicesAgent(SearchAgent):
     game_ids = ("no_thanks_v0",)
     method = "max_n"
 
-    def __init__(self, game: Game, path: str, num_worlds: int = 8, table_bits: int = 18) -> None:
-        """Read the databases of ``path``; searches are not cut short."""
+    def __init__(
+        self,
+        game: Game,
+        path: str | None = None,
+        num_worlds: int = 8,
+        table_bits: int = 18,
+        slices: Slices | None = None,
+    ) -> None:
+        """Take the databases of the file ``path``, or ``slices``; searches are not cut short."""
         super().__init__(game, num_worlds, preference="place", table_bits=0)
-        slices = Slices.load(Path(path))
+        if slices is None:
+            if path is None:
+                raise OptionError("a player by slices needs the path of its databases")
+            slices = Slices.load(Path(path))
         if not isinstance(game, NoThanks) or sum(slices.segments) != game.options.deck_size:
-            raise OptionError(f"{path} is for decks of {sum(slices.segments)} cards")
+            raise OptionError(f"these slices are for decks of {sum(slices.segments)} cards")
         known = NoThanks(**{**game.options.to_dict(), "known_future": True, "returns": "score"})
         settings = replace(
             self._searcher.settings,
