@@ -22,7 +22,7 @@ from pettingzoo.utils.wrappers import (
 import envs.adapters
 from envs import GAMES, kuhn_v0, leduc_v0, liars_dice_v0, make_env, make_raw_env
 from envs.adapters import GameEnv
-from envs.core import Game, IllegalActionError, OptionError
+from envs.core import Game, IllegalActionError
 from tests.support.option_sets import every_option_set
 
 # PettingZoo 1.27 keeps a list of its own environments that may have dictionary observations and
@@ -292,20 +292,6 @@ def test_the_global_generators_play_no_part(game: Game) -> None:
         env.reset(seed=6)
         logs.append(play_out(env, np.random.default_rng(0)))
     assert logs[0] == logs[1]
-
-
-def test_text_and_pictures_are_rendered() -> None:
-    text = liars_dice_v0.env(render_mode="ansi")
-    text.reset(seed=0)
-    assert "player 0:" in text.render()
-    picture = liars_dice_v0.env(render_mode="rgb_array")
-    picture.reset(seed=0)
-    image = picture.render()
-    assert image.dtype == np.uint8
-    assert image.ndim == 3
-    assert len(np.unique(image)) > 10
-    with pytest.raises(OptionError, match="ansi, rgb_array or None"):
-        liars_dice_v0.env(render_mode="human")
 
 
 def test_state_is_everybodys_observation() -> None:

@@ -15,6 +15,7 @@ from agents.base import Agent, Views
 from envs import GAMES, make_game
 from envs.adapters import SingleAgentEnv
 from envs.adapters.registration import gymnasium_id
+from envs.adapters.rendering import RENDER_MODES
 from envs.core import Game, IllegalActionError, OptionError
 from tests.support.option_sets import every_option_set
 
@@ -39,7 +40,7 @@ def test_gymnasium_check_env_passes_without_warnings(game: Game) -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_registered_environments_pass_the_checker_with_every_render_mode(game_id: str) -> None:
-    for mode in (None, "ansi", "rgb_array"):
+    for mode in (None, *RENDER_MODES):
         env = gymnasium.make(gymnasium_id(game_id), render_mode=mode)
         check_env(env.unwrapped)
 
@@ -110,10 +111,10 @@ def test_opponents_sit_in_seat_order_after_the_learner() -> None:
     env = SingleAgentEnv(game, seat=1, opponents=[always_bet, always_pass])
     observation, _ = env.reset(seed=0)
     # Seat 0 is the second after the learner and has passed; then seat 2 bets.
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[:2].tolist() == [1.0, 0.0]
     observation, *_ = env.step(0)
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[4:6].tolist() == [0.0, 1.0]
 
 
