@@ -64,7 +64,8 @@ class SearchAgent(Agent):
             raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
         if vote not in VOTES:
             raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
-        self.preference = preference or ("place" if objective_of(game) == "place" else "return")
+        is_by_place = game.facts.objective == "place"
+        self.preference = preference or ("place" if is_by_place else "return")
         settings = SearchSettings(
             method=self.method,
             preference=self.preference,
@@ -154,9 +155,3 @@ class BestReplyAgent(SearchAgent):
 
     method = "best_reply"
     order = "low_first"
-
-
-def objective_of(game: Game) -> str:
-    """What standings of a game go by."""
-    found: str = getattr(game.facts, "objective", "return")
-    return found

@@ -262,5 +262,4 @@ def _assumed_game(game: Game, assumed: Mapping[str, Any]) -> Game:
 
 def _evaluation_of(game: Game) -> Callable[..., None]:
     """The game's own estimate, or its returns so far if it has none."""
-    found: Callable[..., None] = getattr(game, "evaluation", game.kernels.returns)
-    return found
+    return game.optional.evaluate if game.optional.has_evaluate else game.kernels.returns

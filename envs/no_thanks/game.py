@@ -44,8 +44,9 @@ from typing import Any
 import numpy as np
 
 from envs.core.errors import OptionError
-from envs.core.game import Facts, Game, Piece
-from envs.core.kernels import CHANCE, OVER, Kernels
+from envs.core.facts import Facts, ObservationField, equal_seats
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
 from envs.core.position import Position
 from envs.no_thanks import kernels as compiled
@@ -138,7 +139,7 @@ class NoThanks(Game):
     >>> game = NoThanks(lowest=3, highest=6, removed=1, chips=3, known_future=True)
     >>> position = game.deal([3, 6, 4])
     >>> for action in ("take", "pay", "take", "take"):
-    ...     position.apply(game.parse_action(action))
+    ...     position.apply(position.parse_action(action))
     >>> position.returns().tolist()
     [-1.0, -6.0, 3.0]
     """
@@ -157,9 +158,8 @@ class NoThanks(Game):
         returns=compiled.returns,
         observe=compiled.observe,
         determinize=compiled.determinize,
-        settle=compiled.settle,
     )
-    evaluation = compiled.evaluate
+    optional = OptionalKernels(settle=compiled.settle, evaluate=compiled.evaluate)
     presets = MappingProxyType(
         {
             "official": {"chips_shown": False, "first_player": "random"},
@@ -198,8 +198,8 @@ class NoThanks(Game):
         r.has_cap = o.cap
         r.is_open = o.known_future
         r.hides_chips = not o.chips_shown
-        # "alternate" is seat 0 here and the others in the further openings.
-        r.first_player = {"random": NOBODY, "alternate": 0}.get(str(o.first_player), o.first_player)
+        r.alternates = o.first_player == "alternate"
+        r.first_player = o.first_player if isinstance(o.first_player, int) else NOBODY
         r.returns = RETURNS.index(o.returns)
         r.chips_low, r.chips_high = self._chip_bounds()
         r.pot_high = max(1, max(o.highest, 0) if r.is_unlimited else r.chips_high)
@@ -215,15 +215,6 @@ class NoThanks(Game):
         paid = sum(-(-chips // o.num_players) for chips in carried)
         return -max(1, paid), max(1, sum(carried))
 
-    @property
-    def openings(self) -> Any:
-        """With ``first_player="alternate"`` the seats begin one game each, in turn."""
-        if self.options.first_player != "alternate":
-            return super().openings
-        rules = np.repeat(self.rules[None, :], self.options.num_players, axis=0)
-        rules.view(RULES)["first_player"][:, 0] = np.arange(self.options.num_players)
-        return rules
-
     def make_facts(self) -> Facts:
         """Every card can collect all chips, or with the cap as many as its value, and is taken."""
         o, r = self.options, self.rules.view(RULES)[0]
@@ -238,13 +229,13 @@ class NoThanks(Game):
         elif o.returns == "win":
             low, high, return_sum = 0.0, 1.0, 1.0
         return Facts(
-            num_players=o.num_players,
             num_actions=NUM_ACTIONS,
             num_chance_outcomes=max(o.num_cards, o.num_players if is_drawn else 0),
             max_length=num_moves + int(r.deck_size) + is_drawn,
-            min_return=low,
-            max_return=high,
+            seats=equal_seats(o.num_players, low, high),
             return_sum=return_sum,
+            objective="win" if o.returns == "win" else "place",
+            num_openings=o.num_players if o.first_player == "alternate" else 1,
         )
 
     def _score_bounds(self) -> tuple[float, float]:
@@ -260,27 +251,29 @@ class NoThanks(Game):
             high = max(o.starting_chips, high - o.lowest)
         return float(low), float(max(0, high))
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """The card and its chips, everybody's chips and cards, and the deck if it is public."""
         o = self.options
         n, num_cards = o.num_players, o.num_cards
         known = (
-            Piece("coming", num_cards, "cards to come: 1 for the next one, less for later ones"),
+            ObservationField(
+                "coming", num_cards, "cards to come: 1 for the next one, less for later ones"
+            ),
         )
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece("card", num_cards, "one-hot card that is face up"),
-            Piece("pot", 1, "chips on it, as a share of the most it can carry"),
-            Piece("cards_left", 1, "cards not yet taken, as a share of the deck"),
-            Piece(
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField("card", num_cards, "one-hot card that is face up"),
+            ObservationField("pot", 1, "chips on it, as a share of the most it can carry"),
+            ObservationField("cards_left", 1, "cards not yet taken, as a share of the deck"),
+            ObservationField(
                 "chips",
                 n if o.chips_shown else 1,
                 "share of all chips, from the viewer on in seat order"
                 if o.chips_shown
                 else "own share of all chips",
             ),
-            Piece("to_move", n, "who is to move, from the viewer on"),
-            Piece("cards", n * num_cards, "1 for every card taken, player by player"),
+            ObservationField("to_move", n, "who is to move, from the viewer on"),
+            ObservationField("cards", n * num_cards, "1 for every card taken, player by player"),
             *(known if o.known_future else ()),
         )
 
@@ -301,7 +294,7 @@ class NoThanks(Game):
             position.apply(card)
         return position
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         """``pay`` or ``take``."""
         return ("pay", "take")[action]
 

@@ -14,6 +14,7 @@ from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
     DETERMINIZE,
+    EVALUATE,
     LEGAL,
     NEW,
     OBSERVE,
@@ -92,6 +93,7 @@ RULES = np.dtype(
             ("is_open", np.int32),  # 1: everybody knows the order of the deck
             ("hides_chips", np.int32),  # 1: observations show nobody else's chips
             ("first_player", np.int32),  # seat that begins, NOBODY if it is drawn
+            ("alternates", np.int32),  # 1: opening 0 begins with seat 0, opening 1 with seat 1 ...
             ("returns", np.int32),  # BY_SCORE, BY_PLACE or BY_WIN
             ("chips_low", np.int32),  # fewest and most chips a seat can have,
             ("chips_high", np.int32),  # for the scale of observations
@@ -165,7 +167,7 @@ def result_of(s, r, player):
 
 
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -175,7 +177,7 @@ def new(state, rules):
         s.deck[card] = NO_CARD
         s.owner[card] = NOBODY
     s.to_move = CHANCE
-    s.starter = r.first_player
+    s.starter = opening if r.alternates else r.first_player
 
 
 @kernel(TURN)
@@ -290,7 +292,7 @@ def returns(state, rules, out):
         out[player] = result_of(s, r, player) if s.to_move == OVER else 0.0
 
 
-@kernel(RETURNS)
+@kernel(EVALUATE)
 def evaluate(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]

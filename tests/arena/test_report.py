@@ -246,7 +246,9 @@ def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
     position = game.new_position(sample.deal)
     for viewer, (_, _, picture) in zip((None, 0, 1), views, strict=True):
         runs = iter(sample.pictures[picture])
-        parts = [sample.texts[first : first + count] for first, count in zip(runs, runs, strict=True)]
+        parts = [
+            sample.texts[first : first + count] for first, count in zip(runs, runs, strict=True)
+        ]
         drawn = game.draw(position.state, viewer)
         assert "".join(text for part in parts for text in part) == drawn.replace("\n", "")
     assert len(sample.pictures) > len(sample.steps)  # players see less than the spectator

@@ -303,7 +303,7 @@ def test_a_known_future_is_seen_by_all_and_leaves_one_world() -> None:
     for player in range(3):
         world = position.determinized(player, new_rng(player))
         assert world.tobytes() == position.state.tobytes()
-    coming = position.game.observation_pieces(position.observation(1))["coming"]
+    coming = position.game.observation_fields(position.observation(1))["coming"]
     assert coming[10 - 3] == 1
     assert coming[30 - 3] == pytest.approx(1 - 1 / 24)
     assert coming[20 - 3] == coming[34 - 3] == 0
@@ -329,7 +329,7 @@ def test_chips_out_of_sight_can_still_be_counted() -> None:
             position.apply(action)
         world = game.record(position.determinized(0, new_rng(1)))
         assert world.chips.tolist() == game.record(position.state).chips.tolist()
-    pieces = game.observation_pieces(positions[0].observation(2))
+    pieces = game.observation_fields(positions[0].observation(2))
     assert pieces["chips"].tolist() == [np.float32(11 / 33)]
     assert "player 1: ? chips" in positions[0].text(viewer=2)
     assert "player 1: 12 chips" in positions[0].text(viewer=1)
@@ -339,7 +339,7 @@ def test_the_observation_shows_card_chips_and_hands_from_the_viewer_on() -> None
     position = GAME.deal([20, 10])
     for action in (PAY, TAKE, PAY):
         position.apply(action)
-    pieces = GAME.observation_pieces(position.observation(1))
+    pieces = GAME.observation_fields(position.observation(1))
     assert pieces["seat"].tolist() == [0, 1, 0]
     assert np.flatnonzero(pieces["card"]).tolist() == [10 - 3]
     np.testing.assert_allclose(pieces["pot"], [1 / 33])

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from envs.core.compiling import kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.facts import Facts, ObservationField, equal_seats
+from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE_PROBS,
     DETERMINIZE,
@@ -31,7 +32,7 @@ MOVER, FIRST_CHILD, NUM_CHILDREN, FIRST_VALUE = range(4)
 
 
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     state.view(STATE)[0].node = 0
 
 
@@ -123,6 +124,10 @@ class TreeGame(Game):
         self._width = 1
         super().__init__()
 
+    def _shared_rules(self) -> Any:
+        """Games of other trees have the same options."""
+        return np.ascontiguousarray(self.make_rules(), np.int32)
+
     def make_rules(self) -> Any:
         """Level by level, so that the children of a node lie side by side."""
         rows: list[list[int]] = []
@@ -140,12 +145,13 @@ class TreeGame(Game):
         return np.array([self._num_players, len(rows[0]), *(x for row in rows for x in row)])
 
     def make_facts(self) -> Facts:
-        return Facts(self._num_players, self._width, 0, 64, *self._bounds, return_sum=None)
+        seats = equal_seats(self._num_players, *self._bounds)
+        return Facts(self._width, 0, 64, seats, return_sum=None)
 
-    def make_pieces(self) -> tuple[Piece, ...]:
-        return (Piece("nothing", 1, "trees are searched, not played"),)
+    def make_fields(self) -> tuple[ObservationField, ...]:
+        return (ObservationField("nothing", 1, "trees are searched, not played"),)
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         return str(action)
 
     def chance_text(self, state: Any, outcome: int) -> str:

@@ -28,7 +28,7 @@ from agents.games.no_thanks.rules import takes_below
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.rng import Words, seed_stream, stream
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE, can_pay
@@ -49,8 +49,10 @@ REFINEMENT = 10
 NEAR = 2
 
 
-@compiled(types.void(KERNELS, RULES, RNG, INT, STATE, RNG, TOTALS, TOTALS, TOTALS))
-def _play(kernels, rules, root, num_games, state, rng, totals, sums, thresholds):
+@compiled(
+    types.void(KERNELS, OPTIONAL_KERNELS, RULES, RNG, INT, STATE, RNG, TOTALS, TOTALS, TOTALS)
+)
+def _play(kernels, optional, rules, root, num_games, state, rng, totals, sums, thresholds):
     """Add up the returns and squared returns of one player who sits in every seat in turn.
 
     ``thresholds`` are his own and those of the others after him.
@@ -59,8 +61,8 @@ def _play(kernels, rules, root, num_games, state, rng, totals, sums, thresholds)
     for number in range(num_games):
         for seat in range(r.num_players):
             seed_stream(root, number, rng)
-            kernels.new(state, rules)
-            turn = kernels.settle(state, rules, rng)
+            kernels.new(state, rules, 0)
+            turn = optional.settle(state, rules, rng)
             s = state.view(STATE_RECORD)[0]
             while turn != OVER:
                 ahead = turn - seat if turn >= seat else turn - seat + r.num_players
@@ -79,7 +81,7 @@ def mean_return(
     state, rng = np.empty(game.state_size, np.uint8), np.empty(4, np.uint64)
     totals, sums = np.empty(game.facts.num_players), np.zeros(2)
     buffers = (state, rng, totals, sums, np.array(thresholds, np.float64))
-    _play(game.kernels, game.rules, root, num_games, *buffers)
+    _play(game.kernels, game.optional, game.rules, root, num_games, *buffers)
     count = num_games * game.facts.num_players
     mean = sums[0] / count
     return float(mean), float(np.sqrt(max(sums[1] / count - mean**2, 0.0) / count))

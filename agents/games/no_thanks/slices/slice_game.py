@@ -89,7 +89,6 @@ class SliceGame(NoThanks):
         returns=returns,
         observe=base.observe,
         determinize=base.determinize,
-        settle=base.settle,
     )
 
     def __init__(
