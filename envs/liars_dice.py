@@ -43,13 +43,14 @@ its owner and 1 shared by the others. Always zero-sum.
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from envs.core.compiling import helper, kernel
-from envs.core.errors import IllegalActionError, OptionError
+from envs.core.errors import IllegalActionError, OptionError, nearest
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import (
@@ -639,22 +640,20 @@ class LiarsDice(Game):
         count, face = self.bid(action)
         return f"{count}*{face}"
 
+    @cached_property
+    def _actions(self) -> dict[str, int]:
+        """Every action by its words, which are the same in all states."""
+        return {self.action_text(None, a): a for a in range(self.facts.num_actions)}
+
     def parse_action(self, text: str, state: Any = None) -> int:
-        """Read ``2*3``, ``liar`` or a number; any state will do, for the words never change."""
+        """Read ``2*3``, ``liar`` or a number, legal or not; any state will do."""
         wanted = "".join(text.lower().split())
-        count, star, face = wanted.partition("*")
-        r = self.rules.view(RULES)[0]
-        if star and count.isdecimal() and face.isdecimal():
-            bids = [a for a in range(r.liar) if self.bid(a) == (int(count), int(face))]
-            if bids:
-                return bids[0]
-        if wanted.isdecimal() and int(wanted) <= r.liar:
+        if wanted in self._actions:
+            return self._actions[wanted]
+        if wanted.isdecimal() and int(wanted) < self.facts.num_actions:
             return int(wanted)
-        if wanted == "liar":
-            return int(r.liar)
         raise IllegalActionError(
-            f"'{text}' is no action of {self.id}: bid such as '2*3', up to "
-            f"'{self.action_text(state, int(r.liar) - 1)}', or say 'liar'"
+            f"'{text}' is no action of {self.id}: {nearest(wanted, self._actions)}"
         )
 
     def chance_text(self, state: Any, outcome: int) -> str:

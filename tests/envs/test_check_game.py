@@ -127,7 +127,7 @@ def test_the_message_says_where() -> None:
         check_game(game)
     message = str(caught.value)
     assert message.startswith("kuhn_v0() breaks the law 'returns add up at the end': the returns [")
-    assert "Expected: At the end the returns of all players add up to ``return_sum``" in message
+    assert "Expected: At the end the returns of all teams add up to ``return_sum``" in message
     history = message.partition("game.replay([")[2].partition("])")[0]
     position = game.replay([int(action) for action in history.split(", ")])
     assert position.is_over

@@ -16,7 +16,7 @@ from envs import GAMES, make_game
 from envs.adapters import SingleAgentEnv
 from envs.adapters.registration import gymnasium_id
 from envs.adapters.rendering import RENDER_MODES
-from envs.core import Game, IllegalActionError, OptionError
+from envs.core import Game, IllegalActionError, MasqueradeError, OptionError
 from tests.support.option_sets import every_option_set
 
 
@@ -96,7 +96,7 @@ def test_a_game_that_ends_before_the_learner_is_asked_is_dealt_again() -> None:
     # are dealt.
     game = make_game("liars_dice_v0", num_players=3, dice=1, single_round=True)
     env = SingleAgentEnv(game, seat=2, opponents=[Chooser(game, False), Chooser(game, True)])
-    with pytest.raises(RuntimeError, match="was never asked"):
+    with pytest.raises(MasqueradeError, match="was never asked"):
         env.reset(seed=0)
     # Against random players it is asked often enough.
     env = SingleAgentEnv(game, seat=2)
@@ -123,7 +123,7 @@ def test_an_illegal_action_loses_or_raises_as_chosen() -> None:
     env = SingleAgentEnv(game)
     env.reset(seed=0)
     _, reward, terminated, _, info = env.step(0)
-    assert (reward, terminated, info["is_illegal"]) == (-1.0, True, True)
+    assert (reward, terminated, info["is_illegal"]) == (-13.0, True, True)
     strict = SingleAgentEnv(game, illegal="raise")
     strict.reset(seed=0)
     with pytest.raises(IllegalActionError, match="choose from 1"):
