@@ -159,7 +159,9 @@ class NoThanks(Game):
         observe=compiled.observe,
         determinize=compiled.determinize,
     )
-    optional = OptionalKernels(settle=compiled.settle, evaluate=compiled.evaluate)
+    optional = OptionalKernels(
+        settle=compiled.settle, evaluate=compiled.evaluate, rollout=compiled.rollout
+    )
     presets = MappingProxyType(
         {
             "official": {"chips_shown": False, "first_player": "random"},
@@ -338,7 +340,7 @@ class NoThanks(Game):
         return "\n".join(lines)
 
     def draw(self, state: Any, viewer: int | None = None) -> str:
-        """The card on the table, everybody's chips and runs; a click on the card takes it."""
+        """The card on the table, everybody's chips and runs."""
         return picture.draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:

@@ -20,6 +20,7 @@ from envs.core.kernels import (
     OBSERVE,
     OVER,
     RETURNS,
+    ROLLOUT,
     SAMPLE,
     SEEN,
     SETTLE,
@@ -361,3 +362,16 @@ def settle(state, rules, rng):
     while s.to_move == CHANCE:
         deal(s, r, draw_card(r, s.dealt, rng))
     return s.to_move
+
+
+@kernel(ROLLOUT)
+def rollout(state, rules, rng):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    if not can_pay(s, r):
+        return TAKE
+    # The threshold against which another one gains least with the cards 3 to 35; see
+    # agents/games/no_thanks/thresholds.py. Other cards have one in proportion.
+    threshold = 12 * card_value(r, r.num_cards - 1) // 35
+    cost = cost_of(s, r, s.to_move, s.deck[s.num_taken])
+    return TAKE if cost - s.pot <= threshold else PAY

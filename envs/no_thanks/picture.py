@@ -22,7 +22,7 @@ OVERLAP, GAP = 30, 46  # from one card of a run to the next, from one run to the
 
 
 def draw(game: NoThanks, state: Any, viewer: int | None) -> str:
-    """An SVG of what ``viewer`` may see; a click on the card takes it."""
+    """An SVG of what ``viewer`` may see."""
     n = game.options.num_players
     foot = 64 if game.options.known_future else 16
     drawing = Drawing(WIDTH, max(330, HEAD + n * ROW) + foot, _title(game, state))
@@ -58,9 +58,7 @@ def _draw_table(drawing: Drawing, game: NoThanks, state: Any, viewer: int | None
         drawing.card_place(x, 120, 124)
     else:
         value = game.value(int(s.deck[s.num_taken]))
-        action = TAKE if TAKE in actions else None
-        with drawing.group(x, 120, action, f"take the {value}" if action is not None else None):
-            drawing.card(0, 0, str(value), height=124)
+        drawing.card(x, 120, str(value), height=124)
     words = f"{int(s.pot)} chip{'s' * (int(s.pot) != 1)}"
     drawing.chips(x - 8, 222, int(s.pot), words)
     drawing.button(x - 50, 282, "pay", PAY if PAY in actions else None)

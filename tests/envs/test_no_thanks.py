@@ -360,3 +360,27 @@ def test_the_observation_shows_card_chips_and_hands_from_the_viewer_on() -> None
 def test_plain_python_plays_the_same_games(options: dict[str, Any]) -> None:
     games = ("no_thanks_v0", options, 3, 7)
     assert plain_python_digest(*games) == digest(*games)
+
+
+# ---- for searches --------------------------------------------------------------------------------
+
+
+def test_the_estimate_is_what_everybody_would_get_now() -> None:
+    position = GAME.deal([20, 10])
+    for action in (PAY, TAKE, PAY):
+        position.apply(action)
+    out = np.empty(3)
+    GAME.optional.evaluate(position.state, GAME.rules, out)
+    assert out.tolist() == [10, 11 - 20, 11]
+
+
+def test_rollouts_take_what_is_cheap_enough_and_pay_if_they_can() -> None:
+    for card, pot, action in ((12, 0, TAKE), (13, 0, PAY), (13, 1, TAKE), (35, 22, PAY)):
+        position = GAME.deal([card])
+        for _ in range(pot):
+            position.apply(PAY)
+        assert GAME.optional.rollout(position.state, GAME.rules, new_rng(0)) == action
+    position = small(30, 31, chips=1)
+    for _ in range(3):
+        position.apply(PAY)
+    assert position.game.optional.rollout(position.state, position.game.rules, new_rng(0)) == TAKE
