@@ -29,6 +29,7 @@ GAMES: dict[str, str] = {
     "liars_dice_v0": "envs.liars_dice:LiarsDice",
     "phantom_v0": "envs.pursuit.phantom:Phantom",
     "scotland_yard_v0": "envs.pursuit.scotland_yard:ScotlandYard",
+    "no_thanks_v0": "envs.no_thanks:NoThanks",
 }
 """Every game: id -> where its class is; imported when asked for."""
 
