@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,7 +46,6 @@ _VARIANTS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
 class TableSettings(Options):
     """How much memory there is, and what to do when it is full.
 
@@ -79,7 +77,6 @@ class TableSettings(Options):
         return table_bytes(*self.room(game))
 
 
-@dataclass(frozen=True)
 class SamplingSettings(TableSettings):
     """What is drawn, how regrets are kept, and how much memory there is."""
 

@@ -16,7 +16,6 @@ Bowling, "Computing robust counter-strategies", 2007).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,7 +43,6 @@ _SEATS = ("worth", "visits", "dice", "starter", "rng")
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
 class SampledMatchSettings(TableSettings):
     """What players remember, how regrets are kept, and how much memory there is."""
 
