@@ -318,7 +318,7 @@ def share_out(s, r, chips, level, best, strengths):
     seat = next_seat(r, s.button)
     for _ in range(r.num_players):
         if s.status[seat] == IN and s.paid[seat] >= level and strengths[seat] == best:
-            extra = odd if r.is_pokerkit else min(odd, np.int64(1))
+            extra = min(odd, np.int64(1))
             s.stacks[seat] += share + extra
             odd -= extra
         seat = next_seat(r, seat)

@@ -17,8 +17,7 @@ going one by one to the left of the dealer. An all-in raise that is less than a 
 let players raise again who have acted already, unless what they face adds up to a full raise. Behind
 a big blind that is short, the call is still a whole big blind, or what somebody else can match.
 ``table_rules="pokerkit"`` follows the library PokerKit where it differs: one calls what a short big
-blind has posted, the first short all-in of a round may be raised by everybody, and all odd chips of
-a pot go to one player.
+blind has posted, and the first short all-in of a round may be raised by everybody.
 
 **Match.** With ``num_hands`` above 1 chips are carried from hand to hand (``fresh_stacks`` deals
 everybody the first stacks again), the button moves to the next player with chips, and who has none

@@ -101,7 +101,7 @@ class HoldemOptions(Options):
         "standard",
         choices=("standard", "pokerkit"),
         is_structural=False,
-        help="how short blinds, short raises and odd chips are treated",
+        help="how short blinds and short raises are treated",
     )
     rewards: str = option(
         "chips", choices=("chips", "big_blinds"), is_structural=False, help="unit of returns"

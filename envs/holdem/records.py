@@ -116,7 +116,7 @@ _OPTION_FIELDS = [
     ("basis", np.int32),  # index in BASES
     ("free_fold", np.int32),  # index in FREE_FOLDS
     ("is_pot_limit", np.int32),
-    ("is_pokerkit", np.int32),  # PokerKit's reading of short blinds, short raises and odd chips
+    ("is_pokerkit", np.int32),  # PokerKit's reading of short blinds and short raises
     ("reward_unit", np.int32),  # chips that count as 1
     ("has_blocks", np.int32),  # observation in blocks, otherwise the full one
     ("blocks", np.int32, (8,)),  # 1 for every block that is shown; entry 0 is not used
