@@ -77,7 +77,10 @@ def remember_hands() -> None:
     def from_game(hole: tuple[Any, ...], board: tuple[Any, ...]) -> Any:
         return judge(hole, board)
 
-    StandardHighHand.from_game = lambda hole, board=(): from_game(tuple(hole), tuple(board))
+    def remembered(hole: Any, board: Any = ()) -> Any:
+        return from_game(tuple(hole), tuple(board))
+
+    StandardHighHand.from_game = remembered  # type: ignore[assignment,method-assign]
 
 
 class _Hand:

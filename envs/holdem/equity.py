@@ -9,7 +9,7 @@ of poker", 2002). A range is a weight for each of the 1326 hands, in the order o
 >>> round(equity("As Ah", rng=new_rng(0), num_samples=20_000), 2)
 0.85
 >>> round(strength("As Ah", "Kd 7c 2s"), 3)
-0.96
+0.966
 """
 
 from __future__ import annotations
@@ -204,7 +204,9 @@ def _hand_and_board(
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     own, common = _cards(hole, (2,)), _cards(board, sizes)
     if set(own.tolist()) & set(common.tolist()):
-        raise MasqueradeError(f"no card can be both in the hand {hole!r} and on the board {board!r}")
+        raise MasqueradeError(
+            f"no card can be both in the hand {hole!r} and on the board {board!r}"
+        )
     return own, common
 
 
@@ -322,10 +324,10 @@ def starting_class(first, second):
 
 
 def class_name(number: int) -> str:
-    """``AA``, ``AKs`` or ``AKo``.
+    """``AA``, ``KQs`` (suited) or ``KQo`` (offsuit).
 
-    >>> [class_name(number) for number in (0, 1, 13, 168)]
-    ['AA', 'AKs', 'AKo', '22']
+    >>> [class_name(number) for number in (0, 15, 27, 168)]
+    ['AA', 'KQs', 'KQo', '22']
     """
     row, column = divmod(number, NUM_RANKS)
     names = RANK_NAMES[::-1]

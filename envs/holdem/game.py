@@ -57,6 +57,7 @@ from envs.holdem.evaluator import DECK_SIZE, card_name
 from envs.holdem.kernels import KERNELS
 from envs.holdem.observation import NUM_KINDS, NUM_STREETS, block_sizes
 from envs.holdem.options import HoldemOptions, rules_array
+from envs.holdem.picture import draw_table
 from envs.holdem.records import NO_CARD, NOBODY, RULES, STATE
 from envs.holdem.words import cards_text, move_text, table_text
 
@@ -230,6 +231,10 @@ class Holdem(Game):
         """The common cards and the pot, then one line for every player."""
         return table_text(self.record(state), self.rules.view(RULES)[0], viewer)
 
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """The table with cards, chips and the button, and the viewer's actions as buttons."""
+        return draw_table(self, state, viewer)
+
     def conserved(self, state: Any) -> dict[str, float]:
         """Chips stay on the table, no card is dealt twice, and what one wins others lose."""
         s = self.record(state)
@@ -247,5 +252,3 @@ class Holdem(Game):
     def board_text(self, state: Any) -> str:
         """The common cards, such as ``As Kd 3h``."""
         return cards_text(self.record(state).board)
-
-

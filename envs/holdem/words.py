@@ -10,7 +10,6 @@ from envs.core.kernels import OVER
 from envs.holdem.betting import (
     amount_of,
     call_to,
-    highest_raise,
     kind_of,
     pot,
 )
@@ -67,8 +66,7 @@ def table_text(s: Any, r: Any, viewer: int | None) -> str:
     hand = f"hand {s.num_hands + (s.to_move != OVER)} of {r.num_hands}: " if r.num_hands > 1 else ""
     board = cards_text(s.board) or "no cards"
     lines = [f"{hand}{STREETS[s.street]}, board {board}, pot {int(pot(s, r))}"]
-    for seat in range(n):
-        lines.append(_seat_line(s, r, seat, viewer))
+    lines += [_seat_line(s, r, seat, viewer) for seat in range(n)]
     if s.num_hands > 0:
         results = [
             f"player {seat} {'wins' if won > 0 else 'loses'} {abs(int(won))}"
@@ -95,11 +93,3 @@ def _seat_line(s: Any, r: Any, seat: int, viewer: int | None) -> str:
     notes += ["all-in"] if s.status[seat] == IN and not s.stacks[seat] else []
     hand = f"{cards or 'no cards'}{f' ({made})' if made else ''}"
     return f"{mark} player {seat}{dealer}: {hand}, {', '.join(notes)}"
-
-
-def raise_limits(s: Any, r: Any) -> tuple[int, int]:
-    """The least and the most the player to move may raise to."""
-    from envs.holdem.betting import lowest_raise
-
-    seat = int(s.to_move)
-    return int(lowest_raise(s, r, seat)), int(highest_raise(s, r, seat))

@@ -145,7 +145,13 @@ def before_the_flop(s, r, seat, mask, places, enter, raise_before, bet):
 def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
     """Starting hands by their place, later hands by their equity against those who are in."""
     r = rules.view(RULES)[0]
-    enter, raise_before, call_after, bet_after, bet = style[0], style[1], style[2], style[3], style[4]
+    enter, raise_before, call_after, bet_after, bet = (
+        style[0],
+        style[1],
+        style[2],
+        style[3],
+        style[4],
+    )
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
         seat = seats[i]
