@@ -1,16 +1,16 @@
 """Hold'em against PokerKit, action by action: ``python -m benchmarks.holdem_oracle``.
 
 Random hands of two to nine players with uneven stacks (often shorter than the blinds), blinds and
-antes are played in both at once. At every decision the two must agree on who is to move, whether one
-may fold, what a call costs, the least and the most of a raise, stacks, bets and pots, and at the end
-on what everybody has won.
+antes are played in both at once. At every decision the two must agree on who is to move, whether
+one may fold, what a call costs, the least and the most of a raise, stacks, bets and pots, and at
+the end on what everybody has won.
 
 ``--rules pokerkit`` (the default) plays our ``table_rules="pokerkit"``, where only odd chips may
-differ: PokerKit gives all of a pot to one player, and joins side pots once losing hands are thrown
-away. Such hands are counted; they differ by less than a chip for each player.
-``--rules standard`` plays the standard rules. There stacks cover the blinds, since PokerKit lets one
-call a short big blind for less, and one more difference is expected and counted: who may raise after
-an all-in raise that was too small.
+differ: PokerKit gives all of a pot to one player, and joins side pots once losing hands are
+thrown away. Such hands are counted; they differ by less than a chip for each player. ``--rules
+standard`` plays the standard rules. There stacks cover the blinds, since PokerKit lets one call a
+short big blind for less, and one more difference is expected and counted: who may raise after an
+all-in raise that was too small.
 """
 
 from __future__ import annotations

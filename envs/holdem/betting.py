@@ -107,9 +107,9 @@ def can_raise(s, r, seat):
     elif s.has_acted[seat] and to_call < s.raise_by:
         return False
     for other in range(r.num_players):
-        if other != seat and s.status[other] == IN:
-            if np.int64(s.bets[other]) + s.stacks[other] > s.bet_to:
-                return True
+        is_in = other != seat and s.status[other] == IN
+        if is_in and np.int64(s.bets[other]) + s.stacks[other] > s.bet_to:
+            return True
     return False
 
 
@@ -288,9 +288,9 @@ def is_showdown_after(s, r, action):
     if num_able < 2:
         return True
     for seat in range(r.num_players):
-        if seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0:
-            if not s.has_acted[seat]:
-                return False
+        is_able = seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0
+        if is_able and not s.has_acted[seat]:
+            return False
     return True
 
 

@@ -1,9 +1,10 @@
 """Chances of a hand: equity, strength now, potential; and the 169 kinds of starting hands.
 
 *Equity* is the share of the pot a hand wins on average if all cards are dealt and nobody folds.
-*Strength* is its equity were the hand to end now, *positive potential* the chance to pull ahead when
-behind, *negative potential* the chance to fall behind when ahead (Billings and others, "The challenge
-of poker", 2002). A range is a weight for each of the 1326 hands, in the order of :func:`all_hands`.
+*Strength* is its equity were the hand to end now, *positive potential* the chance to pull ahead
+when behind, *negative potential* the chance to fall behind when ahead (Billings and others, "The
+challenge of poker", 2002). A range is a weight for each of the 1326 hands, in the order of
+:func:`all_hands`.
 
 >>> from envs.core import new_rng
 >>> round(equity("As Ah", rng=new_rng(0), num_samples=20_000), 2)

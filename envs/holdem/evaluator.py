@@ -1,11 +1,11 @@
 """How strong a hand of five, six or seven cards is: two look-ups, or one for a flush.
 
-A card is ``4 * rank + suit``: ranks 0 (deuce) to 12 (ace), suits spade, heart, club, diamond. A hand
-is two numbers that cards are added to one by one:
+A card is ``4 * rank + suit``: ranks 0 (deuce) to 12 (ace), suits spade, heart, club, diamond. A
+hand is two numbers that cards are added to one by one:
 
-* ``key``, a sum of three parts: 16 bits tell apart the cards up to the eight, 16 bits those above it
-  (no two hands have the same sum of ``PART_KEYS``), and above them every suit counts its cards, from
-  3, so that the highest of its four bits is set from the fifth card on;
+* ``key``, a sum of three parts: 16 bits tell apart the cards up to the eight, 16 bits those above
+  it (no two hands have the same sum of ``PART_KEYS``), and above them every suit counts its
+  cards, from 3, so that the highest of its four bits is set from the fifth card on;
 * ``cards``, a set of bits, 16 for each suit, which is read for a flush only.
 
 The strength is 1 (seven-five high) to 7462 (royal flush); equal strengths share the pot. A flush is

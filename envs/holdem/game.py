@@ -1,23 +1,24 @@
 """No-Limit Texas Hold'em for two to ten players: one hand, or a match.
 
 **Rules.** Everybody pays the ante, if there is one; the player left of the dealer posts the small
-blind, the next one the big blind (with two players the dealer posts the small blind). Everybody is
-dealt two private cards. Four rounds of betting follow: before any common card, with three of them
-(the flop), with a fourth (the turn) and with a fifth (the river). The first round begins left of the
-big blind, who speaks last in it; the others begin left of the dealer. A player checks or bets while
-nobody has bet; after that one folds, calls or raises. A bet is at least one big blind, a raise adds
-at least as much as the largest bet or raise of the round. The most is one's stack. Who cannot pay a
-blind, a call or a full raise goes all-in with less. If all but one fold, that one takes the pot.
-Otherwise the best five of seven cards win; suits break no ties. Where nobody can bet any more, the
-remaining cards are dealt at once.
+blind, the next one the big blind (with two players the dealer posts the small blind). Everybody
+is dealt two private cards. Four rounds of betting follow: before any common card, with three of
+them (the flop), with a fourth (the turn) and with a fifth (the river). The first round begins
+left of the big blind, who speaks last in it; the others begin left of the dealer. A player checks
+or bets while nobody has bet; after that one folds, calls or raises. A bet is at least one big
+blind, a raise adds at least as much as the largest bet or raise of the round. The most is one's
+stack. Who cannot pay a blind, a call or a full raise goes all-in with less. If all but one fold,
+that one takes the pot. Otherwise the best five of seven cards win; suits break no ties. Where
+nobody can bet any more, the remaining cards are dealt at once.
 
 **All-in.** A pot is shared only by those who have paid into it: what a player all-in cannot match
-makes side pots for the others, and what nobody matched goes back. Equal hands share a pot, odd chips
-going one by one to the left of the dealer. An all-in raise that is less than a full raise does not
-let players raise again who have acted already, unless what they face adds up to a full raise. Behind
-a big blind that is short, the call is still a whole big blind, or what somebody else can match.
-``table_rules="pokerkit"`` follows the library PokerKit where it differs: one calls what a short big
-blind has posted, and the first short all-in of a round may be raised by everybody.
+makes side pots for the others, and what nobody matched goes back. Equal hands share a pot, odd
+chips going one by one to the left of the dealer. An all-in raise that is less than a full raise
+does not let players raise again who have acted already, unless what they face adds up to a full
+raise. Behind a big blind that is short, the call is still a whole big blind, or what somebody
+else can match. ``table_rules="pokerkit"`` follows the library PokerKit where it differs: one
+calls what a short big blind has posted, and the first short all-in of a round may be raised by
+everybody.
 
 **Match.** With ``num_hands`` above 1 chips are carried from hand to hand (``fresh_stacks`` deals
 everybody the first stacks again), the button moves to the next player with chips, and who has none
@@ -27,11 +28,12 @@ is out. The game ends after so many hands, or when one player has all chips.
 preset ``thesis`` has the five actions and the inputs of a bachelor thesis on Q-learning for six
 players.
 
-**Actions.** 0 folds, 1 checks or calls, all others bet or raise. ``menu`` lists bets as fractions of
-the pot after a call; ``minimum`` puts the smallest raise before them and ``all_in`` everything
+**Actions.** 0 folds, 1 checks or calls, all others bet or raise. ``menu`` lists bets as fractions
+of the pot after a call; ``minimum`` puts the smallest raise before them and ``all_in`` everything
 behind; amounts below the minimum or above the maximum become those, and of equal amounts only the
-first is legal. With ``menu="exact"`` action a raises to a - 1 chips. With ``menu="thesis"`` nothing is
-illegal: a bet where no raise is possible is a call. Amounts are whole chips, rounded down.
+first is legal. With ``menu="exact"`` action a raises to a - 1 chips. With ``menu="thesis"``
+nothing is illegal: a bet where no raise is possible is a call. Amounts are whole chips, rounded
+down.
 
 **Chance.** The dealer, if drawn at random (outcome = seat), then one card at a time: two for every
 player in seat order, later the common cards. A card is ``4 * rank + suit`` (deuce to ace; spade,

@@ -1,8 +1,8 @@
 """Hand histories in the Poker Hand History format (PHH), written and read.
 
-A hand is a small TOML document: antes, blinds, stacks and the actions in order. Players are numbered
-from the left of the dealer, who is the last one. A game of several hands is written as several
-documents. Format: J. Kim, "Recording and describing poker hands" (2023).
+A hand is a small TOML document: antes, blinds, stacks and the actions in order. Players are
+numbered from the left of the dealer, who is the last one. A game of several hands is written as
+several documents. Format: J. Kim, "Recording and describing poker hands" (2023).
 
 >>> from envs import make_game
 >>> game = make_game("holdem_v0", num_players=2, menu="exact", button=0)
@@ -92,10 +92,14 @@ class _Writer:
             self._note_shown([seat for seat in self.seats if self.record.last_hole[seat, 0] >= 0])
             self._end()
             self._begin()
-        elif self.walk.turn == CHANCE and self.record.deal_seat == NOBODY:
+        elif self._is_run_out():
             # Hands are turned up as soon as nobody can bet any more.
-            if not has_contest(self.record, self.rules):
-                self._note_shown([seat for seat in self.seats if self.record.status[seat] == IN])
+            self._note_shown([seat for seat in self.seats if self.record.status[seat] == IN])
+
+    def _is_run_out(self) -> bool:
+        s = self.record
+        is_between = self.walk.turn == CHANCE and s.deal_seat == NOBODY
+        return is_between and not has_contest(s, self.rules)
 
     def _note_card(self, s: Any, card: int) -> None:
         seat = int(s.deal_seat)

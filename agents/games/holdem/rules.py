@@ -4,7 +4,7 @@
 ``holdem_call``     always checks or calls
 ``holdem_fold``     checks where that is free, otherwise folds
 ``holdem_raise``    always makes the largest bet of a fraction of the pot (pot-sized by default)
-``holdem_tight``    plays the best fifth of starting hands; later bets a strong hand and folds a weak
+``holdem_tight``    plays the best fifth of starting hands; later bets strong hands, folds weak ones
 ``holdem_loose``    the same with the best three fifths, and calls with much less
 ``holdem_odds``     estimates its equity by samples, calls when it exceeds the pot odds and raises
                     when it is well above an equal share
