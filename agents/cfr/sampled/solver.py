@@ -84,7 +84,7 @@ class SamplingSolver(TableSolver):
         super().__init__(game, SamplingSettings.parse({**_own(base), **changes}))
         self._plan = self.settings.record()
         self._roots = np.stack(
-            [game.new_position(number).state for number in range(len(game.openings))]
+            [game.new_position(number).state for number in range(game.facts.num_openings)]
         )
         workers = range(self.settings.threads)
         self._desks = [Desk.of(game, stream(seed, "mccfr", worker)) for worker in workers]

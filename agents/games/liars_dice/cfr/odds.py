@@ -341,7 +341,7 @@ class OddsCoding:
     >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
     >>> batch.begin(rows, rows)
     >>> choices = OddsCoding(game).code(batch.views(rows)).choices[0]
-    >>> [game.action_text(int(action)) for action in choices]
+    >>> [game.action_text(None, int(action)) for action in choices]
     ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
     """
 
