@@ -54,14 +54,15 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.game import Facts, Game, Piece
+from envs.core.facts import Facts, ObservationField, Seat, Unit
+from envs.core.game import Game
 from envs.holdem.evaluator import DECK_SIZE, card_name
-from envs.holdem.kernels import KERNELS
+from envs.holdem.kernels import KERNELS, OPTIONAL
 from envs.holdem.observation import NUM_KINDS, NUM_STREETS, block_sizes
 from envs.holdem.options import HoldemOptions, rules_array
 from envs.holdem.picture import draw_table
 from envs.holdem.records import NO_CARD, NOBODY, RULES, STATE
-from envs.holdem.words import cards_text, move_text, table_text
+from envs.holdem.words import cards_text, move_text, read_move, table_text
 
 __all__ = ["Holdem"]
 
@@ -93,6 +94,7 @@ class Holdem(Game):
     Options = HoldemOptions
     state_dtype = STATE
     kernels = KERNELS
+    optional = OPTIONAL
     presets = MappingProxyType(
         {
             "thesis": {
@@ -112,28 +114,31 @@ class Holdem(Game):
         """Every option as a number, and the tables of the evaluator."""
         return rules_array(self.options)
 
-    @property
-    def openings(self) -> Any:
-        """With ``button="rotate"`` another seat deals first in every game of a series."""
-        if self.options.button != "rotate":
-            return super().openings
-        rules = np.repeat(self.rules[None, :], self.options.num_players, axis=0)
-        rules.view(RULES)["first_button"][:, 0] = np.arange(self.options.num_players)
-        return rules
-
     def make_facts(self) -> Facts:
         """Nobody can lose more than the stack, or win more than the others can match."""
         o = self.options
-        stacks = o.stacks_by_seat
-        lows, highs = zip(*(self._bounds(seat) for seat in range(len(stacks))), strict=True)
         return Facts(
-            num_players=o.num_players,
             num_actions=o.num_actions,
             num_chance_outcomes=DECK_SIZE,
             max_length=(o.button == "random") + o.num_hands * self._longest_hand(),
-            min_return=min(lows),
-            max_return=max(highs),
+            seats=tuple(self._seat(seat) for seat in range(o.num_players)),
+            unit=self._unit(),
+            num_openings=o.num_players if o.button == "rotate" else 1,
         )
+
+    def _seat(self, seat: int) -> Seat:
+        """Players with equal stacks are alike."""
+        o = self.options
+        role = f"{o.stacks[seat]} chips" if isinstance(o.stacks, tuple) else "player"
+        return Seat(role, seat, *self._bounds(seat))
+
+    def _unit(self) -> Unit:
+        """Big blinds in a hundred hands; or in a match, which has no fixed number of them."""
+        o = self.options
+        in_big_blinds = int(self.rules.view(RULES)[0].reward_unit) / o.big_blind
+        if o.num_hands == 1 or o.fresh_stacks:
+            return Unit("bb/100", 100 * in_big_blinds / o.num_hands)
+        return Unit("bb", in_big_blinds)
 
     def _bounds(self, seat: int) -> tuple[float, float]:
         """The lowest and the highest return of a seat."""
@@ -156,70 +161,73 @@ class Holdem(Game):
         num_raises = second // o.big_blind + 1 + n
         return 2 * n + 5 + num_raises * n + NUM_STREETS * n
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Cards, chips and moves; or the blocks, now and earlier."""
-        return self._block_pieces() if self.options.observation == "blocks" else self._full_pieces()
+        return self._block_fields() if self.options.observation == "blocks" else self._full_fields()
 
-    def _full_pieces(self) -> tuple[Piece, ...]:
+    def _full_fields(self) -> tuple[ObservationField, ...]:
         n, num_log = self.options.num_players, self.options.moves_shown
         share = "as a share of all chips, from the viewer on"
-        pieces = [
-            Piece("position", n, "one-hot: first to act after the flop .. dealer"),
-            Piece("street", NUM_STREETS, "before the flop, flop, turn, river"),
-            Piece("own_cards", DECK_SIZE, "own cards"),
-            Piece("flop", DECK_SIZE, "the first three common cards"),
-            Piece("turn", DECK_SIZE, "the fourth"),
-            Piece("river", DECK_SIZE, "the fifth"),
-            Piece("stacks", n, f"chips left, {share}"),
-            Piece("bets", n, f"put in during this round, {share}"),
-            Piece("paid", n, f"put in during this hand, {share}"),
-            Piece("is_in", n, "who has not folded, from the viewer on"),
-            Piece("is_all_in", n, "who is all-in, from the viewer on"),
-            Piece("to_move", n, "who is to move, from the viewer on"),
-            Piece("has_acted", n, "who has acted in this round, from the viewer on"),
-            Piece("prices", 5, "pot, call, pot odds, smallest and largest raise"),
-            Piece("hands_played", 1, "share of the hands of the game"),
+        fields = [
+            ObservationField("position", n, "one-hot: first to act after the flop .. dealer"),
+            ObservationField("street", NUM_STREETS, "before the flop, flop, turn, river"),
+            ObservationField("own_cards", DECK_SIZE, "own cards"),
+            ObservationField("flop", DECK_SIZE, "the first three common cards"),
+            ObservationField("turn", DECK_SIZE, "the fourth"),
+            ObservationField("river", DECK_SIZE, "the fifth"),
+            ObservationField("stacks", n, f"chips left, {share}"),
+            ObservationField("bets", n, f"put in during this round, {share}"),
+            ObservationField("paid", n, f"put in during this hand, {share}"),
+            ObservationField("is_in", n, "who has not folded, from the viewer on"),
+            ObservationField("is_all_in", n, "who is all-in, from the viewer on"),
+            ObservationField("to_move", n, "who is to move, from the viewer on"),
+            ObservationField("has_acted", n, "who has acted in this round, from the viewer on"),
+            ObservationField("prices", 5, "pot, call, pot odds, smallest and largest raise"),
+            ObservationField("hands_played", 1, "share of the hands of the game"),
         ]
         if num_log:
             each = n + NUM_KINDS + NUM_STREETS + 1
             meaning = "latest moves, the last first: who from the viewer on; fold, check, call, "
             meaning += "raise; street; chips as a share of the pot with them"
-            pieces.append(Piece("moves", num_log * each, meaning))
-        return tuple(pieces)
+            fields.append(ObservationField("moves", num_log * each, meaning))
+        return tuple(fields)
 
-    def _block_pieces(self) -> tuple[Piece, ...]:
+    def _block_fields(self) -> tuple[ObservationField, ...]:
         o = self.options
         sizes = block_sizes(o.num_players)
         is_one_hot = o.encoding == "one_hot"
         shown = [block for block in range(1, 8) if self.rules.view(RULES)[0].blocks[block]]
-        pieces = []
+        fields = []
         for back in range(o.history + 1):
             name = f"_{back}_ago" if back else ""
             for block in shown:
                 size = sum(sizes[block]) if is_one_hot else len(sizes[block])
                 meaning = BLOCK_MEANINGS[block - 1]
-                pieces.append(Piece(BLOCK_NAMES[block - 1] + name, size, meaning))
+                fields.append(ObservationField(BLOCK_NAMES[block - 1] + name, size, meaning))
             if back and o.history_actions:
-                pieces.append(Piece(f"own_move{name}", 5 if is_one_hot else 1, "what was chosen"))
-        return tuple(pieces)
+                fields.append(
+                    ObservationField(f"own_move{name}", 5 if is_one_hot else 1, "what was chosen")
+                )
+        return tuple(fields)
 
     # ---- words -----------------------------------------------------------------------------------
 
-    def action_text(self, action: int) -> str:
-        """The action without a position: a fraction of the pot rather than chips."""
-        o = self.options
-        if action < 2:
-            return ("fold", "check or call")[action]
-        if o.menu == "exact":
-            return f"raise to {action - 1}"
-        words = [f"bet {100 * fraction:g} %" for fraction in o.fractions]
-        if o.menu != "thesis":
-            words = ["raise the minimum"] * o.minimum + words + ["all-in"] * o.all_in
-        return words[action - 2]
-
-    def move_text(self, state: Any, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         """A move in its position: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
         return move_text(self.record(state), self.rules.view(RULES)[0], action)
+
+    def parse_action(self, text: str, state: Any) -> int:
+        """Read ``fold``, ``check``, ``call``, ``bet 100``, ``raises to 325``, ``all-in``.
+
+        >>> from envs import make_game
+        >>> position = make_game("holdem_v0", menu="exact").replay(list(range(12)))
+        >>> [position.parse_action(text) for text in ("fold", "Call", "raise to 325", "all-in")]
+        [0, 1, 326, 10001]
+        """
+        found = read_move(self.record(state), self.rules.view(RULES)[0], text)
+        mask = np.zeros(self.mask_size, np.int8)
+        self.kernels.legal(state, self.rules, mask)
+        return found if found is not None and mask[found] else super().parse_action(text, state)
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt and to whom, or the seat that gets the button."""

@@ -20,6 +20,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
     Kernels,
+    OptionalKernels,
 )
 from envs.core.keys import first_key, fold
 from envs.core.rng import below
@@ -52,7 +53,7 @@ from envs.holdem.records import (
     THESIS,
 )
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "OPTIONAL"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
@@ -224,7 +225,7 @@ def draw(taken, rng):
 
 
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -237,7 +238,7 @@ def new(state, rules):
         s.button = NOBODY
         s.to_move = CHANCE
     else:
-        start_hand(s, r, np.int64(r.first_button))
+        start_hand(s, r, opening if r.first_button == NOBODY else np.int64(r.first_button))
 
 
 @kernel(TURN)
@@ -436,5 +437,5 @@ KERNELS = Kernels(
     returns=returns,
     observe=observe,
     determinize=determinize,
-    settle=settle,
 )
+OPTIONAL = OptionalKernels(settle=settle)

@@ -19,6 +19,7 @@ from envs.holdem.records import (
     MAX_LOG,
     MAX_PLAYERS,
     MENU_LIST,
+    NOBODY,
     RULES,
     THESIS,
 )
@@ -196,7 +197,7 @@ def rules_array(o: HoldemOptions) -> Any:
     r.num_hands = o.num_hands
     r.has_fresh_stacks = o.fresh_stacks
     r.is_button_random = o.button == "random"
-    r.first_button = o.button if isinstance(o.button, int) else 0
+    r.first_button = o.button if isinstance(o.button, int) else NOBODY
     r.menu = {"thesis": THESIS, "exact": EXACT}.get(str(o.menu), MENU_LIST)
     r.num_actions = o.num_actions
     r.num_fractions = len(o.fractions)

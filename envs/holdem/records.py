@@ -106,7 +106,7 @@ _OPTION_FIELDS = [
     ("num_hands", np.int32),
     ("has_fresh_stacks", np.int32),  # every hand begins with the same stacks
     ("is_button_random", np.int32),
-    ("first_button", np.int32),  # opening k has it k seats further on
+    ("first_button", np.int32),  # NOBODY: the seat with the number of the opening
     ("menu", np.int32),  # THESIS, MENU_LIST or EXACT
     ("num_actions", np.int32),
     ("num_fractions", np.int32),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from envs.core.kernels import OVER
 from envs.holdem.betting import (
     amount_of,
     call_to,
+    highest_raise,
     kind_of,
     pot,
 )
 from envs.holdem.evaluator import card_name, evaluate, strength_name
-from envs.holdem.records import ABSENT, CALL, CHECK, FOLD, FOLDED, IN, NO_CARD
+from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD
 
-__all__ = ["cards_text", "hand_name", "is_hand_visible", "move_text", "table_text"]
+__all__ = ["cards_text", "hand_name", "is_hand_visible", "move_text", "read_move", "table_text"]
 
 STREETS = ("before the flop", "flop", "turn", "river")
 
@@ -41,6 +43,25 @@ def move_text(s: Any, r: Any, action: int) -> str:
     amount = int(amount_of(s, r, seat, action))
     verb = "raises to" if s.bet_to > 0 else "bets"
     return f"{verb} {amount}" + (" and is all-in" if amount == bet + stack else "")
+
+
+def read_move(s: Any, r: Any, text: str) -> int | None:
+    """The action of the player to move that is meant, legal or not; ``None`` if it is not clear."""
+    words = re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
+    if re.fullmatch(r"folds?", words):
+        return 0
+    if re.fullmatch(r"checks?|calls?( \d+)?", words):
+        return 1
+    amount = re.fullmatch(r"(?:bets?|raises?)(?: to)? (\d+)( and is all in)?", words)
+    seat = int(s.to_move)
+    wanted = int(highest_raise(s, r, seat)) if words == "all in" else None
+    wanted = int(amount[1]) if amount else wanted
+    if wanted is None:
+        return None
+    if r.menu == EXACT:
+        return wanted + 1 if 0 < wanted < r.num_actions - 1 else None
+    actions = range(2, int(r.num_actions))
+    return next((a for a in actions if int(amount_of(s, r, seat, a)) == wanted), None)
 
 
 def is_hand_visible(s: Any, seat: int, viewer: int | None) -> bool:

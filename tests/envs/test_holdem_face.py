@@ -34,19 +34,19 @@ def random_end(game: object, seed: int, number: int = 0) -> Position:
 def test_moves_are_said_as_players_say_them() -> None:
     game = make_game("holdem_v0", num_players=3, stacks=(10_000, 10_000, 700))
     position = game.replay(list(range(6)))
-    words = [game.move_text(position.state, action) for action in position.legal_actions()]
+    words = [game.action_text(position.state, action) for action in position.legal_actions()]
     assert words == ["folds", "calls 100", "raises to 200", "raises to 225", "raises to 350",
                      "raises to 10000 and is all-in"]  # fmt: skip
     position.apply(1)
     position.apply(1)
-    assert game.move_text(position.state, 1) == "checks"
+    assert game.action_text(position.state, 1) == "checks"
     position.apply(1)
     for card in (20, 21, 22):
         position.apply(card)
-    assert game.move_text(position.state, 4) == "bets 300"
+    assert game.action_text(position.state, 4) == "bets 300"
     for action in (5,):
         position.apply(action)
-    assert game.move_text(position.state, 1) == "calls 600 and is all-in"
+    assert game.action_text(position.state, 1) == "calls 600 and is all-in"
 
 
 def test_a_viewer_is_shown_no_other_private_hand_before_the_showdown() -> None:
@@ -218,3 +218,39 @@ def test_random_hands_are_those_of_pokerkit(rules: str, capsys: pytest.CaptureFi
 def test_a_difference_to_pokerkit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holdem_oracle, "side_pots", lambda s, n: [])
     assert holdem_oracle.main(["--hands", "40", "--seed", "7"]) == 1
+
+
+def test_moves_are_read_as_players_say_them() -> None:
+    game = make_game("holdem_v0", num_players=3)
+    position = game.replay(list(range(6)))
+    for action in position.legal_actions():
+        assert game.parse_action(game.action_text(position.state, action), position.state) == action
+    assert game.parse_action("Raise 225", position.state) == 3
+    with pytest.raises(MasqueradeError, match="no legal action"):
+        game.parse_action("raises to 226", position.state)
+    with pytest.raises(MasqueradeError, match="no legal action"):
+        game.parse_action("bluffs", position.state)
+
+
+def test_results_are_read_in_big_blinds_per_hundred_hands() -> None:
+    units = [
+        make_game("holdem_v0", **options).facts.unit
+        for options in (
+            {},
+            {"rewards": "big_blinds"},
+            {"num_hands": 6, "fresh_stacks": True},
+            {"num_hands": 6},
+        )
+    ]
+    assert [(unit.name, round(unit.scale, 6)) for unit in units] == [
+        ("bb/100", 1.0),
+        ("bb/100", 100.0),
+        ("bb/100", 0.166667),
+        ("bb", 0.01),
+    ]
+
+
+def test_players_with_other_stacks_have_other_roles_and_bounds() -> None:
+    seats = make_game("holdem_v0", num_players=3, stacks=(500, 1000, 500)).facts.seats
+    assert [seat.role for seat in seats] == ["500 chips", "1000 chips", "500 chips"]
+    assert [(seat.low, seat.high) for seat in seats] == [(-500, 1000), (-1000, 1000), (-500, 1000)]

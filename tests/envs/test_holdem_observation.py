@@ -20,7 +20,7 @@ def blocks(hands: list[str] = SIX, **options: Any) -> Position:
 
 
 def seen(position: Position, player: int) -> dict[str, np.ndarray]:
-    return position.game.observation_pieces(position.observation(player))
+    return position.game.observation_fields(position.observation(player))
 
 
 def ones(values: np.ndarray) -> list[int]:
@@ -125,10 +125,10 @@ def test_history_shows_the_latest_own_decisions_of_the_hand() -> None:
     assert ones(seen(position, 0)["own_move_1_ago"]) == [1]
     assert not now[2 * size + 5 :].any()
     play(position, "call", "8d", "call", 600, "call", "9h", "call")
-    pieces = seen(position, 0)
-    assert ones(pieces["own_move_1_ago"]) == [4]
-    assert ones(pieces["own_move_2_ago"]) == [1]
-    assert pieces["common_cards_1_ago"][:70].reshape(5, 14).argmax(axis=1).tolist() == [
+    fields = seen(position, 0)
+    assert ones(fields["own_move_1_ago"]) == [4]
+    assert ones(fields["own_move_2_ago"]) == [1]
+    assert fields["common_cards_1_ago"][:70].reshape(5, 14).argmax(axis=1).tolist() == [
         12,
         5,
         1,
@@ -148,15 +148,15 @@ def test_history_begins_anew_with_every_hand() -> None:
 
 def test_the_full_observation_shows_cards_chips_and_moves() -> None:
     position = play(deal(SIX), "fold", 300, "call", "fold", "fold")
-    pieces = seen(position, 2)
-    assert ones(pieces["own_cards"]) == sorted([4 * 10 + 0, 4 * 9 + 3])
-    assert ones(pieces["to_move"]) == [0]
-    assert ones(pieces["is_in"]) == [0, 2, 3]
-    np.testing.assert_allclose(pieces["bets"][:4] * 60_000, [100, 0, 300, 300], atol=0.01)
-    pot, call, odds, least, most = pieces["prices"] * [60_000, 60_000, 1, 60_000, 60_000]
+    fields = seen(position, 2)
+    assert ones(fields["own_cards"]) == sorted([4 * 10 + 0, 4 * 9 + 3])
+    assert ones(fields["to_move"]) == [0]
+    assert ones(fields["is_in"]) == [0, 2, 3]
+    np.testing.assert_allclose(fields["bets"][:4] * 60_000, [100, 0, 300, 300], atol=0.01)
+    pot, call, odds, least, most = fields["prices"] * [60_000, 60_000, 1, 60_000, 60_000]
     np.testing.assert_allclose([pot, call, least, most], [750, 200, 500, 10_000], atol=0.1)
     assert abs(odds - 200 / 950) < 1e-6
-    moves = pieces["moves"].reshape(16, 15)
+    moves = fields["moves"].reshape(16, 15)
     # The last move first: seat 1 folds, five seats on from seat 2, before the flop.
     assert ones(moves[0]) == [5, 6, 10]
     assert ones(moves[3])[:3] == [2, 9, 10]  # seat 4 raised
@@ -173,7 +173,7 @@ def test_the_observation_says_nothing_about_other_hands(options: dict[str, Any])
 
 
 def _names(game: Game) -> list[str]:
-    return [piece.name for piece in game.pieces]
+    return [field.name for field in game.fields]
 
 
 def test_only_what_is_asked_for_is_shown() -> None:
