@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["GAMES", "game_class", "make_env", "make_game", "make_raw_env", "register_envs"]
 
 GAMES: dict[str, str] = {
+    "holdem_v0": "envs.holdem.game:Holdem",
     "kuhn_v0": "envs.kuhn:Kuhn",
     "leduc_v0": "envs.leduc:Leduc",
     "liars_dice_v0": "envs.liars_dice:LiarsDice",

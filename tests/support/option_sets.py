@@ -10,6 +10,47 @@ from envs import make_game
 from envs.core import Game
 
 OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
+    ("holdem_v0", {}),
+    ("holdem_v0", {"preset": "thesis"}),
+    (
+        "holdem_v0",
+        {
+            "num_players": 2,
+            "num_hands": 4,
+            "stacks": (500, 1500),
+            "button": "random",
+            "menu": 0.5,
+            "ante": 10,
+            "rewards": "big_blinds",
+        },
+    ),
+    (
+        "holdem_v0",
+        {
+            "preset": "exact",
+            "num_players": 3,
+            "stacks": (7, 20, 31),
+            "num_hands": 2,
+            "fresh_stacks": True,
+            "moves_shown": 0,
+        },
+    ),
+    (
+        "holdem_v0",
+        {
+            "num_players": 5,
+            "stacks": (60, 5, 1000, 220, 90),
+            "ante": 5,
+            "button": 4,
+            "fold_when_free": "check",
+            "limit": "pot",
+            "table_rules": "pokerkit",
+            "observation": "blocks",
+            "encoding": "normalised",
+            "history": 2,
+            "history_actions": True,
+        },
+    ),
     ("kuhn_v0", {}),
     ("kuhn_v0", {"num_players": 3}),
     ("kuhn_v0", {"num_players": 5}),
