@@ -22,7 +22,7 @@ from agents.games.liars_dice.cfr.extraction import (
     make_rows,
     num_choices,
 )
-from agents.games.liars_dice.cfr.keys import RoundCoding, fold_hand
+from agents.games.liars_dice.cfr.keys import RoundAbstraction, fold_hand
 from agents.games.liars_dice.cfr.match import (
     MatchFigures,
     SolvedRound,
@@ -33,7 +33,8 @@ from agents.games.liars_dice.cfr.match import (
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, SHAPE, RoundShape
 from agents.games.liars_dice.odds_ratio import multiply_odds
-from agents.policy import Policy, PolicyAgent, find_coding
+from agents.abstraction import find_abstraction
+from agents.policy import Policy, PolicyAgent
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -175,7 +176,7 @@ class RoundJudge:
 
     def __call__(self, agent: Agent) -> Verdict:
         """Judge an agent that plays a policy by rounds."""
-        if not isinstance(agent, PolicyAgent) or not agent.table.coding.startswith("round"):
+        if not isinstance(agent, PolicyAgent) or not agent.table.abstraction.startswith("round"):
             raise MasqueradeError(
                 "the game is too large to write down, and it plays no policy by rounds: use "
                 "'evaluate.py best-response'"
@@ -199,8 +200,8 @@ def judge_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
     >>> abs(judge_match(policy).exploitability - policy.exploitability) < 1e-6
     True
     """
-    game, coding = policy.game, find_coding(policy.coding, policy.game)
-    if not isinstance(game, LiarsDice) or not isinstance(coding, RoundCoding):
+    game, coding = policy.game, find_abstraction(policy.abstraction, policy.game)
+    if not isinstance(game, LiarsDice) or not isinstance(coding, RoundAbstraction):
         raise MasqueradeError("only policies that go by rounds are judged by rounds")
     rounds = {}
     for dice in rounds_of(game):

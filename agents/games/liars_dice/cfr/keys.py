@@ -31,7 +31,8 @@ from envs.liars_dice import (
 
 __all__ = [
     "ALL_BIDS",
-    "RoundCoding",
+    "SCRATCH_SIZE",
+    "RoundAbstraction",
     "fold_hand",
     "fold_table",
     "is_alive",
@@ -41,7 +42,7 @@ __all__ = [
 ALL_BIDS = 10_000
 """A memory that no round fills."""
 _SALT = 77
-_SCRATCH = 16
+SCRATCH_SIZE = 16
 
 
 @helper
@@ -132,13 +133,13 @@ def round_keys(worlds, rules, seats, memory, scratch, keys):
         keys[i] = round_key(worlds[i], rules, seats[i], memory, scratch)
 
 
-class RoundCoding:
+class RoundAbstraction:
     """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
 
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Only Liar's Dice has rounds of this kind."""
         if game.id != "liars_dice_v0":
-            raise MasqueradeError(f"rounds are coded for liars_dice_v0, not for {game.id}")
+            raise MasqueradeError(f"abstraction 'round' is for liars_dice_v0, not for {game.id}")
         self.memory = memory
 
     def __repr__(self) -> str:
@@ -148,6 +149,6 @@ class RoundCoding:
     def __call__(self, views: Views) -> Words:
         """The key of every row; of the worlds, only what the mover knows is read."""
         keys = np.empty(len(views), np.uint64)
-        scratch = np.zeros(_SCRATCH, np.int64)
+        scratch = np.zeros(SCRATCH_SIZE, np.int64)
         round_keys(views.worlds(), views.game.rules, views.seats, self.memory, scratch, keys)
         return keys
