@@ -10,6 +10,9 @@ All hooks are compiled functions over a state, and all may be left out:
     Where walks end before the game does. Returns the number of a position in the table of
     continuation values as ``player`` sees it, or ``NONE`` where play goes on. It is asked where
     chance is to move. Iterations then follow whole games from one such position to the next.
+``is_active``
+    Whether ``player`` still decides anything. There are no walks for those who do not; their
+    continuation values are learnt when the others play on. It goes with ``position``.
 ``explore``
     Puts any position in place of the first one, so that walks begin at rare ones as well.
 ``opponent``, ``deviation``
@@ -33,6 +36,7 @@ from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE, Kernels
 
 __all__ = [
     "EXPLORE",
+    "IS_ACTIVE",
     "KEY",
     "NONE",
     "NO_HOOKS",
@@ -48,6 +52,7 @@ NONE = -1
 _NUMBERS, _TABLES = types.int64[::1], types.float64[::1]
 KEY = types.uint64(STATE, RULES, INT, _NUMBERS, _TABLES, types.int32[::1])
 POSITION = INT(STATE, RULES, INT)
+IS_ACTIVE = types.boolean(STATE, RULES, INT)
 EXPLORE = types.void(STATE, RULES, RNG)
 OPPONENT = INT(STATE, RULES, RNG, _NUMBERS, _TABLES)
 
@@ -56,6 +61,7 @@ _HOOKS = AddressesType(
     {
         "key": KEY,
         "position": POSITION,
+        "is_active": IS_ACTIVE,
         "explore": EXPLORE,
         "opponent": OPPONENT,
         "deviation": OPPONENT,

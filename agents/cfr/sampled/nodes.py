@@ -99,6 +99,7 @@ WALK = np.dtype(
         np.record,
         [
             ("traverser", np.int64),  # whose regrets are estimated
+            ("position", np.int64),  # as the traverser sees it, where the walk ends; NONE: game over
             ("regret_weight", np.float64),
             ("average_weight", np.float64),
             ("lowest_regret", np.float64),  # actions below it are passed over
@@ -236,10 +237,13 @@ def play(game, work, depth, action):
     copy_state(state, child)
     kernels.step(child, rules, action)
     turn = kernels.turn(child, rules)
-    if turn == OVER:
-        return turn
-    if game.hooks.has_position and turn == CHANCE and game.hooks.position(child, rules, 0) != NONE:
-        return np.int64(OVER)
+    if turn == OVER or (turn == CHANCE and game.hooks.has_position):
+        walk = work.walk[0]
+        walk.position = NONE
+        if turn == CHANCE:
+            walk.position = game.hooks.position(child, rules, walk.traverser)
+        if turn == OVER or walk.position != NONE:
+            return np.int64(OVER)
     if not game.hooks.has_key:
         for player in range(work.keys.shape[1]):
             token = kernels.seen(state, rules, action, player)
@@ -248,14 +252,12 @@ def play(game, work, depth, action):
 
 
 @inlined
-def end_value(game, work, depth, player):
-    """What a player gets where a walk ends; ``totals`` is what everybody has got so far."""
-    kernels, rules, state = game.kernels, game.rules, work.states[depth]
-    kernels.returns(state, rules, work.totals)
-    value = work.totals[player]
-    if game.hooks.has_position and kernels.turn(state, rules) != OVER:
-        value += game.continuation[game.hooks.position(state, rules, player)]
-    return value
+def end_value(game, work, depth):
+    """What the traverser gets where its walk ends; ``totals`` is what everybody has got so far."""
+    walk = work.walk[0]
+    game.kernels.returns(work.states[depth], game.rules, work.totals)
+    value = work.totals[walk.traverser]
+    return value if walk.position == NONE else value + game.continuation[walk.position]
 
 
 # ---- decisions -----------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ def walk_tree(game, work, table, baselines, plan):
     walk, value, depth = work.walk[0], 0.0, 0
     turn = begin(game, work)
     if turn == OVER:
-        return end_value(game, work, 0, walk.traverser)
+        return end_value(game, work, 0)
     work.frames[0].at = NONE
     while depth >= 0:
         frame = work.frames[depth]
@@ -188,7 +188,7 @@ def walk_tree(game, work, table, baselines, plan):
             if enter_child(work, depth, plan):
                 turn = play(game, work, depth, action_at(work, depth, table, frame.at))
                 if turn == OVER:
-                    value = end_value(game, work, depth + 1, walk.traverser)
+                    value = end_value(game, work, depth + 1)
                     work.values[depth, frame.at] = value
                 else:
                     depth += 1
@@ -259,7 +259,7 @@ def walk_path(game, work, table, baselines, plan):
             add_policy(frame, table, work.policies[depth], walk.average_weight / frame.explored)
         turn = play(game, work, depth, action_at(work, depth, table, frame.at))
         depth += 1
-    work.totals[walk.traverser] = end_value(game, work, depth, walk.traverser)
+    work.totals[walk.traverser] = end_value(game, work, depth)
     while depth > 0:
         depth -= 1
         learn_path(work, depth, table, baselines, plan)
@@ -278,8 +278,19 @@ def begin_game(game, work, plan):
 
 
 @inlined
+def learn_continuation(game, work, player, value):
+    """Let the continuation value of the root follow what a walk has brought."""
+    game.kernels.returns(work.root, game.rules, work.totals)
+    at = game.hooks.position(work.root, game.rules, player)
+    rate = 2.0 / (game.visits[at] + GUESS_WEIGHT)
+    game.continuation[at] += rate * (value - work.totals[player] - game.continuation[at])
+    game.visits[at] += 1
+
+
+@inlined
 def advance(game, work, table, plan):
     """Play on by the present policies to where the next walks begin; False if it is too long."""
+    walk, hooks, rules = work.walk[0], game.hooks, game.rules
     turn, depth = begin(game, work), 0
     while turn != OVER:
         if depth + 1 == work.frames.size:
@@ -289,21 +300,17 @@ def advance(game, work, table, plan):
         rank = draw(work.policies[depth], frame.num_actions, uniform(work.rng))
         turn = play(game, work, depth, action_at(work, depth, table, rank))
         depth += 1
-    if game.kernels.turn(work.states[depth], game.rules) == OVER:
+    state, is_over = work.states[depth], walk.position == NONE
+    for player in range(work.totals.size):
+        if not hooks.is_active(work.root, rules, player):
+            walk.traverser = player
+            walk.position = NONE if is_over else hooks.position(state, rules, player)
+            learn_continuation(game, work, player, end_value(game, work, depth))
+    if is_over:
         begin_game(game, work, plan)
     else:
-        copy_state(work.states[depth], work.root)
+        copy_state(state, work.root)
     return True
-
-
-@inlined
-def learn_continuation(game, work, player, value):
-    """Let the continuation value of the root follow what a walk has brought."""
-    game.kernels.returns(work.root, game.rules, work.totals)
-    at = game.hooks.position(work.root, game.rules, player)
-    rate = 2.0 / (game.visits[at] + GUESS_WEIGHT)
-    game.continuation[at] += rate * (value - work.totals[player] - game.continuation[at])
-    game.visits[at] += 1
 
 
 @inlined
@@ -339,20 +346,22 @@ def run_walks(game, work, table, baselines, plans, first, end, stride):
     the table had no room is the last.
     """
     plan = plans[0]
-    num_players = work.totals.size
+    num_players, follows = work.totals.size, game.hooks.has_position
     left_out = table.counts[LEFT_OUT]
     t = first
     while t < end:
-        if not game.hooks.has_position:
+        if not follows:
             copy_state(game.roots[t % game.roots.shape[0]], work.root)
         has_opponents = plan.opponent_share > 0.0 and uniform(work.rng) < plan.opponent_share
         for player in range(num_players):
+            if follows and not game.hooks.is_active(work.root, game.rules, player):
+                continue
             value = run_walk(game, work, table, baselines, plan, player, t, has_opponents)
             if np.isnan(value):
                 return TOO_LONG
-            if game.hooks.has_position:
+            if follows:
                 learn_continuation(game, work, player, value)
-        if game.hooks.has_position:
+        if follows:
             set_opponents(work, below(work.rng, num_players), has_opponents)
             if not advance(game, work, table, plan):
                 return TOO_LONG

@@ -302,12 +302,13 @@ def look(s, r, seat, memory, spot):
     spot.bid = s.bid
     spot.num_on_face = 0
     # Bids have rising numbers: the last is the highest.
-    for i in range(r.liar):
-        bid = r.liar - 1 - i
+    bid = s.bid
+    while bid >= 0 and spot.num_on_face < memory:
         if s.was_bid[bid]:
-            if spot.num_on_face == memory or bid_face(r, bid) != bid_face(r, s.bid):
+            if bid_face(r, bid) != bid_face(r, s.bid):
                 break
             spot.num_on_face += 1
+        bid -= 1
 
 
 @compiled(

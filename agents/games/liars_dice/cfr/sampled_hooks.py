@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.sampled.hooks import EXPLORE, KEY, NONE, OPPONENT, POSITION, Hooks
+from agents.cfr.sampled.hooks import EXPLORE, IS_ACTIVE, KEY, NONE, OPPONENT, POSITION, Hooks
 from agents.games.liars_dice.cfr.keys import SCRATCH_SIZE, round_key
 from agents.games.liars_dice.cfr.odds import (
     CALL,
@@ -81,7 +81,7 @@ def position_number(dice, num_players, starter, player):
     """The number of a position: own dice, the others' in seat order, starter."""
     code, power, rank, start = np.int64(dice[player]), HAND_BASE, 0, 0
     for i in range(1, num_players):
-        seat = (player + i) % num_players
+        seat = player + i if player + i < num_players else player + i - num_players
         if dice[seat] > 0:
             rank += 1
             code += np.int64(dice[seat]) * power
@@ -97,7 +97,14 @@ def position(state, rules, player):
     s = state.view(STATE)[0]
     if s.turn != CHANCE:
         return NONE
-    return position_number(s.dice_left, np.int64(rules.view(RULES)[0].num_players), s.starter, player)
+    num_players = np.int64(rules.view(RULES)[0].num_players)
+    return position_number(s.dice_left, num_players, s.starter, player)
+
+
+@kernel(IS_ACTIVE)
+def is_active(state, rules, player):
+    """Whoever has dice plays."""
+    return state.view(STATE)[0].dice_left[player] > 0
 
 
 @kernel(EXPLORE)
@@ -155,6 +162,7 @@ def deviate(state, rules, rng, numbers, tables):
 
 _SHARED = {
     "position": position,
+    "is_active": is_active,
     "explore": explore,
     "opponent": follow_rule,
     "deviation": deviate,
