@@ -65,7 +65,6 @@ PLAN = np.dtype(
             ("baseline_rate", np.float64),  # how far a baseline follows what was last seen
             ("stops_when_full", np.int64),
             ("pruning", np.float64),  # how often a walk passes hopeless actions over
-            ("hopeless", np.float64),  # the regret, over the weight of an iteration, that is
             ("exploration", np.float64),  # how often a game begins at any position
             ("opponent_share", np.float64),  # how often all others are the fixed opponent
             ("deviations", np.float64),  # how often one of the others deviates
@@ -127,6 +126,8 @@ class Workspace(NamedTuple):
     """What the traverser gets after each action."""
     mask: npt.NDArray[np.int8]
     totals: npt.NDArray[np.float64]
+    span: npt.NDArray[np.float64]
+    """[2]: the lowest and the highest value of the ends that an iteration has come to."""
     is_fixed: npt.NDArray[np.int8]
     """[players]: who plays like the fixed opponent."""
     root: npt.NDArray[np.uint8]
@@ -158,6 +159,7 @@ class Workspace(NamedTuple):
             np.zeros((rows, width)),
             np.zeros(width, np.int8),
             np.zeros(facts.num_players),
+            np.array([facts.min_return, facts.max_return]),
             np.zeros(facts.num_players, np.int8),
             root.copy(),
             np.zeros(0, np.int64) if numbers is None else numbers.copy(),
@@ -176,6 +178,7 @@ WORKSPACE = types.NamedTuple(
         types.float64[:, ::1],
         types.float64[:, ::1],
         types.int8[::1],
+        types.float64[::1],
         types.float64[::1],
         types.int8[::1],
         types.uint8[::1],
@@ -257,7 +260,11 @@ def end_value(game, work, depth):
     walk = work.walk[0]
     game.kernels.returns(work.states[depth], game.rules, work.totals)
     value = work.totals[walk.traverser]
-    return value if walk.position == NONE else value + game.continuation[walk.position]
+    if walk.position != NONE:
+        value += game.continuation[walk.position]
+    work.span[0] = min(work.span[0], value)
+    work.span[1] = max(work.span[1], value)
+    return value
 
 
 # ---- decisions -----------------------------------------------------------------------------------

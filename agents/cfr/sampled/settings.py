@@ -28,13 +28,6 @@ __all__ = ["SamplingSettings", "WalkSettings", "bytes_text"]
 HISTORIES_PER_INFOSET = 4
 """Room for baselines by history where nobody says how much."""
 
-HOPELESS = 2.0
-"""An action is hopeless when it would have to win the game so many times over to be played again.
-
-N. Brown and T. Sandholm, "Superhuman AI for multiplayer poker" (2019), pass such actions over in
-most walks.
-"""
-
 SAMPLINGS = MappingProxyType({"external": EXTERNAL, "outcome": OUTCOME, "chance": CHANCE_ONLY})
 BASELINES = MappingProxyType({"none": NO_BASELINES, "infoset": BY_INFOSET, "history": BY_HISTORY})
 
@@ -94,13 +87,12 @@ class WalkSettings(Options):
         """How much memory the tables take, all of it from the start."""
         return sum(table_bytes(*sizes) for sizes in self.table_sizes(game))
 
-    def record(self, game: Game) -> npt.NDArray[Any]:
+    def record(self) -> npt.NDArray[Any]:
         """As one record, for compiled code."""
         plan = np.zeros(1, PLAN)
         plan["sampling"] = EXTERNAL
         plan["stops_when_full"] = self.when_full == "error"
         plan["pruning"] = self.pruning
-        plan["hopeless"] = -HOPELESS * (game.facts.max_return - game.facts.min_return)
         for name, value in _VARIANTS[self.variant]._asdict().items():
             plan[name] = value
         return plan
@@ -142,9 +134,9 @@ class SamplingSettings(WalkSettings):
         rows = self.max_histories or HISTORIES_PER_INFOSET * infosets
         return [main, (rows, -(-rows * entries // infosets), players, False)]
 
-    def record(self, game: Game) -> npt.NDArray[Any]:
+    def record(self) -> npt.NDArray[Any]:
         """As one record, for compiled code."""
-        plan = super().record(game)
+        plan = super().record()
         plan["sampling"] = SAMPLINGS[self.sampling]
         plan["baselines"] = BASELINES[self.baselines]
         plan["epsilon"] = self.epsilon

@@ -54,6 +54,11 @@ __all__ = ["TOO_LONG", "run_walks"]
 TOO_LONG = -1
 """``run_walks``: a game went on beyond its declared length."""
 
+# An action is hopeless when it would have to win so many walks at once to be played again. N. Brown
+# and T. Sandholm, "Superhuman AI for multiplayer poker" (2019), pass such actions over in most
+# walks.
+HOPELESS = 10.0
+
 # Later results count more in continuation values, as in linear averages, and the first guess counts
 # like some twenty results.
 GUESS_WEIGHT = 20.0
@@ -321,7 +326,7 @@ def set_opponents(work, player, has_opponents):
 
 
 @inlined
-def run_walk(game, work, table, baselines, plan, player, t, has_opponents):
+def run_walk(game, work, table, baselines, plan, player, t, span, has_opponents):
     """One walk of a player in iteration ``t``; its value, NaN if the game is too long."""
     walk = work.walk[0]
     walk.traverser = player
@@ -331,7 +336,7 @@ def run_walk(game, work, table, baselines, plan, player, t, has_opponents):
     walk.averages_own = has_opponents or plan.sampling == CHANCE_ONLY
     walk.lowest_regret = -np.inf
     if plan.pruning > 0.0 and uniform(work.rng) < plan.pruning:
-        walk.lowest_regret = plan.hopeless * walk.regret_weight
+        walk.lowest_regret = -HOPELESS * span * walk.regret_weight
     set_opponents(work, player, has_opponents)
     if plan.sampling == OUTCOME:
         return walk_path(game, work, table, baselines, plan)
@@ -352,11 +357,13 @@ def run_walks(game, work, table, baselines, plans, first, end, stride):
     while t < end:
         if not follows:
             copy_state(game.roots[t % game.roots.shape[0]], work.root)
+        span = work.span[1] - work.span[0]
+        work.span[0], work.span[1] = np.inf, -np.inf
         has_opponents = plan.opponent_share > 0.0 and uniform(work.rng) < plan.opponent_share
         for player in range(num_players):
             if follows and not game.hooks.is_active(work.root, game.rules, player):
                 continue
-            value = run_walk(game, work, table, baselines, plan, player, t, has_opponents)
+            value = run_walk(game, work, table, baselines, plan, player, t, span, has_opponents)
             if np.isnan(value):
                 return TOO_LONG
             if follows:

@@ -51,7 +51,7 @@ class WalkSolver(ABC):
         self.settings = settings
         self.iteration = 0
         self._make_tables()
-        self._plan = settings.record(game)
+        self._plan = settings.record()
         self._sampled = self._make_sampled()
         workers = range(settings.threads)
         self._workspaces = [
@@ -171,8 +171,9 @@ class WalkSolver(ABC):
             self._baselines.baselines[: len(state["baselines"])] = state["baselines"]
         self._sampled.continuation[:] = state["continuation"]
         self._sampled.visits[:] = state["visits"]
-        for work, rng, root in zip(self._workspaces, state["rngs"], state["roots"], strict=True):
-            work.rng[:], work.root[:] = rng, root
+        for i, work in enumerate(self._workspaces):
+            work.rng[:], work.root[:] = state["rngs"][i], state["roots"][i]
+            work.span[:] = state["spans"][i]
         self.iteration = int(state["iteration"])
 
     def _header(self) -> dict[str, Any]:
@@ -184,6 +185,7 @@ class WalkSolver(ABC):
         return {
             "rngs": np.stack([work.rng for work in self._workspaces]),
             "roots": np.stack([work.root for work in self._workspaces]),
+            "spans": np.stack([work.span for work in self._workspaces]),
             "continuation": self._sampled.continuation.copy(),
             "visits": self._sampled.visits.copy(),
         }

@@ -109,9 +109,11 @@ def is_active(state, rules, player):
 
 @kernel(EXPLORE)
 def explore(state, rules, rng):
-    """Any dice for at least two players, and any of them to open."""
+    """Any dice for at least two players, and any of them to open; a single round stays as it is."""
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
+    if r.is_single_round:
+        return
     num_players = 0
     while num_players < 2:
         num_players = 0

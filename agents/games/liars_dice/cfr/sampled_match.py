@@ -107,11 +107,10 @@ class SampledMatchSettings(WalkSettings):
         num_positions: int = players * HAND_BASE**players
         return super().table_bytes(game) + 16 * num_positions
 
-    def record(self, game: Game) -> npt.NDArray[Any]:
-        """As one record, for compiled code; a single round begins as it is."""
-        plan = super().record(game)
-        is_match = isinstance(game, LiarsDice) and not game.options.single_round
-        plan["exploration"] = self.exploration if is_match else 0.0
+    def record(self) -> npt.NDArray[Any]:
+        """As one record, for compiled code."""
+        plan = super().record()
+        plan["exploration"] = self.exploration
         plan["opponent_share"] = self.rule_share
         plan["deviations"] = self.deviations
         return plan
