@@ -18,7 +18,6 @@ of OpenSpiel, whose action numbers are used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -210,7 +209,6 @@ def settle(state, rules, rng):
     return turn(state, rules)
 
 
-@dataclass(frozen=True)
 class KuhnOptions(Options):
     """Options of Kuhn poker."""
 

@@ -26,7 +26,6 @@ only its owner sees which.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -327,7 +326,6 @@ def settle(state, rules, rng):
     return turn(state, rules)
 
 
-@dataclass(frozen=True)
 class LeducOptions(Options):
     """Options of Leduc poker."""
 

@@ -43,7 +43,6 @@ its owner and 1 shared by the others. Always zero-sum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -470,7 +469,6 @@ def settle(state, rules, rng):
 # ---- the Python face -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class LiarsDiceOptions(Options):
     """Options of Liar's Dice."""
 

@@ -34,7 +34,6 @@ __all__ = ["EvalSettings", "RunConfig", "TrainSettings", "learner_class", "read_
 MANY = 10**12
 
 
-@dataclass(frozen=True)
 class TrainSettings(Options):
     """How much is learnt, and what is kept on the way. Amounts are in the learner's unit."""
 
@@ -66,7 +65,6 @@ class TrainSettings(Options):
         }
 
 
-@dataclass(frozen=True)
 class EvalSettings(Options):
     """How the present skill is measured."""
 
@@ -78,7 +76,6 @@ class EvalSettings(Options):
     )
 
 
-@dataclass(frozen=True)
 class LogSettings(Options):
     """What is written beside the metrics file."""
 

@@ -8,7 +8,6 @@ sequence form elsewhere. An iteration of ``mccfr`` goes over samples, of any gam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree
 from agents.cfr.policy_learner import SolverLearner
@@ -28,7 +27,6 @@ from envs.core.options import Options, option
 __all__ = ["CFRLearner", "CFRSettings", "MCCFRLearner", "MCCFRSettings"]
 
 
-@dataclass(frozen=True)
 class CFRSettings(Options):
     """Settings of a run."""
 
@@ -89,7 +87,6 @@ class CFRLearner(SolverLearner):
 # ---- by samples ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class MCCFRSettings(SamplingSettings):
     """Settings of a run by samples."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from envs.core.errors import OptionError
 from envs.core.options import Options, option
 
@@ -17,7 +15,6 @@ LOSSES = HUBER, SQUARED = "huber", "mse"
 SEATS = ONE, ALL = "one", "all"
 
 
-@dataclass(frozen=True)
 class DQNSettings(Options):
     """Settings of deep Q-learning.
 

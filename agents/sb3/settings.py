@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ __all__ = ["SB3Settings", "load_library", "make_policy", "spaces_of"]
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
 
 
-@dataclass(frozen=True)
 class SB3Settings(Options):
     """Settings of the three algorithms; each reads those it knows."""
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any
-
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.abstraction import CODINGS, REWARDS
 from agents.tabular.selection import POLICIES, SCHEDULES
@@ -15,11 +11,8 @@ from envs.core.options import option
 __all__ = ["TabularSettings"]
 
 _MAX_GAMES = 10**12
-# These may also name a function of yours.
-_OPEN = ("coding", "reward")
 
 
-@dataclass(frozen=True)
 class TabularSettings(LieSettings):
     """Settings of a table learner; those of lie profiling come first.
 
@@ -32,7 +25,7 @@ class TabularSettings(LieSettings):
     """
 
     coding: str = option(
-        "infoset", choices=tuple(CODINGS), help="what entries stand for, or 'module:function'"
+        "infoset", choices=tuple(CODINGS), can_import=True, help="what entries stand for"
     )
     shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
@@ -79,7 +72,8 @@ class TabularSettings(LieSettings):
     reward: str = option(
         "end",
         choices=("end", "change", *REWARDS),
-        help="the return at the end, its changes, or events ('rounds' or 'module:function')",
+        can_import=True,
+        help="the return at the end, its changes, or events",
     )
     reward_levels: tuple[float, ...] = option(
         (1.0, 0.5, 0.0),
@@ -127,8 +121,3 @@ class TabularSettings(LieSettings):
         if self.play is None:
             return self.policy not in ("softmax", "matching")
         return self.play == "greedy"
-
-    def _check(self, field: dataclasses.Field[Any], value: Any) -> None:
-        if field.name in _OPEN and isinstance(value, str) and ":" in value:
-            return
-        super()._check(field, value)

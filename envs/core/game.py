@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from envs.core.drawing import draw_text
 from envs.core.errors import IllegalActionError, OptionError, nearest
 from envs.core.kernels import Kernels
 from envs.core.options import Options
@@ -120,6 +121,15 @@ class Game(ABC):
     @abstractmethod
     def render(self, state: State, viewer: int | None = None) -> str:
         """The position as text: all of it, or what seat ``viewer`` may see."""
+
+    def draw(self, state: State, viewer: int | None = None) -> str:
+        """The position as an SVG picture: all of it, or what seat ``viewer`` may see.
+
+        What can be clicked to play action N has ``data-action="N"``: the legal actions of the seat
+        to move, if that is the viewer's or all is shown. The picture has the same size all game
+        long. See ``envs/core/drawing.py``; without a drawing of its own a game shows its text.
+        """
+        return draw_text(self.render(state, viewer), self.id)
 
     def conserved(self, state: State) -> dict[str, float]:
         """Amounts that may never change during a game (chips, cards, dice), for ``check_game``."""

@@ -1,7 +1,6 @@
-"""Options of a game or a player: a frozen dataclass whose fields know their range.
+"""Options of a game or a player: a frozen pydantic model whose fields know their range.
 
->>> @dataclass(frozen=True)
-... class TableOptions(Options):
+>>> class TableOptions(Options):
 ...     num_players: int = option(2, low=2, high=6, help="players at the table")
 >>> TableOptions(num_players=3)
 TableOptions(num_players=3)
@@ -9,22 +8,118 @@ TableOptions(num_players=3)
 Traceback (most recent call last):
 ...
 envs.core.errors.OptionError: num_players must be a whole number from 2 to 6, not 9
+>>> TableOptions(players=3)
+Traceback (most recent call last):
+...
+envs.core.errors.OptionError: unknown option 'players': did you mean 'num_players'? ...
 """
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, get_origin
 
 import numpy as np
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import CoreSchema, ErrorDetails
 
-from envs.core.errors import OptionError, nearest
+from envs.core.errors import MasqueradeError, OptionError, nearest
 
 __all__ = ["Options", "option"]
 
-T = TypeVar("T", bound="Options")
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What one option may be: the test, the words and the JSON Schema of it.
+
+    Pydantic's own bounds cannot be put on a union such as ``int | str``, and its messages name
+    types of Python where people expect a range.
+    """
+
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    is_list: bool
+    can_import: bool
+    is_structural: bool
+
+    @property
+    def is_flag(self) -> bool:
+        return isinstance(self.default, bool)
+
+    @property
+    def is_whole(self) -> bool:
+        return isinstance(self.low, int)
+
+    def read(self, value: Any) -> Any:
+        """Lists as tuples, because options are hashable; numbers may come from NumPy or as text."""
+        if isinstance(value, list | tuple):
+            return tuple(self.read(v) for v in value)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, str) and self.low is not None and value not in self.choices:
+            return _number(value, self.is_whole)
+        return value
+
+    def accepts(self, value: Any) -> bool:
+        if self.is_flag:
+            return isinstance(value, bool)
+        if value is None:
+            return self.default is None
+        if isinstance(value, tuple) and self.is_list:
+            return len(value) > 0 and all(self._is_in_range(v) for v in value)
+        if isinstance(value, str):
+            return value in self.choices or (self.can_import and ":" in value)
+        return self._is_in_range(value)
+
+    def _is_in_range(self, value: Any) -> bool:
+        kinds = int if self.is_whole else int | float
+        return (
+            self.low is not None
+            and self.high is not None
+            and isinstance(value, kinds)
+            and not isinstance(value, bool)
+            and self.low <= value <= self.high
+        )
+
+    def __str__(self) -> str:
+        if self.is_flag:
+            return "true or false"
+        kind = "whole number" if self.is_whole else "number"
+        parts = [f"a {kind} from {self.low} to {self.high}"] if self.low is not None else []
+        parts += ["a list of such numbers"] if self.is_list else []
+        parts += [repr(choice) for choice in self.choices]
+        parts += ["'module:name'"] if self.can_import else []
+        parts += ["null"] if self.default is None else []
+        return " or ".join(parts)
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Put the range into the JSON Schema of the field; pydantic calls this."""
+        ways: list[dict[str, Any]] = [{"type": "boolean"}] if self.is_flag else []
+        if self.low is not None:
+            kind = "integer" if self.is_whole else "number"
+            number = {"type": kind, "minimum": self.low, "maximum": self.high}
+            ways += [number]
+            ways += [{"type": "array", "items": number, "minItems": 1}] if self.is_list else []
+            if not self.is_whole or (self.high or 0) >= 1e6:  # YAML takes 3e-4 and 1e6 for text
+                ways += [{"type": "string", "pattern": "^[-+0-9._]+[eE][-+]?[0-9]+$"}]
+        ways += [{"enum": list(self.choices)}] if self.choices else []
+        ways += [{"type": "string", "pattern": ":"}] if self.can_import else []
+        ways += [{"type": "null"}] if self.default is None else []
+        for key in ("type", "anyOf", "items", "title"):
+            schema.pop(key, None)
+        schema.update(ways[0] if len(ways) == 1 else {"anyOf": ways})
 
 
 def option(
@@ -34,66 +129,115 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     is_list: bool = False,
+    can_import: bool = False,
+    is_structural: bool = True,
     help: str,
 ) -> Any:
     """Declare one option: a range of numbers, a set of choices, either, or a flag.
 
-    Bounds that are whole numbers ask for a whole number, ``low=0.0`` for any number. With
-    ``is_list`` a list of such numbers is allowed as well as a single one. A default of ``None``
-    means that there may be none.
+    Args:
+        default: the value where none is given; ``None`` means that there may be none.
+        low: the lowest number; a whole one asks for whole numbers, ``0.0`` for any.
+        high: the highest number.
+        choices: words that are allowed.
+        is_list: a list of such numbers is allowed as well as a single one.
+        can_import: a text such as ``module:name`` is allowed too, for something of your own.
+        is_structural: whether it changes actions or observations. A player that was trained with
+            one value of an option that is not structural plays with any other.
+        help: what it means.
     """
-    allowed = {"low": low, "high": high, "choices": choices, "is_list": is_list, "help": help}
-    return dataclasses.field(default=default, metadata=allowed)
+    allowed = _Allowed(default, low, high, choices, is_list, can_import, is_structural)
+    return Field(default, description=help, json_schema_extra=allowed)
 
 
-@dataclass(frozen=True)
-class Options:
-    """Base of every game's options; subclasses add fields with :func:`option`."""
+class Options(BaseModel):
+    """Base of all options; subclasses add fields with :func:`option`."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True
+    )
+
+    def __init__(self, **values: Any) -> None:
+        """Refuse the first name that is unknown, or the first value out of its range."""
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            # None of what pydantic says about it would help anybody who reads the one line.
+            raise self._error(error.errors()[0]) from None
+
+    def model_post_init(self, _context: Any) -> None:
+        """Check what no single field can; called by pydantic."""
+        self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Refuse the first value that is out of its range."""
-        for field in dataclasses.fields(self):
-            self._check(field, getattr(self, field.name))
+        """Check what no single option can; for subclasses, as in a dataclass."""
 
-    def _check(self, field: dataclasses.Field[Any], value: Any) -> None:
-        if not _is_allowed(field, value):
-            raise OptionError(f"{field.name} must be {_range_text(field)}, not {value!r}")
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        field = cls.model_fields[str(info.field_name)]
+        allowed = field.json_schema_extra
+        if not isinstance(allowed, _Allowed):
+            return value
+        value = allowed.read(value)
+        if not allowed.accepts(value):
+            raise OptionError(f"{info.field_name} must be {allowed}, not {value!r}")
+        is_single = allowed.is_list and not isinstance(value, tuple)
+        return (value,) if is_single and get_origin(field.annotation) is tuple else value
 
     @classmethod
-    def parse(cls: type[T], values: Mapping[str, Any]) -> T:
+    def _error(cls, details: ErrorDetails) -> MasqueradeError:
+        """The first complaint of pydantic in one line of ours."""
+        raised = details.get("ctx", {}).get("error")
+        if isinstance(raised, MasqueradeError):
+            return raised
+        name = str(details["loc"][0]) if details["loc"] else ""
+        if details["type"] == "extra_forbidden":
+            return OptionError(f"unknown option '{name}': {nearest(name, cls.model_fields)}")
+        return OptionError(f"{name}: {details['msg']}, not {details['input']!r}")
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Self:
         """Make options from a mapping; an unknown name is answered with the nearest one."""
-        known = [field.name for field in dataclasses.fields(cls)]
-        for name in values:
-            if name not in known:
-                raise OptionError(f"unknown option '{name}': {nearest(name, known)}")
-        fields = {field.name: field for field in dataclasses.fields(cls)}
-        return cls(**{name: _plain(fields[name], value) for name, value in values.items()})
+        return cls(**values)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same options with some of them changed, checked again."""
+        return type(self)(**{**dict(self), **changes})
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain JSON types."""
+        return self.model_dump(mode="json")
+
+    def structural(self) -> dict[str, Any]:
+        """The part of ``to_dict`` that decides which actions and observations there are."""
         return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in dataclasses.asdict(self).items()
+            name: value
+            for name, value in self.to_dict().items()
+            if getattr(type(self).model_fields[name].json_schema_extra, "is_structural", True)
         }
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str, str]]:
         """Rows of ``(name, default, allowed values, meaning)``, for documentation."""
         return [
-            (field.name, repr(field.default), _range_text(field), field.metadata["help"])
-            for field in dataclasses.fields(cls)
+            (name, repr(field.default), str(field.json_schema_extra), field.description or "")
+            for name, field in cls.model_fields.items()
         ]
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema, by which an editor completes and checks a file."""
+        return cls.model_json_schema()
 
-def _plain(field: dataclasses.Field[Any], value: Any) -> Any:
-    """Lists as tuples, because options are hashable; numbers may come from NumPy or as text."""
-    if isinstance(value, list | tuple):
-        return tuple(_plain(field, v) for v in value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str) and value not in field.metadata["choices"]:
-        return _number(value, is_whole=isinstance(field.metadata["low"], int))
-    return value
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe it by the first line of its docstring; examples are no help in an editor."""
+        schema = handler.resolve_ref_schema(handler(core))
+        schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
+        return schema
 
 
 def _number(text: str, is_whole: bool) -> Any:
@@ -105,40 +249,3 @@ def _number(text: str, is_whole: bool) -> Any:
     if number is None:
         return text
     return int(number) if is_whole and number.is_integer() else number
-
-
-def _is_allowed(field: dataclasses.Field[Any], value: Any) -> bool:
-    if isinstance(field.default, bool):
-        return isinstance(value, bool)
-    if value is None:
-        return field.default is None
-    if isinstance(value, tuple) and field.metadata["is_list"]:
-        return len(value) > 0 and all(_is_in_range(field, v) for v in value)
-    if isinstance(value, str):
-        return value in field.metadata["choices"]
-    return _is_in_range(field, value)
-
-
-def _is_in_range(field: dataclasses.Field[Any], value: Any) -> bool:
-    low, high = field.metadata["low"], field.metadata["high"]
-    kinds = int if isinstance(low, int) else int | float
-    return (
-        low is not None
-        and isinstance(value, kinds)
-        and not isinstance(value, bool)
-        and low <= value <= high
-    )
-
-
-def _range_text(field: dataclasses.Field[Any]) -> str:
-    low, high, choices, is_list = (
-        field.metadata[name] for name in ("low", "high", "choices", "is_list")
-    )
-    if isinstance(field.default, bool):
-        return "true or false"
-    kind = "whole number" if isinstance(low, int) else "number"
-    parts = [f"a {kind} from {low} to {high}"] if low is not None else []
-    parts += ["a list of such numbers"] if is_list else []
-    parts += [repr(choice) for choice in choices]
-    parts += ["null"] if field.default is None else []
-    return " or ".join(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from envs.core.options import Options, option
 from envs.core.rng import below, stream
 
 
-@dataclass(frozen=True)
 class PlantedSettings(Options):
     rate: float = option(0.5, low=0.0, high=1.0, help="how fast")
     fails_at: int | None = option(None, low=0, high=10**9, help="where it raises an error")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,7 +46,6 @@ _VARIANTS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
 class WalkSettings(Options):
     """How regrets are kept, how much memory there is, and what to do when it is full.
 
@@ -98,7 +96,6 @@ class WalkSettings(Options):
         return plan
 
 
-@dataclass(frozen=True)
 class SamplingSettings(WalkSettings):
     """What is drawn, how regrets are kept, and how much memory there is."""
 

@@ -30,7 +30,6 @@ table on every iteration.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -142,4 +141,4 @@ class SamplingSolver(WalkSolver):
 
 def _own(settings: SamplingSettings) -> dict[str, Any]:
     """The settings of the solver alone, of whatever is derived from them."""
-    return {field.name: getattr(settings, field.name) for field in fields(SamplingSettings)}
+    return {name: getattr(settings, name) for name in SamplingSettings.model_fields}

@@ -8,7 +8,6 @@ within one they hold its tables, up to 3 GB for five dice against five.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,7 +32,6 @@ from envs.liars_dice import LiarsDice
 __all__ = ["RoundsLearner", "RoundsSettings"]
 
 
-@dataclass(frozen=True)
 class RoundsSettings(Options):
     """Settings of a run."""
 

@@ -15,7 +15,6 @@ Bowling, "Computing robust counter-strategies", 2007).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +45,6 @@ __all__ = ["SampledMatch", "SampledMatchSettings"]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
 class SampledMatchSettings(WalkSettings):
     """What players go by, who the others are, how regrets are kept, and how much memory there is."""
 

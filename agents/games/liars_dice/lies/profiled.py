@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,7 @@ class ProfiledAgent(Agent):
         if parsed.lie_max == "table":
             raise OptionError("a policy has no table: set lie_max to 'legal'")
         self.base = make_agent(base, game, **(base_params or {}))
-        self.profiles = LieProfiles(replace(parsed, lie_max="legal"))
+        self.profiles = LieProfiles(parsed.replace(lie_max="legal"))
         self.wants_tokens = self.base.wants_tokens
         self._spotter = CallSpotter(game)
         self._opponents: dict[str, int] = {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from envs.core.options import Options, option
 
 __all__ = ["LieSettings"]
@@ -11,7 +9,6 @@ __all__ = ["LieSettings"]
 READINGS = ("text", "code")
 
 
-@dataclass(frozen=True)
 class LieSettings(Options):
     """Settings of lie profiling.
 
