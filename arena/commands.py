@@ -96,14 +96,14 @@ def exploitability(arguments: argparse.Namespace) -> None:
     check_out(arguments.out)
     spec = make_spec(arguments, min_agents=1)
     game = spec.build_game()
-    judge = exact.make_judge(game, len(spec.agents), arguments.max_nodes, arguments.form)
-    found = exact.distances(judge, spec.agents, arguments.samples, spec.seed)
-    rows, notes = exact.to_rows(found, game.facts.num_players), exact.notes(found, judge)
+    evaluator = exact.make_evaluator(game, len(spec.agents), arguments.max_nodes, arguments.form)
+    found = exact.distances(evaluator, spec.agents, arguments.samples, spec.seed)
+    rows, notes = exact.to_rows(found, game.facts.num_players), exact.notes(found, evaluator)
     print("\n".join([f"{game!r}: distance from an equilibrium", "", *columns(rows), "", *notes]))
     content = {
         "game": game.id,
         "options": game.options.to_dict(),
-        "form": judge.form,
+        "form": evaluator.form,
         "seed": spec.seed,
         "agents": [distance.to_dict() for distance in found],
     }

@@ -12,7 +12,7 @@ __all__ = ["PolicyLearner", "SolverLearner"]
 
 
 class PolicyLearner(Learner):
-    """A solver at school: its player plays the policy that it has come to."""
+    """Trains a solver: its player plays the policy that it has come to."""
 
     unit = "iterations"
     converges = True
@@ -48,7 +48,7 @@ class SolverLearner(PolicyLearner):
     solver: Resumable
 
     def state_dict(self) -> State:
-        """The tables of the solver, its generators if it has any, and where it is."""
+        """The arrays of the solver, its generators if it has any, and where it is."""
         return self.solver.state_dict()
 
     def load_state_dict(self, state: State) -> None:

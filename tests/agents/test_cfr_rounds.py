@@ -10,9 +10,9 @@ import pytest
 from agents.base import Actions, Agent, Views
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
-from agents.cfr.tables import tabulate
+from agents.cfr.tree_policies import tabulate
 from agents.cfr.vector import VectorCFRSolver
-from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundCoding, is_alive
+from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundAbstraction, lowest_alive
 from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.cfr.match import rounds_of
 from agents.games.liars_dice.cfr.rounds import RoundSolver
@@ -76,8 +76,9 @@ def test_keys_know_the_same_live_faces_as_the_shape(raising, wild) -> None:
     shape = make_shape((2, 1), raising=raising, wild=wild, faces=4)
     rules = shape.game.rules.view(RULES)[0]
     for standing, level in enumerate(shape.levels):
-        alive = {f for f in range(1, 5) if is_alive(rules, 3, standing - 1, f)}
-        # A face that was never worth a bid may be called alive; it must not be called dead.
+        lowest = lowest_alive(rules, 3, standing - 1)
+        alive = {f for f in range(1, 5) if f >= lowest or f == rules.wild_face}
+        # A face that nobody would bid may be called alive; it must not be called dead.
         assert alive >= shape.alive[level]
         assert len({shape.kind([f], level) for f in alive}) == len(
             {f for f in alive if f in shape.alive[level]}
@@ -115,7 +116,7 @@ def test_same_iterations_as_the_written_tree(dice, options, variant) -> None:
         # and plain code. A regret is good to some 1e-7 of the largest payoff, a probability to that
         # divided by what the positive regrets of its decision add up to.
         regrets = np.maximum(public.state_dict()["regrets"], 0.0)
-        total = np.bincount(tree.pair_infosets, regrets)[tree.pair_infosets]
+        total = np.bincount(tree.sequence_infosets, regrets)[tree.sequence_infosets]
         errors = tabulate(agent, tree).probs - public.current_policy()
         assert np.abs(errors * np.maximum(total, 0.01)).max() < 1e-6
 
@@ -259,7 +260,7 @@ def test_policy_file_keeps_its_coding(tmp_path) -> None:
     game = LiarsDice(dice=1)
     policy = solve(game).player().table
     loaded = Policy.load(policy.save(tmp_path / "match.npz"), game)
-    assert loaded.coding == "round"
+    assert loaded.abstraction == "round"
     assert (loaded.probs == policy.probs).all()
 
 
@@ -273,7 +274,7 @@ def test_short_memory_forgets_early_bids_only() -> None:
         batch.begin(row, row)
         for bid in bids:
             batch.step(row, np.array([bid]))
-        return int(RoundCoding(game, memory)(batch.views(row))[0])
+        return int(RoundAbstraction(game, memory)(batch.views(row))[0])
 
     assert key_after([0, 4, 10], 1) == key_after([0, 9, 10], 1)
     assert key_after([0, 4, 10], 2) != key_after([0, 9, 10], 2)

@@ -214,7 +214,9 @@ def make_table(
         )
     except MemoryError as error:
         size = table_bytes(max_rows, max_entries, num_baselines, has_regrets) / 1e9
-        raise OptionError(f"{size:,.1f} GB of memory are not available: lower max_infosets") from error
+        raise OptionError(
+            f"{size:,.1f} GB of memory are not available: lower max_infosets"
+        ) from error
 
 
 def read_rows(table: HashTable) -> Rows:

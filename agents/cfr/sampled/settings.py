@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.sampled.hash_tables import table_bytes
-from agents.cfr.sampled.nodes import (
+from agents.cfr.sampled.workspace import (
     BY_HISTORY,
     BY_INFOSET,
     CHANCE_ONLY,

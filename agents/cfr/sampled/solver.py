@@ -39,7 +39,7 @@ from agents.cfr.response import exploitability
 from agents.cfr.sampled.hash_tables import enter_rows, rows_by_key
 from agents.cfr.sampled.settings import SamplingSettings
 from agents.cfr.sampled.walk_solver import WalkSolver
-from agents.cfr.tables import from_policy
+from agents.cfr.tree_policies import from_policy
 from agents.policy import Policy, PolicyError
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game

@@ -27,12 +27,6 @@ from numba import from_dtype
 from agents.cfr.sampled.hash_tables import LEFT_OUT, TABLE
 from agents.cfr.sampled.hooks import NONE, SAMPLED_GAME
 from agents.cfr.sampled.nodes import (
-    CHANCE_ONLY,
-    EXTERNAL,
-    NO_BASELINES,
-    OUTCOME,
-    PLAN,
-    WORKSPACE,
     action_at,
     add_policy,
     add_regrets,
@@ -44,6 +38,14 @@ from agents.cfr.sampled.nodes import (
     find_baselines,
     mean_value,
     play,
+)
+from agents.cfr.sampled.workspace import (
+    CHANCE_ONLY,
+    EXTERNAL,
+    NO_BASELINES,
+    OUTCOME,
+    PLAN,
+    WORKSPACE,
 )
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER

@@ -20,9 +20,9 @@ from agents.cfr.sampled.hash_tables import (
     rows_state,
 )
 from agents.cfr.sampled.hooks import SampledGame
-from agents.cfr.sampled.nodes import Workspace
 from agents.cfr.sampled.settings import WalkSettings, bytes_text
 from agents.cfr.sampled.walk import TOO_LONG, run_walks
+from agents.cfr.sampled.workspace import Workspace
 from agents.cfr.states import check_header, damaged, make_header
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -194,7 +194,7 @@ class WalkSolver(ABC):
         if not self._baselines.baselines.size:
             return {}
         rows = read_rows(self._baselines)
-        state = {"baselines": self._baselines.baselines[rows.entries]}
+        state: dict[str, Any] = {"baselines": self._baselines.baselines[rows.entries]}
         if self._baselines is not self._table:
             state |= {"history_keys": rows.keys, "history_sizes": rows.sizes}
         return state

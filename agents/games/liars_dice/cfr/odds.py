@@ -206,7 +206,7 @@ def rule_action(r, spot, chances):
     return np.int64(r.liar) if rule_calls(r, spot, chances, likeliest) else np.int64(likeliest)
 
 
-# ---- abstract actions and keys ---------------------------------------------------------------------
+# ---- abstract actions and keys -------------------------------------------------------------------
 
 
 @helper

@@ -6,6 +6,8 @@ own seat, and empty seats are passed over: without them the game is the same.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -162,7 +164,7 @@ def deviate(state, rules, rng, numbers, tables):
     return np.int64(r.liar) if bid == NO_BID else np.int64(bid)
 
 
-_SHARED = {
+_SHARED: dict[str, Any] = {
     "position": position,
     "is_active": is_active,
     "explore": explore,

@@ -32,8 +32,7 @@ class SampledRoundsLearner(SamplingLearner):
         return SampledMatch(self.game, self.task.seed, self.settings)
 
     def update(self, amount: int) -> Mapping[str, float]:
-        """Run so many iterations; ``charts/opening_value`` is what player 0 may
-        expect of a match."""
+        """Run so many iterations; the opening value is what player 0 may expect of a match."""
         values = super().update(amount)
         return {**values, "charts/opening_value": float(self.solver.opening_values()[0])}
 

@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from agents.cfr.sampled.hash_tables import rows_by_key
 from agents.cfr.sampled.hooks import SampledGame
-from agents.cfr.sampled.nodes import Workspace
 from agents.cfr.sampled.settings import WalkSettings
 from agents.cfr.sampled.walk_solver import WalkSolver
+from agents.cfr.sampled.workspace import Workspace
 from agents.games.liars_dice.cfr.keys import ALL_BIDS
 from agents.games.liars_dice.cfr.odds import NUM_ABSTRACT, make_chances
 from agents.games.liars_dice.cfr.sampled_hooks import (
@@ -46,7 +46,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class SampledMatchSettings(WalkSettings):
-    """What players go by, who the others are, how regrets are kept, and how much memory there is."""
+    """What players go by, who the others are, and how much memory there is."""
 
     entries_per_infoset: ClassVar[int] = 30
 
