@@ -7,6 +7,7 @@ and stand for another action in every view.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, cast
@@ -15,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Views
+from envs.core.batch import Batch, random_actions
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
+from envs.core.rng import fill_streams, stream
 
 __all__ = [
     "ABSTRACTIONS",
@@ -28,12 +31,14 @@ __all__ = [
     "Keys",
     "as_action_abstraction",
     "find_abstraction",
+    "probe_encoding",
 ]
 
 Keys = npt.NDArray[np.uint64]
 InformationAbstraction = Callable[[Views], Keys]
 
 INFOSET = "infoset"
+_PROBE_GAMES = 16
 ABSTRACTIONS: Mapping[str, str] = MappingProxyType(
     {
         "round": "agents.games.liars_dice.cfr.keys:RoundAbstraction",
@@ -87,3 +92,28 @@ def as_action_abstraction(abstraction: InformationAbstraction) -> ActionAbstract
 
 def _infoset_keys(views: Views) -> Keys:
     return views.keys
+
+
+def probe_encoding(game: Game, abstraction: str = INFOSET) -> str:
+    """A fingerprint of the keys and abstract actions that random games go through.
+
+    It changes with the rules, with what players see and with how that is folded, even if somebody
+    forgets to raise a version number.
+    """
+    rows = np.arange(_PROBE_GAMES)
+    batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
+    rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
+    fill_streams(stream(0, "probe", "choice"), rows, rngs)
+    encode = find_abstraction(abstraction, game)
+    with_actions = as_action_abstraction(encode)
+    digest = hashlib.sha256()
+    batch.begin(rows, rows)
+    while len(rows := np.flatnonzero(batch.turns >= 0)):
+        own = rngs[rows]
+        views = batch.views(rows)
+        digest.update(encode(views).tobytes())
+        if with_actions is not None:
+            digest.update(with_actions.abstract(views).actions.tobytes())
+        batch.step(rows, random_actions(views.masks, own))
+        rngs[rows] = own
+    return digest.hexdigest()[:16]

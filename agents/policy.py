@@ -24,14 +24,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.abstraction import INFOSET, Keys, as_action_abstraction, find_abstraction
+from agents.abstraction import (
+    INFOSET,
+    AbstractViews,
+    Keys,
+    as_action_abstraction,
+    find_abstraction,
+    probe_encoding,
+)
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state
-from envs.core.batch import Batch, random_actions
-from envs.core.compiling import compiled
+from envs.core.batch import random_actions
+from envs.core.compiling import compiled, helper
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.rng import Words, fill_streams, stream, uniform
+from envs.core.rng import Words, uniform
 
 __all__ = [
     "ENCODING_VERSION",
@@ -42,14 +49,13 @@ __all__ = [
 ]
 
 FORMAT = "masquerade policy"
-FILE_VERSION = 1
+FILE_VERSION = 2
 ENCODING_VERSION = 1
 """Rises when the keys of information sets are folded in another way."""
 FILE_NAME = "policy.npz"
 """What a policy is called in the folder of a run."""
 
 UNKNOWN = -1
-_PROBE_GAMES = 16
 
 Floats = npt.NDArray[np.float64]
 
@@ -182,31 +188,6 @@ _ARRAYS: dict[str, Any] = {
 }
 
 
-def probe_encoding(game: Game, abstraction: str = INFOSET) -> str:
-    """A fingerprint of the keys and abstract actions that random games go through.
-
-    It changes with the rules, with what players see and with how that is folded, even if somebody
-    forgets to raise a version number.
-    """
-    rows = np.arange(_PROBE_GAMES)
-    batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
-    rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
-    fill_streams(stream(0, "probe", "choice"), rows, rngs)
-    encode = find_abstraction(abstraction, game)
-    with_actions = as_action_abstraction(encode)
-    digest = hashlib.sha256()
-    batch.begin(rows, rows)
-    while len(rows := np.flatnonzero(batch.turns >= 0)):
-        own = rngs[rows]
-        views = batch.views(rows)
-        digest.update(encode(views).tobytes())
-        if with_actions is not None:
-            digest.update(with_actions.abstract(views).actions.tobytes())
-        batch.step(rows, random_actions(views.masks, own))
-        rngs[rows] = own
-    return digest.hexdigest()[:16]
-
-
 def _file(path: Path) -> Path:
     return path / FILE_NAME if path.is_dir() or not path.suffix else path
 
@@ -239,8 +220,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 def _check(path: Path, header: Mapping[str, Any], game: Game) -> None:
     if header.get("version") != FILE_VERSION:
         raise PolicyError(
-            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION}: "
-            f"save it anew"
+            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION} (its "
+            f"'coding' is called 'abstraction' now): solve the game again"
         )
     if header.get("game") != game.id:
         raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
@@ -266,18 +247,23 @@ def _check_encoding(path: Path, encoding: Any, game: Game, abstraction: str) -> 
 # ---- playing -------------------------------------------------------------------------------------
 
 
+@helper
+def find_row(keys, key):
+    """The row of a key by binary search, or UNKNOWN."""
+    low, high = 0, keys.size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < keys.size and keys[low] == key else UNKNOWN
+
+
 @compiled(types.void(types.uint64[::1], types.uint64[::1], types.int64[::1]))
 def _find(keys, wanted, rows):
-    """Binary search for every wanted key."""
     for i in range(wanted.size):
-        low, high = 0, keys.size
-        while low < high:
-            middle = (low + high) // 2
-            if keys[middle] < wanted[i]:
-                low = middle + 1
-            else:
-                high = middle
-        rows[i] = low if low < keys.size and keys[low] == wanted[i] else UNKNOWN
+        rows[i] = find_row(keys, wanted[i])
 
 
 @compiled(
@@ -366,8 +352,7 @@ class PolicyAgent(Agent):
 
     def act(self, views: Views) -> Actions:
         """Draw once from each row's generator."""
-        found = self._with_actions.abstract(views) if self._with_actions else None
-        rows = self.table.find(found.keys if found else self._encode(views))
+        found, rows = self._look_up(views)
         actions = np.empty(len(views), np.int64)
         table = self.table
         _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
@@ -383,10 +368,14 @@ class PolicyAgent(Agent):
             views.rngs[unknown] = rngs
         return actions
 
+    def _look_up(self, views: Views) -> tuple[AbstractViews | None, npt.NDArray[np.int64]]:
+        """What abstract actions stand for, if there are such, and the row of every view."""
+        found = self._with_actions.abstract(views) if self._with_actions else None
+        return found, self.table.find(found.keys if found else self._encode(views))
+
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
-        found = self._with_actions.abstract(views) if self._with_actions else None
-        rows = self.table.find(found.keys if found else self._encode(views))
+        found, rows = self._look_up(views)
         table = self.table
         out = np.zeros((len(views), self.game.facts.num_actions))
         unknown = np.flatnonzero(rows == UNKNOWN)

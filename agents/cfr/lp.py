@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.guarantees import has_guarantee
 from envs.core.errors import MasqueradeError
 
 __all__ = ["Solution", "solve_lp"]
@@ -54,10 +55,10 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
     """
     from scipy.optimize import linprog
 
-    facts = tree.game.facts
-    if facts.num_players != 2 or facts.return_sum != 0.0:
+    if not has_guarantee(tree.game):
         raise MasqueradeError(
-            f"{tree.game!r} is no two-player zero-sum game: use CFRSolver, which takes any game"
+            f"{tree.game!r} is no game of two players for a constant sum: use CFRSolver, which "
+            "takes any game"
         )
     if method not in METHODS:
         raise MasqueradeError(f"unknown method '{method}': choose from {', '.join(METHODS)}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from agents.learning.learner import Learner, State
+from agents.cfr.guarantees import say_if_no_guarantee
+from agents.learning.learner import Learner, State, Task
 from agents.policy import Policy, PolicyAgent
+from envs.core.options import Options
 
 __all__ = ["PolicyLearner", "SolverLearner"]
 
@@ -46,6 +48,11 @@ class SolverLearner(PolicyLearner):
     """One solver from beginning to end: what it knows is all there is to be saved."""
 
     solver: Resumable
+
+    def __init__(self, task: Task, settings: Options) -> None:
+        """Say so if the solver promises nothing for this game."""
+        super().__init__(task, settings)
+        say_if_no_guarantee(task.game)
 
     def state_dict(self) -> State:
         """The arrays of the solver, its generators if it has any, and where it is."""

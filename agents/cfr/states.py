@@ -20,7 +20,7 @@ from envs.core.game import Game
 
 __all__ = ["check_header", "damaged", "make_header"]
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 
 def make_header(game: Game, **learning: Any) -> dict[str, Any]:

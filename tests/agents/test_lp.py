@@ -72,7 +72,9 @@ def test_what_the_players_own_choices_rule_out_is_marked() -> None:
 
 
 def test_games_for_more_players_are_refused() -> None:
-    with pytest.raises(MasqueradeError, match="no two-player zero-sum game: use CFRSolver"):
+    with pytest.raises(
+        MasqueradeError, match="is no game of two players for a constant sum: use CFRSolver"
+    ):
         solve_lp(GameTree(make_game("kuhn_v0", num_players=3)))
 
 

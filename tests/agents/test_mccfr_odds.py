@@ -158,7 +158,7 @@ def test_abstract_actions_are_what_they_are_called(options) -> None:
 
 @pytest.mark.parametrize("memory", [0, 1, 2])
 def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
-    """Decisions of matches by abstract actions are those that the solver knows, and hardly any others."""
+    """Decisions of matches by abstract actions are what the solver knows, and hardly any others."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=3, wild="ones", raising="count_first")
     solver = solve(game, 6_000, memory=memory, exploration=0.0)
     encode = find_abstraction(solver.settings.policy_abstraction, game)

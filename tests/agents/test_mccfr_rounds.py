@@ -87,10 +87,13 @@ def test_three_players_come_near_an_equilibrium(options) -> None:
     tree = GameTree(game)
     found = []
     for num_iterations in (100, 30_000):
-        solver = solve(game, num_iterations, least=0.0)
-        agent = PolicyAgent(game, policy=solver.to_policy())
-        probs = tabulate(agent, tree).probs
-        found.append(nash_conv(tree, probs))
+        distances = []
+        for seed in range(3):
+            solver = solve(game, num_iterations, seed, least=0.0)
+            agent = PolicyAgent(game, policy=solver.to_policy())
+            probs = tabulate(agent, tree).probs
+            distances.append(nash_conv(tree, probs))
+        found.append(np.median(distances))
     assert agent.num_unknown == 0
     assert found[1] < 0.05
     assert found[1] < found[0] / 3

@@ -102,7 +102,7 @@ def test_another_game_is_refused(path: Path, game: Game, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 0}, "has version 0, this is version 1: save it anew"),
+        ({"version": 0}, "has version 0, this is version 2 .*: solve the game again"),
         ({"encoding": [0, "abc"]}, "encodes what players see as an older version"),
         ({"checksum": "abc"}, "checksum is wrong"),
         ({"format": "recipe"}, "is no policy file"),

@@ -34,7 +34,7 @@ from agents.games.liars_dice.cfr.match import (
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, SHAPE, RoundShape
 from agents.games.liars_dice.odds_ratio import multiply_odds
-from agents.policy import Policy, PolicyAgent
+from agents.policy import UNKNOWN, Policy, PolicyAgent, find_row
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -69,19 +69,6 @@ class Known(NamedTuple):
 _KNOWN = types.NamedTuple(
     (types.uint64[::1], types.int64[::1], types.int32[::1], types.float64[::1]), Known
 )
-
-
-@inlined
-def find_row(keys, key):
-    """The row of a key, or -1."""
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < keys.size and keys[low] == key else -1
 
 
 @inlined
@@ -143,7 +130,7 @@ def fill_side(shape, player, memory, known, factors, bound, field, weights):
             for h in range(width):
                 if field.has_hand[depth, h]:
                     row = find_row(known.keys, fold_hand(key, field.hands[level, h]))
-                    if row >= 0:
+                    if row != UNKNOWN:
                         fill_row(
                             shape,
                             frame,
