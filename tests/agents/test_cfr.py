@@ -24,13 +24,13 @@ LEDUC = GameTree(make_game("leduc_v0"))
 
 
 def theirs_on(tree: GameTree, names: list[str], policy: Any) -> Probs:
-    """OpenSpiel's policy in the order of our pairs."""
+    """OpenSpiel's policy in the order of our sequences."""
     if hasattr(policy, "policy_for_key"):
         rows = {name: policy.policy_for_key(name) for name in names}
     else:
         rows = {name: dict(policy.get_state_policy(name)) for name in names}
-    pairs = zip(tree.sequence_infosets.tolist(), tree.sequence_actions.tolist(), strict=True)
-    return np.array([rows[names[s]][a] for s, a in pairs])
+    sequences = zip(tree.sequence_infosets.tolist(), tree.sequence_actions.tolist(), strict=True)
+    return np.array([rows[names[s]][a] for s, a in sequences])
 
 
 # (our variant, its changed settings, their solver)
@@ -117,8 +117,9 @@ def test_simultaneous_regrets_of_three_players_equal_openspiels() -> None:
     ours = CFRSolver(KUHN_3, "cfr", **SIMULTANEOUS)
     ours.run(1)
     rows = [theirs._info_state_nodes[name] for name in infostate_names(KUHN_3, game)]
-    pairs = zip(KUHN_3.sequence_infosets.tolist(), KUHN_3.sequence_actions.tolist(), strict=True)
-    expected = [rows[s].cumulative_regret[a] for s, a in pairs]
+    infosets, actions = KUHN_3.sequence_infosets.tolist(), KUHN_3.sequence_actions.tolist()
+    sequences = zip(infosets, actions, strict=True)
+    expected = [rows[s].cumulative_regret[a] for s, a in sequences]
     np.testing.assert_allclose(ours.state_dict()["regrets"], expected, atol=1e-14)
 
 
@@ -150,10 +151,10 @@ def test_predictive_plays_as_if_the_last_regrets_came_again() -> None:
     own = slice(0, KUHN.sequences_of(0).stop)
     regrets, twice = (s.state_dict()["regrets"][own] for s in (plain, predictive))
     np.testing.assert_array_equal(regrets, twice)
-    gains = np.where(regrets > 0, 2 * regrets, 0.0)
+    doubled = np.where(regrets > 0, 2 * regrets, 0.0)
     weights = np.zeros(KUHN.num_sequences)
     # Where an action was regretted negatively, the prediction keeps it out as well.
-    weights[own] = gains
+    weights[own] = doubled
     expected = KUHN.normalized(weights)[0][own]
     np.testing.assert_allclose(predictive.current_policy()[own], expected, atol=1e-12)
     plain.run(1)
@@ -170,22 +171,23 @@ def test_delay_leaves_the_first_iterations_out_of_the_average() -> None:
     late.run(1)
     whole.run(10)
     current = whole.current_policy()
-    sums = late.state_dict()["sums"]
+    cumulative = late.state_dict()["cumulative_policy"]
     firsts = KUHN.infosets["parent_sequence"] == KUHN.num_sequences
     own = firsts[KUHN.sequence_infosets]
-    np.testing.assert_allclose(sums[own], current[own], atol=1e-12)
+    np.testing.assert_allclose(cumulative[own], current[own], atol=1e-12)
 
 
 def test_averaging_is_by_power_of_the_iteration() -> None:
     quadratic = CFRSolver(KUHN, "cfr+", averaging="quadratic")
     plain = CFRSolver(KUHN, "cfr+")
-    sums = np.zeros(KUHN.num_sequences)
+    cumulative = np.zeros(KUHN.num_sequences)
     own = (KUHN.infosets["parent_sequence"] == KUHN.num_sequences)[KUHN.sequence_infosets]
     for t in range(1, 6):
-        sums += t**2 * plain.current_policy()
+        cumulative += t**2 * plain.current_policy()
         plain.run(1)
     quadratic.run(5)
-    np.testing.assert_allclose(quadratic.state_dict()["sums"][own], sums[own], rtol=1e-12)
+    found = quadratic.state_dict()["cumulative_policy"]
+    np.testing.assert_allclose(found[own], cumulative[own], rtol=1e-12)
 
 
 # ---- going on ------------------------------------------------------------------------------------

@@ -70,15 +70,15 @@ def estimates(
         solver.run(portion)
         totals.append(solver.state_dict()[name])
     portions = np.diff(totals, axis=0) / portion
-    pairs = np.empty(tree.num_sequences, np.int64)
+    sequences = np.empty(tree.num_sequences, np.int64)
     firsts = dict(zip(tree.infosets["key"].tolist(), tree.infosets["first_sequence"], strict=True))
     state, at = solver.state_dict(), 0
     for key, size in zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True):
-        pairs[at : at + size] = firsts[key] + np.arange(size)
+        sequences[at : at + size] = firsts[key] + np.arange(size)
         at += size
     mean, error = np.empty(tree.num_sequences), np.empty(tree.num_sequences)
-    mean[pairs] = portions.mean(axis=0)
-    error[pairs] = portions.std(axis=0, ddof=1) / np.sqrt(num_portions)
+    mean[sequences] = portions.mean(axis=0)
+    error[sequences] = portions.std(axis=0, ddof=1) / np.sqrt(num_portions)
     return mean, error
 
 
@@ -108,7 +108,7 @@ def test_policies_count_in_the_average_as_their_player_comes_to_use_them(
     way: dict[str, Any],
 ) -> None:
     tree, probs = KUHN, some_policy(KUHN)
-    mean, error = estimates(tree, probs, way, "sums")
+    mean, error = estimates(tree, probs, way, "cumulative_policy")
     reach = np.empty(tree.num_sequences + 1)
     for player in range(tree.num_players):
         fill_reach(tree.form, player, probs, reach)
@@ -221,7 +221,7 @@ def test_bytes_are_known_before_the_start(baselines: str) -> None:
         sampling="outcome", baselines=baselines, max_infosets=5_000, max_entries=9_000
     )
     solver = SamplingSolver(LEDUC.game, settings=settings)
-    tables = {id(table): table for table in (solver._table, solver._book)}.values()
+    tables = {id(table): table for table in (solver._table, solver._baselines)}.values()
     used = sum(array.nbytes for table in tables for array in table)
     assert settings.table_bytes(LEDUC.game) == solver.nbytes == used
     assert used > (0 if baselines == "none" else 9_000 * 2 * 4)

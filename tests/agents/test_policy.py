@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.abstraction import probe_encoding
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tree_policies import from_policy, tabulate, to_policy
-from agents.policy import Policy, PolicyAgent, PolicyError, probe_encoding
+from agents.policy import Policy, PolicyAgent, PolicyError
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, new_rng
