@@ -10,7 +10,8 @@ Three rules keep matches fair and repeatable:
   determinized;
 * its chance comes from ``views.rngs``, row by row, so its choice in a game does not depend on which
   games share the batch;
-* it may hold no state that ties one row to another.
+* what it keeps between moves belongs to a game (``views.game_ids`` tell them apart), so that no row
+  depends on another.
 
 An agent is as it was made: it does not learn while it plays, unless it is asked to
 (``begin_learning``). Then it is told after every move what each of its seats may know (``watch``),
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,23 +31,15 @@ import numpy.typing as npt
 
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.rng import Words
+from envs.core.rollouts import RowsFailed
+from envs.core.sides import roles_of
 from envs.core.views import Views
 
 __all__ = ["Actions", "Agent", "Moment", "Probs", "RowsFailed", "Views"]
 
 Actions = npt.NDArray[np.int64]
 Probs = npt.NDArray[np.float64]
-
-
-class RowsFailed(MasqueradeError):
-    """An agent has no answer for some rows of a batch; its answers for the others are kept."""
-
-    def __init__(self, actions: Actions, reasons: Mapping[int, str]) -> None:
-        """``reasons`` says for each failed row why; ``actions`` of those rows mean nothing."""
-        self.actions = actions
-        self.reasons = dict(reasons)
-        first = next(iter(self.reasons.values()))
-        super().__init__(f"{len(reasons)} of {len(actions)} rows failed, the first: {first}")
 
 
 @dataclass(frozen=True)
@@ -74,9 +67,16 @@ class Agent(ABC):
     """
 
     wants_tokens: bool = False
-    """Set it to use ``views.tokens``; matches then keep the actions of every game."""
+    """Set it to use ``views.tokens``; games then keep what every player has seen."""
+    num_past: int = 0
+    """How many earlier observations ``views.past_observations`` is to have."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it plays; empty: every game."""
+    roles: tuple[str, ...] = ()
+    """The roles it can play; empty: every role of its games."""
+    end_games: Callable[[Words, Actions, Probs], None] | None = None
+    """Define ``end_games(self, game_ids, seats, returns)`` to hear which of its games are over: the
+    ids that its views had, [n], its seats in them, [n], and everybody's returns, [n, players]."""
     keeps_time: ClassVar[bool] = False
     """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
     name: str = ""
@@ -107,6 +107,13 @@ class Agent(ABC):
         (True, False)
         """
         return not cls.game_ids or game_id in cls.game_ids
+
+    def can_sit(self, seat: int) -> bool:
+        """Whether it can play the role of a seat."""
+        role = self.game.facts.seats[seat].role
+        # A role that the game does not have says nothing about the roles that it has.
+        own = set(self.roles) & set(roles_of(self.game.facts))
+        return role in own or not own
 
     @classmethod
     def takes(cls, parameter: str) -> bool:

@@ -44,7 +44,7 @@ from arena.statistics.intervals import Interval, mean_interval
 from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine, write_json
 from envs import make_game
-from envs.adapters.seats import SeatGames
+from envs.adapters.seats import make_seat_games
 from envs.core.game import Game
 
 __all__ = ["main"]
@@ -208,19 +208,20 @@ def train_rlcard(setting: Setting, seed: int) -> Probs:
         learning_rate=LEARNING_RATE,
         device=torch.device("cpu"),
     )
-    games = SeatGames(game, 1, "rotate", setting.opponent, seed)
+    games = make_seat_games(game, 1, "rotate", setting.opponent, [seed])
     row = np.arange(1)
-    games.begin(row)
+    games.deal()
     state = _rlcard_state(*games.observe(row))
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         for _ in range(setting.num_steps):
             action = learner.step(state)
-            reward = float(games.act(row, np.array([action]))[0])
+            games.act(row, np.array([action]))
+            reward = float(games.rewards(row)[0])
             is_over = bool(games.is_over[0])
             after = _rlcard_state(*games.observe(row))
             learner.feed((state, action, reward, after, is_over))
             if is_over:
-                games.begin(row)
+                games.deal()
                 after = _rlcard_state(*games.observe(row))
             state = after
     return tabulate(_RLCardPlayer(game, learner), setting.tree, num_samples=1).probs

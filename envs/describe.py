@@ -1,7 +1,7 @@
-"""Write ``docs/games/``: the page of every game, from the game itself.
+"""Write ``docs/games/`` and its pictures: the page of every game, from the game itself.
 
-``python -m envs.describe`` writes the pages anew; a test fails when they no longer say what the
-code does.
+``python -m envs.describe`` writes them anew; a test fails when they no longer show what the code
+does.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from envs import GAMES, make_game
-from envs.core import Game, new_rng
+from envs.core import Game, Position, below, new_rng
 
-__all__ = ["describe", "main"]
+__all__ = ["describe", "main", "picture"]
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "games"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+SEED = 5
+MAX_CHOICE = 9
 MAX_ACTIONS = 12
+NUM_GAMES = 200
 
 
 def describe(game_id: str) -> str:
@@ -32,14 +37,17 @@ def describe(game_id: str) -> str:
     returns = f"{facts.min_return:g} to {facts.max_return:g}"
     if facts.return_sum is not None:
         returns += f", adding up to {facts.return_sum:g}"
-    position = game.new_position()
-    position.play_chance(new_rng(0))
+    position = _position(game)
+    viewer = _viewer(position)
     return "\n".join(
         [
             f"# {title.rstrip('.')} (`{game.id}`)",
             "",
             "<!-- Made by `python -m envs.describe`; edit the game's module instead. -->",
-            _markdown(rules),
+            "",
+            f"![The table as player {viewer} sees it](../images/{game.id}.svg)",
+            "",
+            _markdown(rules).strip(),
             "",
             "## With the default options",
             "",
@@ -59,18 +67,45 @@ def describe(game_id: str) -> str:
             "All values lie between 0 and 1.",
             "",
             *_table(
-                ("piece", "size", "meaning"),
-                ((piece.name, str(piece.size), piece.meaning) for piece in game.pieces),
+                ("field", "size", "meaning"),
+                ((field.name, str(field.size), field.meaning) for field in game.fields),
             ),
             "",
-            "## As seat 0 sees it",
+            "## The same position in words",
             "",
             "```text",
-            position.text(viewer=0),
+            position.text(viewer),
             "```",
             "",
         ]
     )
+
+
+def picture(game_id: str) -> str:
+    """The drawing that the page of a game opens with."""
+    position = _position(make_game(game_id))
+    return position.game.draw(position.state, _viewer(position)) + "\n"
+
+
+def _position(game: Game) -> Position:
+    """A random game up to its middle, when somebody is to move."""
+    rng, draws = new_rng(SEED), np.random.default_rng(SEED)
+    positions: list[Position] = []
+    position = game.new_position()
+    while not position.is_over:
+        position.play_chance(rng)
+        if position.is_over:
+            break
+        positions.append(position.copy())
+        # Low actions are small bids and calls, which make for longer games.
+        legal = position.legal_actions()
+        position.apply(legal[int(draws.integers(min(len(legal), MAX_CHOICE)))])
+    return positions[len(positions) // 2]
+
+
+def _viewer(position: Position) -> int:
+    """Whoever is to move, so that the picture shows what can be clicked."""
+    return position.turn
 
 
 def _facts(game: Game, chance: str, returns: str) -> list[tuple[str, str]]:
@@ -87,16 +122,20 @@ def _facts(game: Game, chance: str, returns: str) -> list[tuple[str, str]]:
 
 
 def _actions(game: Game) -> list[tuple[str, str]]:
-    """All actions, or the first and the last few of many."""
-    count = game.facts.num_actions
-    shown = (
-        list(range(count))
-        if count <= MAX_ACTIONS
-        else [*range(MAX_ACTIONS - 2), count - 2, count - 1]
-    )
-    rows = [(str(action), f"`{game.action_text(action)}`") for action in shown]
-    if count > MAX_ACTIONS:
-        rows.insert(MAX_ACTIONS - 2, ("...", "..."))
+    """Actions as they are said in some random games: all, or the first and the last few of many."""
+    words: dict[int, str] = {}
+    rng = new_rng(0)
+    for number in range(NUM_GAMES):
+        position = game.new_position(number)
+        position.play_chance(rng)
+        while not position.is_over:
+            legal = position.legal_actions()
+            words.update((a, position.action_text(a)) for a in legal if a not in words)
+            position.apply(legal[int(below(rng, len(legal)))])
+            position.play_chance(rng)
+    rows = [(str(action), f"`{words[action]}`") for action in sorted(words)]
+    if len(rows) > MAX_ACTIONS:
+        rows[MAX_ACTIONS - 2 : -2] = [("...", "...")]
     return rows
 
 
@@ -132,11 +171,13 @@ def _markdown(text: str) -> str:
 
 
 def main() -> None:
-    """Write every page."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    """Write every page and its picture."""
+    for folder in ("games", "images"):
+        (DOCS / folder).mkdir(parents=True, exist_ok=True)
     for game_id in GAMES:
-        (FOLDER / f"{game_id}.md").write_text(describe(game_id), encoding="utf-8")
-        print(f"docs/games/{game_id}.md")
+        (DOCS / "games" / f"{game_id}.md").write_text(describe(game_id), encoding="utf-8")
+        (DOCS / "images" / f"{game_id}.svg").write_text(picture(game_id), encoding="utf-8")
+        print(f"docs/games/{game_id}.md, docs/images/{game_id}.svg")
 
 
 if __name__ == "__main__":

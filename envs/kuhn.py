@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
-from envs.core.compiling import kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.compiling import helper, kernel
+from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
+from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -40,6 +41,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
     Kernels,
+    OptionalKernels,
 )
 from envs.core.options import Options, option
 from envs.core.rng import below
@@ -66,8 +68,19 @@ STATE = np.dtype(
 RULES = np.dtype((np.record, [("num_players", np.int32)]))
 
 
+@helper
+def winner_of(s, n):
+    """The seat that takes the pot: the highest card of those who are in."""
+    winner = NOBODY
+    for player in range(n):
+        is_in = s.first_bettor == NOBODY or s.has_bet[player]
+        if is_in and (winner == NOBODY or s.cards[player] > s.cards[winner]):
+            winner = player
+    return winner
+
+
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     s = state.view(STATE)[0]
     for player in range(MAX_PLAYERS):
         s.cards[player] = NO_CARD
@@ -156,15 +169,11 @@ def returns(state, rules, out):
     if turn(state, rules) != OVER:
         out[:] = 0.0
         return
-    winner = NOBODY
     pot = 0
     for player in range(n):
         pot += 1 + s.has_bet[player]
         out[player] = -1.0 - s.has_bet[player]
-        is_in = s.first_bettor == NOBODY or s.has_bet[player]
-        if is_in and (winner == NOBODY or s.cards[player] > s.cards[winner]):
-            winner = player
-    out[winner] += pot
+    out[winner_of(s, n)] += pot
 
 
 @kernel(OBSERVE)
@@ -189,17 +198,23 @@ def observe(state, rules, player, out):
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
-    taken = 0
-    num_taken = 0
-    if s.cards[player] != NO_CARD:
-        taken = card_bit(s.cards[player])
-        num_taken = 1
-    for other in range(s.num_dealt):
-        if other != player:
-            card = nth_card_left(taken, below(rng, n + 1 - num_taken))
-            s.cards[other] = card
-            taken |= card_bit(card)
-            num_taken += 1
+    is_over = turn(state, rules) == OVER
+    winner = winner_of(s, n)
+    while True:
+        taken = 0
+        num_taken = 0
+        if s.cards[player] != NO_CARD:
+            taken = card_bit(s.cards[player])
+            num_taken = 1
+        for other in range(s.num_dealt):
+            if other != player:
+                card = nth_card_left(taken, below(rng, n + 1 - num_taken))
+                s.cards[other] = card
+                taken |= card_bit(card)
+                num_taken += 1
+        # Everybody has seen who took the pot; the true cards fit, so this ends.
+        if not is_over or winner_of(s, n) == winner:
+            return
 
 
 @kernel(SETTLE)
@@ -234,8 +249,8 @@ class Kuhn(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
-        settle=settle,
     )
+    optional = OptionalKernels(settle=settle)
     options: KuhnOptions
 
     def make_rules(self) -> Any:
@@ -246,32 +261,32 @@ class Kuhn(Game):
         """Everybody can win two chips from each opponent and lose two."""
         n = self.options.num_players
         return Facts(
-            num_players=n,
             num_actions=2,
             num_chance_outcomes=n + 1,
             max_length=n + (2 * n - 1),
-            min_return=-2.0,
-            max_return=2.0 * (n - 1),
+            seats=equal_seats(n, -2.0, 2.0 * (n - 1)),
+            unit=CHIPS,
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Seat, own card, and the betting move by move."""
         n = self.options.num_players
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece("card", n + 1, "one-hot own card, all zero before the deal"),
-            Piece("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField("card", n + 1, "one-hot own card, all zero before the deal"),
+            ObservationField("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
         )
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         """``pass`` or ``bet``."""
         return ("pass", "bet")[action]
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt."""
-        return f"deals {self._card_name(outcome)}"
+        return f"deals {self.card_name(outcome)}"
 
-    def _card_name(self, card: int) -> str:
+    def card_name(self, card: int) -> str:
+        """Rank of a card, or a dash for none."""
         names = (
             "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
         )
@@ -284,10 +299,16 @@ class Kuhn(Game):
         lines = []
         for player in range(self.options.num_players):
             is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self._card_name(s.cards[player]) if is_visible else "?"
+            card = self.card_name(s.cards[player]) if is_visible else "?"
             mark = ">" if to_move == player else " "
             lines.append(f"{mark} player {player}: card {card}, {1 + s.has_bet[player]} in the pot")
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/kuhn.py``."""
+        from envs.drawings.kuhn import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""

@@ -32,7 +32,8 @@ import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import helper, kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
+from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -48,6 +49,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
     Kernels,
+    OptionalKernels,
 )
 from envs.core.options import Options, option
 from envs.core.rng import below
@@ -132,8 +134,22 @@ def hand_strength(card, public):
     return card // 2 + (MAX_PLAYERS + 1 if card // 2 == public // 2 else 0)
 
 
+@helper
+def winners_of(s, n):
+    """Who shares the pot: a bit for each seat with the strongest hand of those who are in."""
+    best = -1
+    winners = 0
+    for player in range(n):
+        strength = hand_strength(s.cards[player], s.public)
+        if s.has_folded[player] or strength < best:
+            continue
+        winners = winners | 1 << player if strength == best else 1 << player
+        best = strength
+    return winners
+
+
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
     for player in range(MAX_PLAYERS):
@@ -259,19 +275,15 @@ def returns(state, rules, out):
     out[:] = 0.0
     if s.to_move != OVER:
         return
+    winners = winners_of(s, n)
     pot = 0
-    best = -1
     num_winners = 0
     for player in range(n):
         pot += s.chips[player]
-        strength = hand_strength(s.cards[player], s.public)
-        if s.has_folded[player] or strength < best:
-            continue
-        num_winners = num_winners + 1 if strength == best else 1
-        best = strength
+        num_winners += winners >> player & 1
     for player in range(n):
         out[player] = -s.chips[player]
-        if not s.has_folded[player] and hand_strength(s.cards[player], s.public) == best:
+        if winners >> player & 1:
             out[player] += pot / num_winners
 
 
@@ -303,20 +315,25 @@ def observe(state, rules, player, out):
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
-    taken = 0
-    num_left = r.deck_size
-    if s.cards[player] != NO_CARD:
-        taken |= card_bit(s.cards[player])
-        num_left -= 1
-    if s.public != NO_CARD:
-        taken |= card_bit(s.public)
-        num_left -= 1
-    for other in range(s.num_dealt):
-        if other != player:
-            card = nth_card_left(taken, below(rng, num_left))
-            s.cards[other] = card
-            taken |= card_bit(card)
+    winners = winners_of(s, r.num_players)
+    while True:
+        taken = 0
+        num_left = r.deck_size
+        if s.cards[player] != NO_CARD:
+            taken |= card_bit(s.cards[player])
             num_left -= 1
+        if s.public != NO_CARD:
+            taken |= card_bit(s.public)
+            num_left -= 1
+        for other in range(s.num_dealt):
+            if other != player:
+                card = nth_card_left(taken, below(rng, num_left))
+                s.cards[other] = card
+                taken |= card_bit(card)
+                num_left -= 1
+        # Everybody has seen who took the pot; the true cards fit, so this ends.
+        if s.to_move != OVER or winners_of(s, r.num_players) == winners:
+            return
 
 
 @kernel(SETTLE)
@@ -351,8 +368,8 @@ class Leduc(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
-        settle=settle,
     )
+    optional = OptionalKernels(settle=settle)
     options: LeducOptions
 
     def make_rules(self) -> Any:
@@ -365,36 +382,39 @@ class Leduc(Game):
         """Everybody can win ``MAX_CHIPS`` from each opponent and lose as many."""
         n, deck_size, longest_round = (int(x) for x in self.rules)
         return Facts(
-            num_players=n,
             num_actions=NUM_ACTIONS,
             num_chance_outcomes=deck_size,
             max_length=n + 1 + NUM_ROUNDS * longest_round,
-            min_return=-float(MAX_CHIPS),
-            max_return=float(MAX_CHIPS * (n - 1)),
+            seats=equal_seats(n, -float(MAX_CHIPS), float(MAX_CHIPS * (n - 1))),
+            unit=CHIPS,
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Seat, cards, chips, and the betting move by move."""
         n, deck_size, longest_round = (int(x) for x in self.rules)
         num_places = NUM_ACTIONS * longest_round
+        moves = "for each move in order: folded, called, raised"
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece("card", deck_size, "one-hot own card, all zero before the deal"),
-            Piece("public_card", deck_size, "one-hot public card, all zero before it is turned up"),
-            Piece("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
-            Piece("first_round", num_places, "for each move in order: folded, called, raised"),
-            Piece("second_round", num_places, "for each move in order: folded, called, raised"),
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField("card", deck_size, "one-hot own card, all zero before the deal"),
+            ObservationField(
+                "public_card", deck_size, "one-hot card that all share, once it is turned up"
+            ),
+            ObservationField("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
+            ObservationField("first_round", num_places, moves),
+            ObservationField("second_round", num_places, moves),
         )
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         """``fold``, ``call`` or ``raise``."""
         return ("fold", "call", "raise")[action]
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The card that is dealt."""
-        return f"deals {self._card_name(outcome)}"
+        return f"deals {self.card_name(outcome)}"
 
-    def _card_name(self, card: int) -> str:
+    def card_name(self, card: int) -> str:
+        """Rank and suit of a card, or a dash for none."""
         num_ranks = self.options.num_players + 1
         names = "JQK" if num_ranks == 3 else "9TJQKA"[-num_ranks:]
         return names[card // 2] + "sh"[card % 2] if card >= 0 else "-"
@@ -402,16 +422,22 @@ class Leduc(Game):
     def render(self, state: Any, viewer: int | None = None) -> str:
         """The public card, then one line per player: card, chips, who is out, who is to move."""
         s = self.record(state)
-        lines = [f"public card {self._card_name(s.public)}"]
+        lines = [f"public card {self.card_name(s.public)}"]
         for player in range(self.options.num_players):
             is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self._card_name(s.cards[player]) if is_visible else "?"
+            card = self.card_name(s.cards[player]) if is_visible else "?"
             mark = ">" if s.to_move == player else " "
             folded = ", folded" if s.has_folded[player] else ""
             lines.append(
                 f"{mark} player {player}: card {card}, {s.chips[player]} in the pot{folded}"
             )
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/leduc.py``."""
+        from envs.drawings.leduc import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""

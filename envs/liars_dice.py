@@ -43,14 +43,16 @@ its owner and 1 shared by the others. Always zero-sum.
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from envs.core.compiling import helper, kernel
-from envs.core.errors import OptionError
-from envs.core.game import Facts, Game, Piece
+from envs.core.errors import IllegalActionError, OptionError, nearest
+from envs.core.facts import Facts, ObservationField, equal_seats
+from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -66,6 +68,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
     Kernels,
+    OptionalKernels,
 )
 from envs.core.keys import first_key, fold
 from envs.core.options import Options, option
@@ -79,6 +82,7 @@ MAX_FACES = 6
 MAX_BIDS = MAX_PLAYERS * MAX_DICE * MAX_FACES
 
 NOBODY = -1
+IN_TURN = -2
 NO_BID = -1
 NO_DIE = 0
 
@@ -134,7 +138,10 @@ RULES = np.dtype(
             ("raising", np.int32),  # COUNT_FIRST, FACE_FIRST or NEVER_LOWER
             ("liar", np.int32),  # the last action, after all bids
             ("is_single_round", np.int32),
-            ("first_player", np.int32),  # NOBODY: chance decides
+            (
+                "first_player",
+                np.int32,
+            ),  # or NOBODY: chance decides; IN_TURN: the opening
             ("winner_opens", np.int32),  # after an elimination the winner of the challenge starts
             ("pays_dice", np.int32),  # lost dice are paid at once
         ],
@@ -300,7 +307,7 @@ def resolve_call(s, r):
 
 
 @kernel(NEW)
-def new(state, rules):
+def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -308,7 +315,7 @@ def new(state, rules):
         s.dice_left[player] = r.dice[player]
     s.num_in_play = r.num_dice
     s.loser = NOBODY
-    start_round(s, r, r.first_player)
+    start_round(s, r, opening if r.first_player == IN_TURN else r.first_player)
 
 
 @kernel(TURN)
@@ -536,8 +543,8 @@ class LiarsDice(Game):
         returns=returns,
         observe=observe,
         determinize=determinize,
-        settle=settle,
     )
+    optional = OptionalKernels(settle=settle)
     presets = MappingProxyType(
         {
             "thesis": {},
@@ -565,20 +572,11 @@ class LiarsDice(Game):
         r.raising = RAISING.index(o.raising)
         r.liar = r.num_dice * r.bid_faces
         r.is_single_round = o.single_round
-        # "alternate" is seat 0 here and the others in the further openings.
-        r.first_player = {"random": NOBODY, "alternate": 0}.get(str(o.first_player), o.first_player)
+        named = {"random": NOBODY, "alternate": IN_TURN}
+        r.first_player = named.get(str(o.first_player), o.first_player)
         r.winner_opens = o.starter_after_elimination == "winner"
         r.pays_dice = o.rewards == "dice"
         return np.frombuffer(r.tobytes(), np.int32)
-
-    @property
-    def openings(self) -> Any:
-        """With ``first_player="alternate"`` the seats open one game each, in turn."""
-        if self.options.first_player != "alternate":
-            return super().openings
-        rules = np.repeat(self.rules[None, :], self.options.num_players, axis=0)
-        rules.view(RULES)["first_player"][:, 0] = np.arange(self.options.num_players)
-        return rules
 
     def make_facts(self) -> Facts:
         """The longest game loses every die but one, after the longest bidding each time."""
@@ -593,12 +591,11 @@ class LiarsDice(Game):
         elif o.rewards == "dice":
             low, high = -float(max(o.dice_by_seat)), (total - min(o.dice_by_seat)) / others
         return Facts(
-            num_players=o.num_players,
             num_actions=int(r.liar) + 1,
             num_chance_outcomes=max(o.faces, o.num_players if o.first_player == "random" else 0),
             max_length=length + (o.first_player == "random"),
-            min_return=low,
-            max_return=high,
+            seats=equal_seats(o.num_players, low, high),
+            num_openings=o.num_players if o.first_player == "alternate" else 1,
         )
 
     def longest_bidding(self, num_dice: int) -> int:
@@ -610,21 +607,21 @@ class LiarsDice(Game):
             else num_dice * bid_faces
         )
 
-    def make_pieces(self) -> tuple[Piece, ...]:
+    def make_fields(self) -> tuple[ObservationField, ...]:
         """Own hand, dice counts, and the whole bidding of the round."""
         n, num_bids = self.options.num_players, int(self.rules.view(RULES)[0].liar)
         return (
-            Piece("seat", n, "one-hot seat of the viewer"),
-            Piece(
+            ObservationField("seat", n, "one-hot seat of the viewer"),
+            ObservationField(
                 "hand",
                 self.options.faces,
                 "own dice of each face, as a share of the dice at the start",
             ),
-            Piece("dice_left", n, "share of dice left, from the viewer on in seat order"),
-            Piece("starter", n, "who opened the round, from the viewer on"),
-            Piece("bidder", n, "who made the standing bid, from the viewer on"),
-            Piece("bids", num_bids, "1 for every bid of this round"),
-            Piece("standing_bid", num_bids, "one-hot bid to beat or to call"),
+            ObservationField("dice_left", n, "share of dice left, from the viewer on"),
+            ObservationField("starter", n, "who opened the round, from the viewer on"),
+            ObservationField("bidder", n, "who made the standing bid, from the viewer on"),
+            ObservationField("bids", num_bids, "1 for every bid of this round"),
+            ObservationField("standing_bid", num_bids, "one-hot bid to beat or to call"),
         )
 
     # ---- words -----------------------------------------------------------------------------------
@@ -636,12 +633,28 @@ class LiarsDice(Game):
             raise ValueError(f"action {action} is no bid: bids are 0 to {r.liar - 1}")
         return int(bid_count(r, action)), int(bid_face(r, action))
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         """``2*3`` for two threes, or ``liar``."""
         if action == self.facts.num_actions - 1:
             return "liar"
         count, face = self.bid(action)
         return f"{count}*{face}"
+
+    @cached_property
+    def _actions(self) -> dict[str, int]:
+        """Every action by its words, which are the same in all states."""
+        return {self.action_text(None, a): a for a in range(self.facts.num_actions)}
+
+    def parse_action(self, text: str, state: Any = None) -> int:
+        """Read ``2*3``, ``liar`` or a number, legal or not; any state will do."""
+        wanted = "".join(text.lower().split())
+        if wanted in self._actions:
+            return self._actions[wanted]
+        if wanted.isdecimal() and int(wanted) < self.facts.num_actions:
+            return int(wanted)
+        raise IllegalActionError(
+            f"'{text}' is no action of {self.id}: {nearest(wanted, self._actions)}"
+        )
 
     def chance_text(self, state: Any, outcome: int) -> str:
         """The face that is rolled, or the seat that starts."""
@@ -666,7 +679,11 @@ class LiarsDice(Game):
                 or "out"
             )
             lines.append(f"{'>' if s.turn == player else ' '} player {player}: {dice}")
-        bid = "none" if s.bid == NO_BID else f"{self.action_text(int(s.bid))} by player {s.bidder}"
+        bid = (
+            "none"
+            if s.bid == NO_BID
+            else f"{self.action_text(state, int(s.bid))} by player {s.bidder}"
+        )
         lines.append(f"bid: {bid}, {s.num_in_play} dice in play")
         if s.loser != NOBODY:
             lines.append(f"player {s.loser} lost round {s.num_rounds}")
@@ -674,10 +691,16 @@ class LiarsDice(Game):
                 shown = " | ".join(
                     " ".join(str(d) for d in hand if d != NO_DIE) for hand in s.last_dice
                 )
-                bid = self.action_text(int(s.last_bid))
+                bid = self.action_text(state, int(s.last_bid))
                 call = f"player {s.last_caller} called {bid} of player {s.last_bidder}"
                 lines.append(f"it showed {shown.strip(' |')}: {call}")
         return "\n".join(lines)
+
+    def draw(self, state: Any, viewer: int | None = None) -> str:
+        """See ``envs/drawings/liars_dice.py``."""
+        from envs.drawings.liars_dice import draw
+
+        return draw(self, state, viewer)
 
     def conserved(self, state: Any) -> dict[str, float]:
         """Every finished round of a match costs one die, and every die shows a face it has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from envs.core.game import Game
+from envs.core.sides import is_zero_sum_duel
 
 __all__ = ["has_guarantee", "say_if_no_guarantee"]
 
@@ -16,7 +17,7 @@ def has_guarantee(game: Game) -> bool:
     >>> has_guarantee(make_game("kuhn_v0")), has_guarantee(make_game("kuhn_v0", num_players=3))
     (True, False)
     """
-    return game.facts.num_players == 2 and game.facts.return_sum is not None
+    return is_zero_sum_duel(game.facts)
 
 
 def say_if_no_guarantee(game: Game) -> None:

@@ -20,7 +20,8 @@ from agents.cfr.response import exploitability
 from agents.policy import UNKNOWN, Policy
 from envs.core.errors import MasqueradeError
 from envs.core.position import Position
-from envs.core.rng import Words, fill_streams, stream
+from envs.core.rng import fill_streams, stream
+from envs.core.rows import determinize_movers
 
 __all__ = ["Tabulated", "from_policy", "tabulate", "to_policy", "views_at"]
 
@@ -134,7 +135,7 @@ def tabulate(
     num_asked = 1 if agent.is_deterministic else num_samples
     is_exact = True
     for some in _chunks(tree.num_infosets):
-        views = views_at(tree, some)
+        views = views_at(tree, some, agent.wants_tokens, agent.num_past)
         fill_streams(root, some, views.rngs)
         dense = agent.policy(views)
         is_exact &= agent.is_deterministic or dense is not None
@@ -172,7 +173,9 @@ def _chunks(num_infosets: int) -> Iterator[npt.NDArray[np.int64]]:
         first, size = first + size, min(16 * size, _ROWS_AT_ONCE)
 
 
-def views_at(tree: GameTree, infosets: npt.NDArray[np.int64]) -> Views:
+def views_at(
+    tree: GameTree, infosets: npt.NDArray[np.int64], has_tokens: bool = False, num_past: int = 0
+) -> Views:
     """What the players to move may know in these information sets, one row for each.
 
     Every generator is zero: seed them before anybody draws.
@@ -181,25 +184,16 @@ def views_at(tree: GameTree, infosets: npt.NDArray[np.int64]) -> Views:
     rows: list[Position] = [tree.positions[int(s)] for s in infosets]
     seats = tree.infosets["player"][infosets].astype(np.int64)
 
-    def masks() -> npt.NDArray[np.int8]:
-        return np.stack([position.mask()[: game.facts.num_actions] for position in rows])
-
-    def observations() -> npt.NDArray[np.float32]:
-        return np.stack([position.observation(position.turn) for position in rows])
-
-    def worlds(rngs: Words) -> npt.NDArray[np.uint8]:
-        own = zip(rows, rngs, strict=True)
-        return np.stack([position.determinized(position.turn, rng) for position, rng in own])
-
-    def tokens(row: int) -> list[int]:
-        return rows[row].tokens(rows[row].turn)
-
-    def past(count: int) -> npt.NDArray[np.float32]:
-        return np.stack([_past(position, count) for position in rows])
-
+    worlds = np.stack([position.state for position in rows])
     rngs = np.zeros((len(rows), 4), np.uint64)
+    determinize_movers(game.kernels, game.rules, np.full_like(rngs, 1), worlds)
+    tokens = [position.tokens(position.turn) for position in rows] if has_tokens else []
+    longest = max(map(len, tokens), default=0)
+    seen = np.array([[*own, *[0] * (longest - len(own))] for own in tokens], np.int64)
+    past = np.stack([_past(position, num_past) for position in rows]) if num_past else None
     keys = tree.infosets["key"][infosets]
-    return Views(game, seats, keys, rngs, masks, observations, worlds, tokens, past)
+    ids = infosets.astype(np.uint64)
+    return Views(game, seats, keys, rngs, worlds, ids, seen if has_tokens else None, past)
 
 
 def _past(position: Position, count: int) -> npt.NDArray[np.float32]:

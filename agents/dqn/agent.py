@@ -102,7 +102,7 @@ class DQNAgent(Agent):
         self.network = network
         self.history = history
         # Earlier observations are known in recorded games only.
-        self.wants_tokens = history > 1
+        self.num_past = history - 1
 
     def act(self, views: Views) -> Actions:
         """One pass of the network for all rows."""

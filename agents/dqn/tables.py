@@ -15,8 +15,8 @@ from agents.dqn.experience import Experience
 from agents.dqn.log import Log
 from agents.dqn.replay import Replay
 from agents.dqn.settings import ALL, DQNSettings
+from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
-from agents.learning.practice import PracticeGames
 
 __all__ = ["Asked", "Tables"]
 
@@ -48,7 +48,7 @@ class Tables:
         """Set up the tables; ``deal`` begins the games."""
         game, size = task.game, settings.num_envs
         has_past = task.opponents is not None and task.opponents.has_past
-        self._games = PracticeGames(task, size, has_past and settings.history > 1)
+        self._games = LearnerGames(task, size, settings.history - 1 if has_past else 0)
         self.batch = self._games.batch
         self._num_players = game.facts.num_players
         self._learns_from_all = settings.learns_from == ALL
@@ -84,7 +84,7 @@ class Tables:
         """Play what the network has decided; how many of these were own decisions."""
         own = _own(asked)
         self._experience.open(own.slots, own.inputs, actions[asked.is_own])
-        self.batch.step(asked.rows, actions)
+        self._games.rollouts.step(asked.rows, actions)
         return len(own.rows)
 
     def _totals(self, slots: Indices) -> npt.NDArray[np.float64]:
@@ -94,7 +94,7 @@ class Tables:
 
     def deal(self, log: Log) -> None:
         """Play on until the network is to move in every row: others move, new games begin."""
-        self._games.deal(lambda rows: self._finish(rows, log))
+        self._games.deal(on_end=lambda rows: self._finish(rows, log))
 
     def _finish(self, rows: Indices, log: Log) -> None:
         """Games are over: close what waits in all their seats."""

@@ -23,6 +23,7 @@ from agents.learning.opponents import Opponents
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options
+from envs.core.sides import seats_of_role
 
 __all__ = ["Learner", "State", "Task", "part"]
 
@@ -54,6 +55,14 @@ class Task(NamedTuple):
     """Where a library may keep logs of its own, once learning has begun."""
     total: int = 0
     """How much training there will be in all, in the learner's unit: for schedules; 0: unknown."""
+    role: str = ""
+    """The role it learns to play; empty: every role of the game."""
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner takes in turn."""
+        facts = self.game.facts
+        return seats_of_role(facts, self.role) if self.role else tuple(range(facts.num_players))
 
 
 class Learner(ABC):

@@ -26,13 +26,14 @@ Indices = npt.NDArray[np.int64]
 class Opponents:
     """A draw for every game: who plays the seats that are not the learner's.
 
-    >>> Opponents(["self"], seed=0).draw(np.arange(3)).tolist()
-    [-1, -1, -1]
+    >>> Opponents(["self"], seed=0).draw(np.arange(3), num_players=2).tolist()
+    [[-1, -1], [-1, -1], [-1, -1]]
 
     Args:
         entries: agents, ``"self"`` and ``"past"``.
         seed: root of the draws.
         weights: how often each is met; all alike by default.
+        is_mixed: draw every seat by itself, instead of one opponent for all other seats.
     """
 
     LEARNER = -1
@@ -43,11 +44,13 @@ class Opponents:
         entries: Sequence[Agent | str],
         seed: int = 0,
         weights: Sequence[float] | None = None,
+        is_mixed: bool = False,
     ) -> None:
         """Note who there is; earlier selves come later, by ``add_past``."""
         shares = np.ones(len(entries)) if weights is None else np.array(weights, float)
         self._entries = list(entries)
         self._edges = np.cumsum(shares / shares.sum())
+        self._is_mixed = is_mixed
         self._root: Words = stream(seed, "opponents")
         self._fixed = [entry for entry in entries if isinstance(entry, Agent)]
         self._past: list[Agent] = []
@@ -66,8 +69,17 @@ class Opponents:
         """An earlier self joins."""
         self._past.append(player)
 
-    def draw(self, numbers: Indices) -> Indices:
-        """For each game number a place in ``agents``, or ``LEARNER``."""
+    def draw(self, numbers: Indices, num_players: int = 1) -> Indices:
+        """[n, players] for each seat of each game a place in ``agents``, or ``LEARNER``.
+
+        The seats of a game are drawn alike, or each by itself at mixed tables.
+        """
+        if self._is_mixed:
+            slots = numbers[:, None] * num_players + np.arange(num_players)
+            return self._draw(slots.ravel()).reshape(slots.shape)
+        return np.repeat(self._draw(numbers)[:, None], num_players, axis=1)
+
+    def _draw(self, numbers: Indices) -> Indices:
         words = np.empty((len(numbers), 4), np.uint64)
         fill_streams(self._root, np.ascontiguousarray(numbers, np.int64), words)
         uniforms = (words[:, :2] >> np.uint64(11)).astype(np.float64) / 2.0**53

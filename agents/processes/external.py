@@ -28,7 +28,7 @@ __all__ = ["PROTOCOL", "ExternalAgent"]
 PROTOCOL = 1
 DEFAULT_LIMIT = 10.0
 MAX_ROWS = 1024
-PIECES = ("observation", "tokens", "text")
+WANTS = ("observation", "tokens", "text", "words")
 GOODBYE = json.dumps({"type": "goodbye"})
 
 Row = dict[str, Any]
@@ -81,8 +81,8 @@ class ExternalAgent(OutsideAgent):
                 f"speaks protocol {answer.get('protocol')!r}: this arena speaks {PROTOCOL}"
             )
         wants = answer.get("wants", ["observation"])
-        if not isinstance(wants, list) or not all(piece in PIECES for piece in wants):
-            raise NoAnswer(f"wants {wants!r}: choose from {', '.join(PIECES)}")
+        if not isinstance(wants, list) or not all(want in WANTS for want in wants):
+            raise NoAnswer(f"wants {wants!r}: choose from {', '.join(WANTS)}")
         max_rows = answer.get("max_rows", 1)
         if not _is_whole(max_rows) or not 1 <= max_rows <= MAX_ROWS:
             raise NoAnswer(f"wants max_rows {max_rows!r}: choose from 1 to {MAX_ROWS}")
@@ -97,7 +97,7 @@ class ExternalAgent(OutsideAgent):
 
     def _hello(self) -> Row:
         game, facts = self.game, self.game.facts
-        pieces = [{"name": p.name, "size": p.size, "meaning": p.meaning} for p in game.pieces]
+        fields = [{"name": f.name, "size": f.size, "meaning": f.meaning} for f in game.fields]
         return {
             "type": "hello",
             "protocol": PROTOCOL,
@@ -105,10 +105,10 @@ class ExternalAgent(OutsideAgent):
             "options": game.options.to_dict(),
             "num_players": facts.num_players,
             "num_actions": facts.num_actions,
-            "actions": [game.action_text(action) for action in range(facts.num_actions)],
+            "roles": [seat.role for seat in facts.seats],
             "min_return": facts.min_return,
             "max_return": facts.max_return,
-            "observation": pieces,
+            "observation": fields,
             "time_per_move": self.limit,
         }
 
@@ -122,6 +122,7 @@ class ExternalAgent(OutsideAgent):
                 "legal": np.flatnonzero(views.masks[i]).tolist(),
                 "key": f"{int(views.keys[i]):016x}",
                 "seed": seeds[i],
+                "game": f"{int(views.game_ids[i]):016x}",
             }
             for i in range(len(views))
         ]
@@ -133,9 +134,12 @@ class ExternalAgent(OutsideAgent):
         if "tokens" in self.wants:
             for i, row in enumerate(rows):
                 row["tokens"] = [f"{token & 0xFFFFFFFFFFFFFFFF:x}" for token in views.tokens(i)]
-        if "text" in self.wants:
+        if "text" in self.wants or "words" in self.wants:
             for row, world in zip(rows, views.worlds(), strict=True):
-                row["text"] = self.game.render(world, row["seat"])
+                if "text" in self.wants:
+                    row["text"] = self.game.render(world, row["seat"])
+                if "words" in self.wants:
+                    row["words"] = [self.game.action_text(world, a) for a in row["legal"]]
         return rows
 
     def ask(self, questions: list[Row], rows: npt.NDArray[np.int64], seconds: float) -> Actions:

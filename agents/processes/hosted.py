@@ -1,9 +1,7 @@
 """An agent of ours in a process of its own, so that its time can be limited.
 
-The agent gets the same views as always: a world that the player cannot tell from the true one says
-as much about masks, observations and further worlds as the true one does, so that one world is all
-that has to be sent. What was seen earlier is sent when it is asked for. The true state does not
-leave this process.
+The agent gets the same views as always, which hold nothing that a player may not know: the true
+state does not leave this process.
 """
 
 from __future__ import annotations
@@ -13,10 +11,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import weakref
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
@@ -37,62 +33,6 @@ MAX_ROWS = 16
 PROGRAM = "import sys; from agents.processes.hosted import serve; serve(int(sys.argv[1]))"
 
 
-@dataclass(frozen=True)
-class Question:
-    """Views in a form that can be sent: [n] each."""
-
-    seats: npt.NDArray[np.int64]
-    keys: Words
-    rngs: Words
-    worlds: npt.NDArray[np.uint8]
-
-    @classmethod
-    def about(cls, views: Views) -> Question:
-        """Pack views; their generators are left as they were."""
-        before = views.rngs.copy()
-        worlds = views.worlds()
-        views.rngs[:] = before
-        return cls(views.seats, views.keys, views.rngs, worlds)
-
-    def part(self, rows: npt.NDArray[np.int64]) -> Question:
-        """The question about some rows; its arrays are copies."""
-        return Question(self.seats[rows], self.keys[rows], self.rngs[rows], self.worlds[rows])
-
-    def views(self, game: Game, look_up: Callable[..., Any]) -> Views:
-        """What ``Batch.views`` would give; ``look_up`` asks back for what was seen earlier."""
-        kernels, rules = game.kernels, game.rules
-        rows = list(zip(self.worlds, self.seats.tolist(), strict=True))
-
-        def masks() -> npt.NDArray[np.int8]:
-            out = np.empty((len(rows), game.facts.num_actions), np.int8)
-            for i, (world, _) in enumerate(rows):
-                kernels.legal(world, rules, out[i])
-            return out
-
-        def observations() -> npt.NDArray[np.float32]:
-            out = np.empty((len(rows), game.observation_size), np.float32)
-            for i, (world, seat) in enumerate(rows):
-                kernels.observe(world, rules, seat, out[i])
-            return out
-
-        def worlds(rngs: Words) -> npt.NDArray[np.uint8]:
-            out = self.worlds.copy()
-            for i, (_, seat) in enumerate(rows):
-                kernels.determinize(out[i], rules, seat, rngs[i])
-            return out
-
-        def tokens(row: int) -> list[int]:
-            found: list[int] = look_up("tokens", row)
-            return found
-
-        def past(count: int) -> npt.NDArray[np.float32]:
-            found: npt.NDArray[np.float32] = look_up("past", count)
-            return found
-
-        arrays = self.seats, self.keys, self.rngs
-        return Views(game, *arrays, masks, observations, worlds, tokens, past)
-
-
 class HostedAgent(OutsideAgent):
     """Any agent by its id, in a process that is killed when it takes too long.
 
@@ -111,6 +51,9 @@ class HostedAgent(OutsideAgent):
         self._stop = None
         agent = make_agent(agent_id, game, **params)
         self.wants_tokens = agent.wants_tokens
+        self.num_past = agent.num_past
+        self.roles = agent.roles
+        self.end_games = self._tell_ends if agent.end_games is not None else None
         self.is_deterministic = agent.is_deterministic
         self.is_reproducible = agent.is_reproducible
 
@@ -145,24 +88,25 @@ class HostedAgent(OutsideAgent):
         if self._is_running:
             self._send(None)
 
-    def prepare(self, views: Views) -> tuple[Views, Question]:
-        """Draw the worlds that are sent."""
-        return views, Question.about(views)
+    def _tell_ends(self, game_ids: Words, seats: Actions, returns: Probs) -> None:
+        """Tell the agent which of its games are over; a process that is not there has forgotten."""
+        if self._is_running:
+            self._send(("end", (game_ids, seats, returns)))
 
-    def ask(
-        self, questions: tuple[Views, Question], rows: npt.NDArray[np.int64], seconds: float
-    ) -> Actions:
+    def prepare(self, views: Views) -> Views:
+        """Views can be sent as they are."""
+        return views
+
+    def ask(self, views: Views, rows: npt.NDArray[np.int64], seconds: float) -> Actions:
         """Send rows; take back the actions and the generators as the agent left them."""
-        views, question = questions
         actions: Actions
-        actions, views.rngs[rows] = self._exchange("act", views, question, rows, seconds)
+        actions, views.rngs[rows] = self._exchange("act", views.part(rows), seconds)
         return actions
 
     def policy(self, views: Views) -> Probs | None:
         """What the agent says of itself; nothing if it has no answer in time."""
         if self._last_word:
             return None
-        question = Question.about(views)
         parts = []
         for start in range(0, len(views), self.max_rows):
             rows = np.arange(start, min(start + self.max_rows, len(views)))
@@ -170,7 +114,7 @@ class HostedAgent(OutsideAgent):
                 if not self._is_running:
                     self._begin()
                 seconds = len(rows) * self.limit + self.first_grace
-                (probs,) = self._exchange("policy", views, question, rows, seconds)
+                (probs,) = self._exchange("policy", views.part(rows), seconds)
             except NoAnswer as failure:
                 if failure.is_broken:
                     self._end()
@@ -180,22 +124,16 @@ class HostedAgent(OutsideAgent):
             parts.append(probs)
         return np.concatenate(parts)
 
-    def _exchange(
-        self, what: str, views: Views, question: Question, rows: npt.NDArray[np.int64], wait: float
-    ) -> list[Any]:
+    def _exchange(self, what: str, views: Views, seconds: float) -> list[Any]:
         """Have the agent act, or tell its policy, in some rows."""
-        deadline = time.monotonic() + wait
-        self._send((what, question.part(rows)))
-        while True:
-            try:
-                kind, *words = self._receive(max(deadline - time.monotonic(), 0.0))
-            except TimeoutError:
-                raise late(self.limit) from None
-            if kind == "failed":
-                raise NoAnswer(words[0], is_broken=False)
-            if kind == "answer":
-                return words
-            self._send(_look_up(views, rows, kind, words[0]))
+        self._send((what, views))
+        try:
+            kind, *words = self._receive(seconds)
+        except TimeoutError:
+            raise late(self.limit) from None
+        if kind == "failed":
+            raise NoAnswer(words[0], is_broken=False)
+        return words
 
     def _send(self, message: Any) -> None:
         with contextlib.suppress(OSError):  # if it has ended, the answer will tell how
@@ -216,16 +154,6 @@ class HostedAgent(OutsideAgent):
         return f"HostedAgent({self._what[1]}, {self.game!r})"
 
 
-def _look_up(views: Views, rows: npt.NDArray[np.int64], what: str, which: int) -> Any:
-    """The tokens of the ``which``-th row, or the last ``which`` observations of all rows."""
-    try:
-        if what == "tokens":
-            return views.tokens(int(rows[which]))
-        return views.past_observations(which)[rows]
-    except ValueError as error:
-        return error
-
-
 def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -238,13 +166,6 @@ def serve(descriptor: int) -> None:
     connection: Connection = Connection(descriptor)
     game, agent_id, params = connection.recv()
 
-    def look_up(*what: Any) -> Any:
-        connection.send(what)
-        found = connection.recv()
-        if isinstance(found, Exception):
-            raise found
-        return found
-
     try:
         agent = make_agent(agent_id, game, **params)
     except Exception as error:
@@ -253,14 +174,17 @@ def serve(descriptor: int) -> None:
     connection.send(("ready",))
     while True:
         try:
-            message: tuple[str, Question] | None = connection.recv()
+            message: tuple[str, Any] | None = connection.recv()
         except EOFError:
             return
         if message is None:
             agent.begin_match()
             continue
-        what, question = message
-        views = question.views(game, look_up)
+        what, views = message
+        if what == "end":
+            if agent.end_games is not None:
+                agent.end_games(*views)
+            continue
         try:
             answer = _actions(agent, views) if what == "act" else (agent.policy(views),)
         except Exception as error:

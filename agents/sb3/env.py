@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 
+from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
-from agents.learning.practice import PracticeGames
 from agents.sb3.settings import spaces_of
-from envs.core.kernels import OVER
 
 __all__ = ["SchoolVecEnv"]
 
@@ -34,11 +33,9 @@ class SchoolVecEnv(VecEnv):
 
     def __init__(self, task: Task, size: int) -> None:
         """Set up the tables; ``reset`` begins the games."""
-        self.games = PracticeGames(task, size)
+        self.games = LearnerGames(task, size)
         super().__init__(size, *spaces_of(task.game))
         self._rows: Indices = np.arange(size)
-        self._paid = np.zeros(size)
-        """[size] what the model has been told of its return."""
         self._num_decisions: Indices = np.zeros(size, np.int64)
         self._masks = np.zeros((size, task.game.facts.num_actions), np.int8)
         self._actions: Indices = np.zeros(size, np.int64)
@@ -49,7 +46,7 @@ class SchoolVecEnv(VecEnv):
 
     def reset(self) -> Floats:
         """Begin the games, up to the first decision of the model in each."""
-        self.games.deal(self._forget)
+        self.games.deal(on_end=self._forget)
         return self._look()
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
@@ -58,29 +55,22 @@ class SchoolVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Floats, Floats, npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Play it, let the others answer, and begin new games where one is over."""
-        games, batch, rows = self.games, self.games.batch, self._rows
-        is_legal = self._masks[rows, self._actions] != 0
-        batch.step(rows[is_legal], self._actions[is_legal])
-        for row in rows[~is_legal]:
-            batch.end(int(row), np.full_like(batch.totals[row], batch.game.facts.min_return))
+        games, rows = self.games, self._rows
+        games.act(rows, self._actions, loses_illegal=True)
         self._num_decisions += 1
-        while games.let_others_move():
-            pass
-        totals = batch.totals[rows, games.seats]
-        rewards = (totals - self._paid).astype(np.float32)
-        self._paid[:] = totals
-        is_over: npt.NDArray[np.bool_] = batch.turns == OVER
+        rewards = games.rewards(rows).astype(np.float32)
+        is_over = games.is_over
         infos: list[dict[str, Any]] = [{} for _ in rows]
         self._note_ends(np.flatnonzero(is_over), infos)
-        games.deal(self._forget)
+        games.deal(on_end=self._forget)
         return self._look(), rewards, is_over, infos
 
     def _note_ends(self, rows: Indices, infos: list[dict[str, Any]]) -> None:
         """What the library wants to know of games that are over, and what our curves do."""
         games, batch = self.games, self.games.batch
-        observations, _ = batch.observe(rows, games.seats[rows])
+        observations, _ = games.observe(rows)
         for row, seen in zip(rows, observations, strict=True):
-            total = float(self._paid[row])
+            total = float(batch.totals[row, games.seats[row]])
             episode = {"r": total, "l": int(self._num_decisions[row]), "t": 0.0}
             infos[row].update(terminal_observation=seen, episode=episode)
             self._returns.append(total)
@@ -88,11 +78,10 @@ class SchoolVecEnv(VecEnv):
 
     def _forget(self, rows: Indices) -> None:
         """New games begin in the rows."""
-        self._paid[rows] = 0.0
         self._num_decisions[rows] = 0
 
     def _look(self) -> Floats:
-        observations, self._masks = self.games.batch.observe(self._rows, self.games.seats)
+        observations, self._masks = self.games.observe(self._rows)
         return observations
 
     def take_log(self) -> dict[str, float]:
@@ -147,13 +136,11 @@ class SchoolVecEnv(VecEnv):
         state = {f"games.{name}": value for name, value in self.games.state_dict().items()}
         return {
             **state,
-            "paid": self._paid.copy(),
             "num_decisions": self._num_decisions.copy(),
         }
 
     def load_state_dict(self, state: State) -> None:
         """Go on with the games that ``state`` was taken from."""
         self.games.load_state_dict(part(state, "games."))
-        self._paid[:] = state["paid"]
         self._num_decisions[:] = state["num_decisions"]
         self._look()

@@ -13,8 +13,9 @@ from agents.tabular.table import has_room
 from agents.tabular.turns import consider, end_game, sit_down, take_turn
 from envs.core.compiling import compiled, direct, helper
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES, STATE
-from envs.core.playing import open_game, play, roll_on, settle
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
+from envs.core.keys import first_key
+from envs.core.playing import settle, settle_seen, step_seen
 from envs.core.playouts import random_legal
 from envs.core.rng import seed_stream, uniform
 
@@ -29,7 +30,6 @@ _STATES = types.uint8[:, ::1]
 _KEYS = types.uint64[:, ::1]
 _RNGS = types.uint64[:, ::1]
 _FLOATS = types.float64[:, ::1]
-_OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
 
 
 class Series(NamedTuple):
@@ -52,7 +52,6 @@ class Series(NamedTuple):
     rngs: Any
     keys: Any
     """[players] perfect-recall keys; empty when no coding needs them."""
-    history: Any
 
 
 _SERIES = types.NamedTuple(
@@ -68,7 +67,6 @@ _SERIES = types.NamedTuple(
         RNG,
         _RNGS,
         RNG,
-        types.int32[::1],
     ),
     Series,
 )
@@ -113,11 +111,11 @@ def remembers(mind):
 
 
 @helper
-def step_on(kernels, rules, minds, series, game, action, turn):
+def step_on(kernels, optional, rules, minds, series, game, action, turn):
     """Play an action and the chance after it; whoever has a memory watches. The next turn."""
     state = series.state
     if series.keys.size:
-        play(kernels, rules, state, action, series.keys, series.history, 0)
+        step_seen(kernels, rules, state, action, series.keys)
     else:
         kernels.step(state, rules, action)
     for player in range(series.seating.shape[1]):
@@ -126,13 +124,12 @@ def step_on(kernels, rules, minds, series, game, action, turn):
             mind = minds[seated]
             mind.hooks.watch(state, rules, player, action, series.who[game], mind.memory)
     if series.keys.size:
-        turn, _ = settle(kernels, rules, state, series.rng, series.keys, series.history, 0)
-        return turn
-    return roll_on(kernels, rules, state, series.rng)
+        return settle_seen(kernels, rules, state, series.rng, series.keys)
+    return settle(kernels, optional, rules, state, series.rng)
 
 
 @helper
-def begin(kernels, openings, rules, minds, series, game, desk):
+def begin(kernels, optional, rules, num_openings, minds, series, game, desk):
     """Seed the generators, set up the game and let everybody sit down; who is to move."""
     number = series.numbers[game]
     num_players = series.seating.shape[1]
@@ -146,17 +143,18 @@ def begin(kernels, openings, rules, minds, series, game, desk):
             is_there |= series.seating[game, player] == i
         if is_there and minds[i].record[0].is_learning:
             minds[i].record[0].num_games += 1
+    kernels.new(series.state, rules, number % num_openings)
+    for player in range(series.keys.size):
+        series.keys[player] = first_key(player)
     if series.keys.size:
-        turn, _ = open_game(
-            kernels, openings, rules, number, series.state, series.rng, series.keys, series.history
-        )
-        return turn
-    kernels.new(series.state, openings[number % openings.shape[0]])
-    return roll_on(kernels, rules, series.state, series.rng)
+        return settle_seen(kernels, rules, series.state, series.rng, series.keys)
+    return settle(kernels, optional, rules, series.state, series.rng)
 
 
-@compiled(INT(KERNELS, _OPENINGS, RULES, types.UniTuple(MINDS, 2), _SERIES, DESK, INT, INT))
-def _play_series(kernels, openings, rules, minds, series, desk, first, longest):
+@compiled(
+    INT(KERNELS, OPTIONAL_KERNELS, RULES, INT, types.UniTuple(MINDS, 2), _SERIES, DESK, INT, INT)
+)
+def _play_series(kernels, optional, rules, num_openings, minds, series, desk, first, longest):
     """Play games from number ``first`` of the series on; the first that was not played.
 
     It stops before a game in which a table might get too full; ``longest`` is how many entries a
@@ -168,7 +166,7 @@ def _play_series(kernels, openings, rules, minds, series, desk, first, longest):
         for mind in minds:
             if not has_room(mind.keys, mind.size, longest):
                 return game
-        turn = begin(kernels, openings, rules, minds, series, game, desk)
+        turn = begin(kernels, optional, rules, num_openings, minds, series, game, desk)
         length = 0
         while turn != OVER:
             if series.keys.size:
@@ -183,7 +181,7 @@ def _play_series(kernels, openings, rules, minds, series, desk, first, longest):
                 action = take_turn(
                     minds[mind], kernels, rules, series.state, turn, key, who, turn, desk, rng
                 )
-            turn = step_on(kernels, rules, minds, series, game, action, turn)
+            turn = step_on(kernels, optional, rules, minds, series, game, action, turn)
             length += 1
         for player in range(num_players):
             mind = series.seating[game, player]

@@ -132,7 +132,7 @@ class _Tables:
             if len(waiting):
                 views = self.batch.views(waiting)
                 actions = agent.act(views)
-                self.batch.keep_draws(waiting, views)
+                self.batch.keep_draws(waiting, views.rngs)
                 self._step(waiting, np.ascontiguousarray(actions, np.int64))
 
     def _learner_moves(self, rows: Indices, seats: Indices) -> None:

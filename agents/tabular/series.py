@@ -58,7 +58,6 @@ def play_together(
         np.zeros(4, np.uint64),
         np.zeros((num_players, 4), np.uint64),
         np.zeros(num_players if needs_keys else 0, np.uint64),
-        np.zeros(0, np.int32),
     )
     has_trail = any(mind.has_trail for mind in minds)
     has_events = any(mind.has_events for mind in minds)
@@ -70,6 +69,14 @@ def play_together(
             mind.table.make_room(longest)
         pair = minds[0].arrays, minds[-1].arrays
         first = play_series(
-            game.kernels, game.openings, game.rules, pair, series, desk, first, longest
+            game.kernels,
+            game.optional,
+            game.rules,
+            game.facts.num_openings,
+            pair,
+            series,
+            desk,
+            first,
+            longest,
         )
     return Played(series.returns, series.lengths)

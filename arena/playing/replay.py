@@ -60,6 +60,9 @@ class Frame:
     words: str
     """What happened, as far as the viewer noticed; empty if not at all."""
     board: str
+    """The position as text."""
+    drawing: str = ""
+    """The position as an SVG picture, if pictures were asked for."""
 
 
 # ---- playing it again ----------------------------------------------------------------------------
@@ -209,7 +212,9 @@ def read_position(path: Path) -> Recording:
 # ---- looking at it -------------------------------------------------------------------------------
 
 
-def frames(recording: Recording, viewer: int | None = None) -> Iterator[Frame]:
+def frames(
+    recording: Recording, viewer: int | None = None, has_drawings: bool = False
+) -> Iterator[Frame]:
     """The game step by step; chance events that follow each other are one step.
 
     >>> game = make_game("kuhn_v0")
@@ -223,7 +228,12 @@ def frames(recording: Recording, viewer: int | None = None) -> Iterator[Frame]:
             f"viewer must be a seat from 0 to {game.facts.num_players - 1}, not {viewer}"
         )
     position = game.new_position(recording.number)
-    yield Frame(None, "", position.text(viewer))
+
+    def frame(actor: int | None, words: str) -> Frame:
+        drawing = game.draw(position.state, viewer) if has_drawings else ""
+        return Frame(actor, words, position.text(viewer), drawing)
+
+    yield frame(None, "")
     left = recording.history
     while left:
         actor, is_chance = position.turn, position.is_chance
@@ -234,7 +244,7 @@ def frames(recording: Recording, viewer: int | None = None) -> Iterator[Frame]:
             words.append(_words(position, action, viewer))
             position.apply(action)
         left = left[len(words) :]
-        yield Frame(actor, _join([text for text in words if text]), position.text(viewer))
+        yield frame(actor, _join([text for text in words if text]))
 
 
 def _words(position: Position, action: int, viewer: int | None) -> str:
@@ -247,22 +257,15 @@ def _words(position: Position, action: int, viewer: int | None) -> str:
     if token == UNSEEN:
         return ""
     if position.is_chance:
+        # An outcome is visible if no other one would have looked the same.
         others = [outcome for outcome in position.legal_actions() if outcome != action]
         is_visible = bool(others) and all(
-            seen(position.state, game.rules, other, viewer) != token
-            or _board_after(position, other, viewer) != _board_after(position, action, viewer)
-            for other in others
+            seen(position.state, game.rules, other, viewer) != token for other in others
         )
         return position.action_text(action) if is_visible else HIDDEN_EVENT
     # Whoever moves knows the move: a viewer who notices the same knows it, too.
     is_visible = token == seen(position.state, game.rules, action, position.turn)
     return position.action_text(action) if is_visible else HIDDEN_MOVE
-
-
-def _board_after(position: Position, action: int, viewer: int) -> str:
-    after = position.copy()
-    after.apply(action)
-    return after.text(viewer)
 
 
 def _join(words: list[str]) -> str:

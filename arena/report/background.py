@@ -68,7 +68,7 @@ def games(report: Report) -> Safe:
         element("div", class_="switch views", role="group", aria_label="whose view"),
         element(
             "div",
-            element("pre", class_="board", aria_live="polite"),
+            element("div", class_="board", aria_live="polite"),
             element("ol", class_="moves"),
             class_="table-top",
         ),

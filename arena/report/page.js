@@ -1,6 +1,6 @@
 "use strict";
 // Tables whose titles sort, the cross table's switch, a copy button, and games to step through.
-// Texts are only ever set as text, never as HTML.
+// Texts are only ever set as text, never as HTML; drawings are shown as images, which run nothing.
 
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
@@ -58,9 +58,10 @@ function startViewer(viewer, data) {
   const find = (selector) => viewer.querySelector(selector);
   const make = (tag, text, properties = {}) =>
     Object.assign(document.createElement(tag), { textContent: text }, properties);
-  const select = find("select"), views = find(".views"), board = find(".board");
+  const select = find("select"), views = find(".views"), board = make("img", "");
   const moves = find(".moves"), slider = find("input"), output = find("output");
   const CHANCE = -1;
+  find(".board").append(board);
   const sign = (value) => (value > 0 ? "+" : "") + +value.toFixed(3);
   let game, step = 0, view = 0;
 
@@ -100,10 +101,21 @@ function startViewer(viewer, data) {
     [...views.children].forEach((button, i) => button.setAttribute("aria-pressed", String(i === view)));
   }
 
+  function drawing(number) {
+    const runs = game.pictures[number];
+    let svg = "";
+    for (let i = 0; i < runs.length; i += 2) {
+      svg += game.texts.slice(runs[i], runs[i] + runs[i + 1]).join("");
+    }
+    return svg;
+  }
+
   function go(to) {
     step = Math.max(0, Math.min(game.steps.length - 1, to));
     const [, seen] = game.steps[step];
-    board.textContent = game.texts[seen[view][1]];
+    const [, text, picture] = seen[view];
+    board.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing(picture))}`;
+    board.alt = game.texts[text];
     slider.value = step;
     output.textContent = `${step} of ${game.steps.length - 1}`;
     [...moves.children].forEach((item, i) => item.toggleAttribute("aria-current", i === step));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ __all__ = ["Sample", "Samples", "read_samples"]
 
 MAX_GAMES = 40
 MAX_GAMES_OF_A_GROUP = 4
-# Letters of all boards together: a report is a page to be sent by mail.
+# Letters of all samples together: a report is a page to be sent by mail.
 MAX_LETTERS = 1_500_000
 
 
@@ -29,10 +30,12 @@ class Sample:
     end: str
     """How it ended, and what a reader must know."""
     texts: list[str]
-    """Every text of the game once."""
-    steps: list[tuple[int | None, list[tuple[int, int]]]]
-    """For each step who acted and, for the spectator and each seat, words and board: numbers of
-    texts."""
+    """Every text and every part of a picture once."""
+    pictures: list[list[int]]
+    """Every picture once: runs of texts, the number of the first and how many, again and again."""
+    steps: list[tuple[int | None, list[tuple[int, int, int]]]]
+    """For each step who acted and, for the spectator and each seat, the words and the board as
+    numbers of texts, and the number of a picture."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -62,7 +65,7 @@ def read_samples(tournament: Tournament) -> Samples:
             if not recording.is_exact:
                 continue
             sample = _sample(recording, seating)
-            num_letters += sum(len(text) for text in sample.texts)
+            num_letters += len(json.dumps(sample.to_dict()))
             if games and num_letters > MAX_LETTERS:
                 break
             games.append(sample)
@@ -93,15 +96,21 @@ def _choose(replayer: Replayer, tournament: Tournament) -> Iterator[tuple[int, i
 
 def _sample(recording: Recording, seating: int) -> Sample:
     texts: dict[str, int] = {}
+    pictures: dict[tuple[int, ...], int] = {}
 
     def number(text: str) -> int:
         return texts.setdefault(text, len(texts))
 
-    views = [frames(recording, viewer) for viewer in (None, *range(len(recording.names)))]
+    def picture(svg: str) -> int:
+        runs = _runs([number(part) for part in _parts(svg)])
+        return pictures.setdefault(tuple(runs), len(pictures))
+
+    seats = (None, *range(len(recording.names)))
+    views = [frames(recording, viewer, has_drawings=True) for viewer in seats]
     steps = [
         (
             step[0].actor,
-            [(number(frame.words), number(frame.board)) for frame in step],
+            [(number(frame.words), number(frame.board), picture(frame.drawing)) for frame in step],
         )
         for step in zip(*views, strict=True)
     ]
@@ -116,5 +125,38 @@ def _sample(recording: Recording, seating: int) -> Sample:
         recording.returns,
         " ".join(ends),
         list(texts),
+        [list(runs) for runs in pictures],
         steps,
     )
+
+
+def _parts(svg: str) -> list[str]:
+    r"""A drawing cut between its outermost elements: most of them are the same in many pictures.
+
+    >>> _parts("<svg>\n<g>\n<rect/>\n</g>\n<rect/>\n</svg>")
+    ['<svg>', '<g><rect/></g>', '<rect/>', '</svg>']
+    """
+    parts: list[str] = []
+    depth = 0
+    for line in svg.splitlines():
+        if depth:
+            parts[-1] += line
+        else:
+            parts.append(line)
+        depth += line.startswith("<g") - (line == "</g>")
+    return parts
+
+
+def _runs(numbers: list[int]) -> list[int]:
+    """Numbers as runs of consecutive ones: first, count, first, count.
+
+    >>> _runs([3, 4, 5, 9, 1, 2])
+    [3, 3, 9, 1, 1, 2]
+    """
+    runs: list[int] = []
+    for number in numbers:
+        if runs and number == runs[-2] + runs[-1]:
+            runs[-1] += 1
+        else:
+            runs += [number, 1]
+    return runs

@@ -146,8 +146,14 @@ def read_policies(game: Game, agents: Sequence[Agent], records: Records, seed: i
     places = np.full(records.histories.shape, NO_POLICY, np.int64)
     found: list[Floats] = [np.zeros((0, game.facts.num_actions))]
     num_found = 0
-    has_record = any(agent.wants_tokens for agent in agents)
-    batch = Batch(game, len(rows), stream(seed, "chance"), stream(seed, "choice"), has_record)
+    batch = Batch(
+        game,
+        len(rows),
+        stream(seed, "chance"),
+        stream(seed, "choice"),
+        has_tokens=any(agent.wants_tokens for agent in agents),
+        num_past=max(agent.num_past for agent in agents),
+    )
     batch.begin(rows, records.numbers)
     while len(rows := rows[batch.lengths[rows] < records.lengths[rows]]):
         moves = batch.lengths[rows]
@@ -252,8 +258,8 @@ def lines_of(
         begun = first
         first, num_rows = line_up(
             game.kernels,
-            game.openings,
             game.rules,
+            game.facts.num_openings,
             files,
             tables,
             first,

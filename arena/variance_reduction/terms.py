@@ -27,7 +27,6 @@ MEMO_BITS = 14
 """The values of 2 to this power states are remembered."""
 
 _STATES = types.uint8[:, ::1]
-_OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
 _FLOATS = types.float64[:, ::1]
 _INTS = types.int64[::1]
 _LINES = types.Tuple((_STATES, TOTALS, _INTS))
@@ -134,18 +133,18 @@ def list_outcomes(kernels, rules, state, states, weights, max_listed, num_draws,
 
 @compiled(
     types.UniTuple(INT, 2)(
-        KERNELS, _OPENINGS, RULES, _RECORDS, _POLICIES, INT, INT, INT, _SCRATCH, _LINES
+        KERNELS, RULES, INT, _RECORDS, _POLICIES, INT, INT, INT, _SCRATCH, _LINES
     )
 )
 def line_up(
-    kernels, openings, rules, records, policies, game, max_listed, num_draws, scratch, lines
+    kernels, rules, num_openings, records, policies, game, max_listed, num_draws, scratch, lines
 ):
     """Write the lines of the games from ``game`` on until there is no room for another.
 
     Args:
         kernels: the functions of the game.
-        openings: its rules for the 1st, 2nd ... game of a series.
         rules: its rules.
+        num_openings: how many openings take turns.
         records: [games] numbers, [games, length] histories, [games] lengths and [games, 4]
             generators, for draws where chance can go in too many ways.
         policies: [games, length] the row of each decision, or ``NO_POLICY``, in [rows, actions]
@@ -168,7 +167,7 @@ def line_up(
     while game < numbers.size:
         row = num_rows
         copy_into(rngs[game], rng)
-        kernels.new(state, openings[numbers[game] % openings.shape[0]])
+        kernels.new(state, rules, numbers[game] % num_openings)
         move = 0
         while move < lengths[game]:
             if row + longest > weights.size:

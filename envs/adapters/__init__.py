@@ -14,23 +14,23 @@ from envs.core.lazily import load
 
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
-    from envs.adapters.seats import SeatGames
+    from envs.adapters.seats import make_seat_games
     from envs.adapters.single_agent import SingleAgentEnv
     from envs.adapters.vector import SeatVectorEnv, VectorEnv, VectorStep
 
 __all__ = [
     "GameEnv",
-    "SeatGames",
     "SeatVectorEnv",
     "SingleAgentEnv",
     "VectorEnv",
     "VectorStep",
+    "make_seat_games",
     "register_all",
 ]
 
 _HOMES = {
     "GameEnv": "aec",
-    "SeatGames": "seats",
+    "make_seat_games": "seats",
     "SeatVectorEnv": "vector",
     "SingleAgentEnv": "single_agent",
     "VectorEnv": "vector",

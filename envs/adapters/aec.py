@@ -2,8 +2,7 @@
 
 A step is one compiled call: the action, the chance after it, the rewards and the next mask. The
 guarantees of PettingZoo's three classic wrappers (order enforced, actions out of range refused, an
-illegal move ends the game at -1 for the mover) are built in, because the wrappers cost more than
-the game.
+illegal move loses the game) are built in, because the wrappers cost more than the game.
 """
 
 from __future__ import annotations
@@ -20,19 +19,17 @@ from gymnasium import logger, spaces
 from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from envs.adapters.picture import draw_text
+from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.core.compiling import direct
-from envs.core.errors import IllegalActionError, OptionError
+from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.position import Position
 from envs.core.rng import new_rng, seed_rng
+from envs.core.sides import forfeit_returns
 
 __all__ = ["GameEnv"]
-
-RENDER_MODES = ("ansi", "rgb_array")
-ILLEGAL_REWARD = -1.0
 
 _begin_game = direct(begin_game)
 _advance_game = direct(advance_game)
@@ -45,7 +42,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     Observations are dictionaries: ``observation`` (float32) and ``action_mask`` (int8, all zero for
     a player who is not to move). A player who is out stays in ``agents``, is never selected, and
-    terminates with the others.
+    terminates with the others. An illegal move ends the game and costs the mover's side its lowest
+    return.
 
     >>> from envs import leduc_v0
     >>> env = leduc_v0.env()
@@ -56,17 +54,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     Args:
         game: the game to play.
-        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, or ``None``.
+        render_mode: ``"ansi"`` for text, ``"rgb_array"`` for a picture, ``"human"`` for a window,
+            or ``None``.
         is_raw: raise an error on an illegal action instead of ending the game.
     """
 
     def __init__(self, game: Game, render_mode: str | None = None, is_raw: bool = False) -> None:
         """Make the spaces and the buffers; ``reset`` starts the first game."""
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
-            )
         self.game = game
         self.metadata = {
             "name": game.id,
@@ -74,7 +69,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             "is_parallelizable": False,
             "render_fps": 2,
         }
-        self.render_mode = render_mode
+        self.render_mode = check_render_mode(render_mode)
+        self._screen = None if render_mode is None else Screen(game.id, render_mode)
         self.is_raw = is_raw
         facts = game.facts
         self.possible_agents = [f"player_{player}" for player in range(facts.num_players)]
@@ -84,8 +80,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self.action_spaces = {
             agent: spaces.Discrete(facts.num_actions) for agent in self.possible_agents
         }
+        self.state_space = spaces.Box(
+            0.0, 1.0, (facts.num_players * game.observation_size,), np.float32
+        )
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
-        self._openings = game.openings
+        self._num_openings = facts.num_openings
         self._frame = Frame(game)
         self._frame.rng[:] = new_rng()
         self._no_mask = np.zeros(facts.num_actions, np.int8)
@@ -120,7 +119,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         game = self.game
         observation, mask = frame.next_page()
         turn = _begin_game(
-            game.kernels, self._openings, game.rules, self._number, frame.buffer, observation, mask
+            game.kernels,
+            game.rules,
+            self._number % self._num_openings,
+            frame.buffer,
+            observation,
+            mask,
         )
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
@@ -133,7 +137,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._has_rewards = False
         self._has_updated = True
         self._turn = turn
+        if frame.totals.any():  # paid before anybody decides
+            self._pay(frame.totals.tolist())
+        if turn == OVER:
+            self.terminations = self._trues.copy()
+            turn = 0
         self.agent_selection = self._viewer = agents[turn]
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Play the selected agent's action; after the end, ``None`` takes the agents off."""
@@ -153,9 +164,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
-            self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
-            self._accumulate_rewards()
-            self._has_rewards = True
+            self._pay(frame.rewards.tolist())
         elif self._has_rewards:
             self.rewards = self._zeros.copy()
             self._has_rewards = False
@@ -163,6 +172,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
+        if self.render_mode == "human":
+            self.render()
+
+    def _pay(self, rewards: list[float]) -> None:
+        self.rewards = dict(zip(self.agents, rewards, strict=True))
+        self._accumulate_rewards()
+        self._has_rewards = True
 
     def _whole_number(self, action: Any) -> int:
         try:
@@ -184,10 +200,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     def _end_by_illegal_move(self, mover: str) -> None:
         EnvLogger.warn_on_illegal_move()
+        totals = self._frame.totals
+        returns = forfeit_returns(self.game.facts, self._turn, totals)
         self._turn = OVER
         self._cumulative_rewards[mover] = 0.0
-        self.rewards = {**self._zeros, mover: ILLEGAL_REWARD}
-        self._accumulate_rewards()
+        self._pay((returns - totals).tolist())
         self.terminations = self._trues.copy()
         self.truncations = self._trues.copy()
         self._viewer = ""
@@ -289,19 +306,21 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         )
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
-        """The whole table, as text or as a picture, whichever ``render_mode`` asks for."""
+        """The whole table: as text, as a picture or in a window, as ``render_mode`` asks for."""
         if self._number < 0:
             EnvLogger.error_render_before_reset()
-        if self.render_mode is None:
+        if self._screen is None:
             logger.warn(
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self.game.render(self._frame.state)
-        return text if self.render_mode == "ansi" else draw_text(text)
+        game, state = self.game, self._frame.state
+        return self._screen.show(lambda: game.render(state), lambda: game.draw(state))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 def _observation_space(game: Game) -> spaces.Dict:

@@ -35,5 +35,6 @@ def register_all() -> None:
             gymnasium.register(
                 gymnasium_id(game_id),
                 entry_point="envs.adapters.single_agent:make_single_agent_env",
+                vector_entry_point="envs.adapters.vector:make_seat_vector_env",
                 kwargs={"game_id": game_id},
             )

@@ -7,14 +7,15 @@ one without fonts.
 from __future__ import annotations
 
 import io
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError, OptionError
-from envs.core.game import Game
+from envs.core.errors import OptionError
 
 __all__ = ["RENDER_MODES", "Screen", "check_render_mode", "to_pixels", "to_png"]
 
@@ -64,33 +65,44 @@ def check_render_mode(render_mode: str | None) -> str | None:
 
 
 class Screen:
-    """Shows positions of one game in the way that ``render_mode`` asks for.
+    """Shows a game in the way that ``render_mode`` asks for.
 
     >>> from envs import make_game
     >>> game = make_game("kuhn_v0")
-    >>> Screen(game, "ansi").show(game.replay([2, 0]).state, viewer=1).splitlines()[0]
+    >>> state = game.replay([2, 0]).state
+    >>> screen = Screen("Kuhn poker", "ansi")
+    >>> screen.show(lambda: game.render(state, 1), lambda: game.draw(state, 1)).splitlines()[0]
     '> player 0: card ?, 1 in the pot'
     """
 
-    def __init__(self, game: Game, render_mode: str) -> None:
+    def __init__(self, title: str, render_mode: str) -> None:
         """Nothing is opened before there is something to show."""
-        self.game = game
+        self.title = title
         self.render_mode = render_mode
         self._window: _Window | None = None
+        self._is_dark = False
 
     def show(
-        self, state: npt.NDArray[np.uint8], viewer: int | None = None
+        self, render: Callable[[], str], draw: Callable[[], str]
     ) -> str | npt.NDArray[np.uint8] | None:
         """Text, pixels, or nothing when it is shown in a window."""
         if self.render_mode == "ansi":
-            return self.game.render(state, viewer)
-        svg = self.game.draw(state, viewer)
+            return render()
         if self.render_mode == "rgb_array":
-            return to_pixels(svg)
-        if self._window is None:
-            self._window = _Window(self.game.id)
-        self._window.show(to_png(svg))
+            return to_pixels(draw())
+        if self._window is None and not self._is_dark:
+            self._open()
+        if self._window is not None:
+            self._window.show(to_png(draw()))
         return None
+
+    def _open(self) -> None:
+        try:
+            self._window = _Window(self.title)
+        except (ImportError, RuntimeError) as error:
+            # A game can be played without being watched; say so once.
+            self._is_dark = True
+            print(f"masquerade: no window can be opened ({error}): use 'ansi'", file=sys.stderr)
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -100,32 +112,24 @@ class Screen:
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Screen:
         """A copy of an environment opens a window of its own."""
-        return Screen(self.game, self.render_mode)
+        return Screen(self.title, self.render_mode)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Windows stay where they are."""
-        return Screen, (self.game, self.render_mode)
+        return Screen, (self.title, self.render_mode)
 
 
 class _Window:
     """A window with one picture; closing it by hand is fine, the game goes on without it."""
 
     def __init__(self, title: str) -> None:
-        try:
-            import tkinter
-        except ImportError as error:
-            raise MasqueradeError(
-                "render_mode='human' needs tkinter, which this Python lacks: install it "
-                "(python3-tk) or use render_mode='rgb_array'"
-            ) from error
+        import tkinter  # some systems package it apart from Python
+
         try:
             self._root = tkinter.Tk()
         except tkinter.TclError as error:
-            raise MasqueradeError(
-                "render_mode='human' needs a display and there is none: use 'rgb_array' or 'ansi'"
-            ) from error
-        self._image_class = tkinter.PhotoImage
-        self._image: Any = None
+            raise RuntimeError(str(error)) from error
+        self._new_image = tkinter.PhotoImage
         self._is_open = True
         self._root.title(title)
         self._root.resizable(False, False)
@@ -138,7 +142,7 @@ class _Window:
         if not self._is_open:
             return
         # Tk keeps no reference of its own: without ours the picture would vanish.
-        self._image = self._image_class(data=png, master=self._root)
+        self._image = self._new_image(data=png, master=self._root)
         self._label.configure(image=self._image)
         self._root.update()
 

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from envs import make_game
-from envs.adapters.aec import RENDER_MODES
-from envs.adapters.picture import draw_text
-from envs.adapters.seats import Opponent, SeatGames
-from envs.core.errors import OptionError
+from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
+from envs.adapters.seats import check_illegal, make_seat_games
+from envs.core.errors import IllegalActionError
 from envs.core.game import Game
+from envs.core.rollouts import Player
 
 __all__ = ["SingleAgentEnv", "make_single_agent_env"]
 
@@ -34,12 +34,15 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     >>> info["action_mask"].tolist()
     [1, 1]
 
-    Args: game: the game to play. seat: the learner's seat, or ``"rotate"`` to move one seat on with
-        every game. opponents: one for all other seats or one for each; uniform random players by
-        default. render_mode: ``"ansi"``, ``"rgb_array"`` or ``None``; shows what the learner sees.
-        illegal: what an illegal action does: ``"lose"`` the game at -1, so that learners without
-        masks can be trained, or
-            ``"raise"`` an error that names the legal ones.
+    Args:
+        game: the game to play.
+        seat: the learner's seat, ``"rotate"`` to move one seat on with every game, or a role.
+        opponents: one for all other seats or one for each; uniform random players by default.
+        render_mode: ``"ansi"``, ``"rgb_array"``, ``"human"`` (a window) or ``None``; shows what the
+            learner sees.
+        illegal: what an illegal action does: ``"lose"`` the game with the lowest return of the
+            learner's side, so that learners without masks can be trained, or ``"raise"`` an error
+            that names the legal ones.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
@@ -48,23 +51,19 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         self,
         game: Game,
         seat: int | str = 0,
-        opponents: Opponent | Sequence[Opponent] | None = None,
+        opponents: Player | Sequence[Player] | None = None,
         render_mode: str | None = None,
         illegal: str = "lose",
     ) -> None:
-        """Seat the learner and the opponents (see ``SeatGames``)."""
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(
-                f"render_mode must be one of {', '.join(RENDER_MODES)} or None, not {render_mode!r}"
-            )
-        if illegal not in ("raise", "lose"):
-            raise OptionError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
+        """Seat the learner and the opponents (see ``make_seat_games``)."""
         self.game = game
-        self.render_mode = render_mode
-        self.illegal = illegal
+        self.render_mode = check_render_mode(render_mode)
+        self._screen = None if render_mode is None else Screen(game.id, render_mode)
+        self.illegal = check_illegal(illegal)
         self.observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
         self.action_space = spaces.Discrete(game.facts.num_actions)
-        self._games = SeatGames(game, 1, seat, opponents)
+        self._table = game, 1, seat, opponents
+        self._games = make_seat_games(*self._table)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -72,27 +71,30 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         """Begin a game and let the others move until the learner is asked."""
         super().reset(seed=seed)
         if seed is not None:
-            self._games.reseed(seed)
-        self._games.begin(_ROW)
+            self._games = make_seat_games(*self._table, seeds=[seed])
+        self._games.abandon(_ROW)
+        self._games.deal()
         return self._look()
 
     def step(
         self, action: np.int64 | int
     ) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Play the learner's action and let the others answer."""
-        if self.illegal == "lose" and not self._games.is_over[0] and not self._is_legal(action):
-            observation, info = self._look()
-            return observation, -1.0, True, False, {**info, "is_illegal": True}
-        reward = self._games.act(_ROW, np.array([action], np.int64))
+        games, chosen = self._games, np.array([action], np.int64)
+        if games.is_over[0]:
+            raise IllegalActionError("the game is over: call reset() before step()")
+        is_legal = bool(games.batch.is_legal(_ROW, chosen)[0])
+        games.act(_ROW, chosen, loses_illegal=self.illegal == "lose")
         observation, info = self._look()
-        return observation, float(reward[0]), bool(self._games.is_over[0]), False, info
-
-    def _is_legal(self, action: np.int64 | int) -> bool:
-        return bool(self.action_space.contains(action) and self.action_masks()[action])
+        if not is_legal:
+            info["is_illegal"] = True
+        return observation, float(games.rewards(_ROW)[0]), bool(games.is_over[0]), False, info
 
     def _look(self) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
         observations, masks = self._games.observe(_ROW)
         self._mask = masks[0]
+        if self.render_mode == "human":
+            self.render()
         return observations[0], {"action_mask": masks[0], "seat": int(self._games.seats[0])}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -102,19 +104,24 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
         """The table as the learner sees it."""
-        if self.render_mode is None:
+        if self._screen is None:
             gymnasium.logger.warn(
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        text = self._games.batch.text(0, int(self._games.seats[0]))
-        return text if self.render_mode == "ansi" else draw_text(text)
+        batch, seat = self._games.batch, int(self._games.seats[0])
+        return self._screen.show(lambda: batch.text(0, seat), lambda: batch.draw(0, seat))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 def make_single_agent_env(
     game_id: str,
     seat: int | str = 0,
-    opponents: Opponent | Sequence[Opponent] | None = None,
+    opponents: Player | Sequence[Player] | None = None,
     render_mode: str | None = None,
     illegal: str = "lose",
     **options: Any,

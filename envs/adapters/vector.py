@@ -17,20 +17,23 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numba import types
 
-from envs.adapters.seats import Opponent, SeatGames
+from envs import make_game
+from envs.adapters.seats import check_illegal, make_seat_games
 from envs.core.compiling import compiled, direct
-from envs.core.errors import IllegalActionError
+from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OVER, RNG, RULES
-from envs.core.playing import pay, roll_on
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
+from envs.core.playing import pay, settle
 from envs.core.rng import new_rng, seed_stream, stream
+from envs.core.rollouts import Player
 
 __all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
 
 _STEP_ALL = INT(
     KERNELS,
-    types.Array(types.int32, 2, "C", readonly=True),  # openings
+    OPTIONAL_KERNELS,
     RULES,
+    INT,  # how many openings take turns
     types.uint8[:, ::1],  # states
     types.uint64[:, ::1],  # generators
     RNG,  # their root
@@ -44,13 +47,16 @@ _STEP_ALL = INT(
     types.int8[:, ::1],  # masks
 )
 BEGIN = -1
+NEVER_ASKED = -2
+MAX_DEALS = 1_000
 
 
 @compiled(_STEP_ALL)
 def _step_all(
     kernels,
-    openings,
+    optional,
     rules,
+    num_openings,
     states,
     rngs,
     root,
@@ -75,15 +81,21 @@ def _step_all(
         turn = OVER
         if actions[row] != BEGIN:
             kernels.step(state, rules, actions[row])
-            turn = roll_on(kernels, rules, state, rng)
+            turn = settle(kernels, optional, rules, state, rng)
             pay(kernels, rules, state, totals[row], rewards[row])
             if turn == OVER:
                 dones[row] = True
                 numbers[row] += actions.size
-        if turn == OVER:
+        num_deals = 0
+        while turn == OVER:
+            num_deals += 1
+            if num_deals > MAX_DEALS:
+                return NEVER_ASKED
+            if num_deals > 1:  # over before anybody decided: such a game is dealt again
+                numbers[row] += actions.size
             seed_stream(root, numbers[row], rng)
-            kernels.new(state, openings[numbers[row] % openings.shape[0]])
-            turn = roll_on(kernels, rules, state, rng)
+            kernels.new(state, rules, numbers[row] % num_openings)
+            turn = settle(kernels, optional, rules, state, rng)
             kernels.returns(state, rules, totals[row])
         seats[row] = turn
         kernels.observe(state, rules, turn, observations[row])
@@ -118,9 +130,13 @@ class VectorEnv:
     >>> env.step([1, 1, 1, 1]).seats.tolist()
     [1, 1, 1, 1]
 
-    Args: game: the game all rows play. num_envs: how many rows. has_copies: hand out arrays that
-        stay as they are. Without it the same arrays are written again at every step, which
-            is faster, and right for code that uses them up at once.
+    A game that is over before anybody decides is dealt again.
+
+    Args:
+        game: the game all rows play.
+        num_envs: how many rows.
+        has_copies: hand out arrays that stay as they are. Without it the same arrays are written
+            again at every step, which is faster, and right for code that uses them up at once.
     """
 
     def __init__(self, game: Game, num_envs: int, has_copies: bool = True) -> None:
@@ -131,7 +147,6 @@ class VectorEnv:
         self.game = game
         self.num_envs = num_envs
         self.has_copies = has_copies
-        self._openings = game.openings
         self._states = np.zeros((num_envs, game.state_size), np.uint8)
         self._rngs = np.zeros((num_envs, 4), np.uint64)
         self._root = new_rng()
@@ -172,8 +187,9 @@ class VectorEnv:
             self._observations = np.empty_like(self._observations)
         wrong = _step_rows(
             game.kernels,
-            self._openings,
+            game.optional,
             game.rules,
+            game.facts.num_openings,
             self._states,
             self._rngs,
             self._root,
@@ -186,6 +202,8 @@ class VectorEnv:
             self._observations,
             self._masks,
         )
+        if wrong == NEVER_ASKED:
+            raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
         if wrong >= 0:
             legal = ", ".join(str(a) for a in np.flatnonzero(self._masks[wrong])[:12])
             raise IllegalActionError(
@@ -202,15 +220,23 @@ class SeatVectorEnv(
 ):
     """A Gymnasium vector environment: one learner's seat in many games, against opponents.
 
-    Masks are in ``infos["action_mask"]``, and the last observation of a finished game in
-    ``infos["final_obs"]``. Rewards reach the learner up to its next decision or the end of the
-    game.
+    Masks are in ``infos["action_mask"]``, and the last observation and info of a finished game in
+    ``infos["final_obs"]`` and ``infos["final_info"]``. Rewards reach the learner up to its next
+    decision or the end of the game. With seed *s* row *i* plays the same games as the single-agent
+    environment with seed *s* + *i*.
 
     >>> from envs import make_game
     >>> env = SeatVectorEnv(make_game("kuhn_v0"), 8, seat="rotate")
     >>> observations, infos = env.reset(seed=0)
     >>> observations.shape, infos["action_mask"].shape
     ((8, 11), (8, 2))
+
+    Args:
+        game: the game all rows play.
+        num_envs: how many rows.
+        seat: the learner's seat, ``"rotate"`` to move one seat on with every game, or a role.
+        opponents: one for all other seats or one for each; uniform random players by default.
+        illegal: what an illegal action does: ``"lose"`` that game, or ``"raise"`` an error.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP}
@@ -220,27 +246,44 @@ class SeatVectorEnv(
         game: Game,
         num_envs: int,
         seat: int | str = 0,
-        opponents: Opponent | Sequence[Opponent] | None = None,
+        opponents: Player | Sequence[Player] | None = None,
+        illegal: str = "lose",
     ) -> None:
-        """Seat the learner and the opponents (see ``SeatGames``)."""
+        """Seat the learner and the opponents (see ``make_seat_games``)."""
         self.game = game
         self.num_envs = num_envs
+        self.illegal = check_illegal(illegal)
         self.single_observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
         self.single_action_space = spaces.Discrete(game.facts.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._games = SeatGames(game, num_envs, seat, opponents)
+        self._table = game, num_envs, seat, opponents
+        self._games = make_seat_games(*self._table)
         self._rows = np.arange(num_envs)
 
     def reset(  # type: ignore[override]
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
-        """Begin new games in all rows."""
+        """Begin new games in all rows, or in those of ``options["reset_mask"]``.
+
+        Args:
+            seed: of row 0, each further row has the next; or one for each row.
+            options: ``reset_mask``: [num_envs] bool.
+        """
         if seed is not None:
-            self._games.reseed(seed)
-        self._games.begin(self._rows)
-        observations, masks = self._games.observe(self._rows)
-        return observations, {"action_mask": masks, "seat": self._games.seats.copy()}
+            seeds = list(seed) if isinstance(seed, Sequence) else [seed + i for i in self._rows]
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"{self.num_envs} rows need as many seeds, not {len(seeds)}")
+            self._games = make_seat_games(*self._table, seeds=[int(one) for one in seeds])
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be {self.num_envs} booleans")
+        self._games.abandon(self._rows[mask])
+        self._games.deal()
+        return self._look({})
 
     def step(
         self, actions: npt.NDArray[np.int64]
@@ -253,15 +296,44 @@ class SeatVectorEnv(
     ]:
         """Play the learner's actions; finished rows begin their next game at once."""
         games = self._games
-        rewards = games.act(self._rows, np.ascontiguousarray(actions, np.int64))
-        is_over = games.is_over
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ValueError(f"step needs {self.num_envs} actions, not shape {chosen.shape}")
+        is_illegal = ~games.batch.is_legal(self._rows, chosen)
+        games.act(self._rows, chosen, loses_illegal=self.illegal == "lose")
+        rewards, is_over = games.rewards(self._rows), games.is_over
         infos: dict[str, Any] = {}
         if is_over.any():
-            final, _ = games.observe(self._rows)
-            infos["final_obs"] = final
-            infos["_final_obs"] = is_over
-            games.begin(np.flatnonzero(is_over))
-        observations, masks = games.observe(self._rows)
-        infos["action_mask"] = masks
-        infos["seat"] = games.seats.copy()
+            infos["final_obs"], masks = games.observe(self._rows)
+            infos["final_info"] = {
+                "action_mask": masks,
+                "_action_mask": is_over.copy(),
+                "seat": games.seats.copy(),
+                "_seat": is_over.copy(),
+                "is_illegal": is_illegal,
+                "_is_illegal": is_over.copy(),
+            }
+            infos["_final_obs"], infos["_final_info"] = is_over.copy(), is_over.copy()
+            games.deal()
+        observations, infos = self._look(infos)
         return observations, rewards, is_over, np.zeros_like(is_over), infos
+
+    def _look(self, infos: dict[str, Any]) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        observations, masks = self._games.observe(self._rows)
+        everywhere = np.ones(self.num_envs, np.bool_)
+        shown = {"action_mask": masks, "seat": self._games.seats.copy()}
+        for name, array in shown.items():
+            infos[name], infos[f"_{name}"] = array, everywhere.copy()
+        return observations, infos
+
+
+def make_seat_vector_env(game_id: str, num_envs: int = 1, **kwargs: Any) -> SeatVectorEnv:
+    """What ``gymnasium.make_vec`` calls: a game by id with its options, and the seats.
+
+    >>> import gymnasium, envs.adapters
+    >>> env = gymnasium.make_vec("masquerade/leduc-v0", num_envs=4, seat="rotate")
+    >>> env.num_envs
+    4
+    """
+    own = {name: kwargs.pop(name) for name in ("seat", "opponents", "illegal") if name in kwargs}
+    return SeatVectorEnv(make_game(game_id, **kwargs), num_envs, **own)

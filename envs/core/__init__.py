@@ -21,8 +21,9 @@ if TYPE_CHECKING:
         PositionError,
         UnknownNameError,
     )
-    from envs.core.game import Facts, Game, Piece
-    from envs.core.kernels import CHANCE, OVER, PUBLIC, UNSEEN, Kernels
+    from envs.core.facts import CHIPS, POINTS, Facts, ObservationField, Seat, Unit, equal_seats
+    from envs.core.game import Game
+    from envs.core.kernels import CHANCE, OVER, PUBLIC, UNSEEN, Kernels, OptionalKernels
     from envs.core.keys import first_key, fold
     from envs.core.options import Options, option
     from envs.core.playouts import PlayoutResult, random_playouts
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANCE",
+    "CHIPS",
     "OVER",
+    "POINTS",
     "PUBLIC",
     "UNSEEN",
     "Batch",
@@ -44,13 +47,16 @@ __all__ = [
     "IllegalActionError",
     "Kernels",
     "MasqueradeError",
+    "ObservationField",
     "OptionError",
+    "OptionalKernels",
     "Options",
-    "Piece",
     "PlayoutResult",
     "Position",
     "PositionError",
+    "Seat",
     "TreeCounts",
+    "Unit",
     "UnknownNameError",
     "Views",
     "below",
@@ -58,6 +64,7 @@ __all__ = [
     "compiled",
     "count_tree",
     "direct",
+    "equal_seats",
     "fill_streams",
     "first_key",
     "fold",
@@ -83,8 +90,9 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "PositionError",
         "UnknownNameError",
     ),
-    "game": ("Facts", "Game", "Piece"),
-    "kernels": ("CHANCE", "OVER", "PUBLIC", "UNSEEN", "Kernels"),
+    "facts": ("CHIPS", "POINTS", "Facts", "ObservationField", "Seat", "Unit", "equal_seats"),
+    "game": ("Game",),
+    "kernels": ("CHANCE", "OVER", "PUBLIC", "UNSEEN", "Kernels", "OptionalKernels"),
     "keys": ("first_key", "fold"),
     "options": ("Options", "option"),
     "playouts": ("PlayoutResult", "random_playouts"),

@@ -209,7 +209,7 @@ class Canvas:
         said = str(words)
         if max_width is not None:
             # No font is at hand to measure with; this is the mean width of a wide one.
-            wanted = (0.7 if is_bold else 0.58) * size * max(len(said), 1)
+            wanted = (0.67 if is_bold else 0.58) * size * max(len(said), 1)
             size = size * min(1.0, max_width / wanted)
         attributes = {
             "x": x,
@@ -257,7 +257,11 @@ class Canvas:
             "opacity": opacity,
         }
         title = "" if tip is None else f"<title>{escape(tip)}</title>"
-        self._lines.append(f"<g{_attributes(attributes)}>{title}")
+        start = f"<g{_attributes(attributes)}>{title}"
+        if start == "<g>":  # it would say nothing
+            yield
+            return
+        self._lines.append(start)
         yield
         self._lines.append("</g>")
 

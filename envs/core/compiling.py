@@ -160,7 +160,9 @@ def _sources(source_folder: Path) -> Iterator[Path]:
         rooms = ("envs",)  # somebody else's game: the core, and what lies beside it
         yield from sorted(source_folder.glob("*.py"))
     for room in rooms:
-        yield from sorted((_PROJECT / room).rglob("*.py"))
+        for path in sorted((_PROJECT / room).rglob("*.py")):
+            if path.parent.name != "drawings":  # pictures are plain Python, and often retouched
+                yield path
 
 
 def _cache_bases() -> Iterator[Path]:

@@ -13,12 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.canvas import PALETTE, Canvas, to_number
-from envs.core.kernels import OVER
+from envs.core.kernels import CHANCE, OVER
 
 if TYPE_CHECKING:
     from envs.core.game import Game
 
-__all__ = ["PALETTE", "Drawing", "around", "draw_text", "playable", "returns_known"]
+__all__ = [
+    "PALETTE",
+    "Drawing",
+    "around",
+    "draw_text",
+    "playable",
+    "returns_known",
+    "seat_name",
+    "whose_turn",
+]
 
 CHIP_COLOURS = {100: "black", 25: "green", 5: "red", 1: "blue"}
 SUITS = {
@@ -34,13 +43,14 @@ SUITS = {
         "Q-2 9-1.5 5A4.5 4.5 0 1 1-2-1.5Z",
     ),
 }
+# Dots of a die as lines of no length with round ends: one element a die.
 PIPS = {
-    1: "0 0",
-    2: "-1 -1,1 1",
-    3: "-1 -1,0 0,1 1",
-    4: "-1 -1,1 -1,-1 1,1 1",
-    5: "-1 -1,1 -1,0 0,-1 1,1 1",
-    6: "-1 -1,1 -1,-1 0,1 0,-1 1,1 1",
+    1: "M0 0h.01",
+    2: "M-8-8h.01M8 8h.01",
+    3: "M-8-8h.01M0 0h.01M8 8h.01",
+    4: "M-8-8h.01M8-8h.01M-8 8h.01M8 8h.01",
+    5: "M-8-8h.01M8-8h.01M0 0h.01M-8 8h.01M8 8h.01",
+    6: "M-8-8h.01M8-8h.01M-8 0h.01M8 0h.01M-8 8h.01M8 8h.01",
 }
 
 
@@ -150,9 +160,8 @@ class Drawing(Canvas):
             elif face not in PIPS:
                 self.text(0, 0, face, 17, "black", is_bold=True)
             else:
-                for pip in PIPS[face].split(","):
-                    column, row = (8 * int(part) for part in pip.split())
-                    self.circle(column, row, 3.2, fill="red" if face == 1 else "black")
+                colour = "red" if face == 1 else "black"
+                self.path(PIPS[face], stroke=colour, thick=6.4, is_round=True)
 
     def cup(self, x: float, y: float, width: float = 90) -> None:
         """A leather cup turned over, with what it covers out of sight."""
@@ -208,7 +217,7 @@ def playable(game: Game, state: npt.NDArray[np.uint8], viewer: int | None) -> di
         return {}
     mask = np.zeros(game.mask_size, np.int8)
     game.kernels.legal(state, game.rules, mask)
-    return {int(action): game.action_text(int(action)) for action in np.flatnonzero(mask)}
+    return {int(action): game.action_text(state, int(action)) for action in np.flatnonzero(mask)}
 
 
 def returns_known(game: Game, state: npt.NDArray[np.uint8], viewer: int | None) -> dict[int, float]:
@@ -218,6 +227,25 @@ def returns_known(game: Game, state: npt.NDArray[np.uint8], viewer: int | None) 
     totals = np.zeros(game.facts.num_players)
     game.kernels.returns(state, game.rules, totals)
     return {seat: float(t) for seat, t in enumerate(totals) if viewer in (None, seat)}
+
+
+def seat_name(seat: int, viewer: int | None) -> str:
+    """What a seat is called in a picture.
+
+    >>> seat_name(2, viewer=0), seat_name(2, viewer=2)
+    ('Player 2', 'You (2)')
+    """
+    return f"You ({seat})" if seat == viewer else f"Player {seat}"
+
+
+def whose_turn(turn: int, viewer: int | None) -> str:
+    """Who is to move, and who looks, for the title of a picture.
+
+    >>> whose_turn(1, viewer=0)
+    'player 1 to move, as player 0 sees it'
+    """
+    now = {CHANCE: "chance comes next", OVER: "the end"}.get(turn, f"player {turn} to move")
+    return now if viewer is None else f"{now}, as player {viewer} sees it"
 
 
 def draw_text(text: str, title: str, width: float = 640, height: float = 360) -> str:

@@ -8,49 +8,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from envs.core.drawing import draw_text
 from envs.core.errors import IllegalActionError, OptionError, nearest
-from envs.core.kernels import Kernels
+from envs.core.facts import Facts, ObservationField
+from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.options import Options
 from envs.core.position import Position
 
-__all__ = ["Facts", "Game", "Piece"]
+__all__ = ["Facts", "Game", "ObservationField"]
 
 State = npt.NDArray[np.uint8]
 Rules = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What an algorithm may rely on; it follows from the options."""
-
-    num_players: int
-    num_actions: int
-    num_chance_outcomes: int
-    """The largest number of outcomes of one chance event; 0 when nothing is random."""
-    max_length: int
-    """The longest possible game, chance events included."""
-    min_return: float
-    max_return: float
-    return_sum: float | None = 0.0
-    """What all players' returns add up to at the end; ``None`` in a general-sum game."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A named stretch of the observation vector."""
-
-    name: str
-    size: int
-    meaning: str
+_RULES: WeakValueDictionary[Any, Rules] = WeakValueDictionary()
 
 
 class Game(ABC):
@@ -58,8 +37,8 @@ class Game(ABC):
 
     >>> from envs import make_game
     >>> game = make_game("kuhn_v0", num_players=3)
-    >>> game.facts.num_players, game.action_text(1)
-    (3, 'bet')
+    >>> game.facts.num_players, game.facts.unit.name
+    (3, 'chips')
     """
 
     id: ClassVar[str]
@@ -67,6 +46,8 @@ class Game(ABC):
     Options: ClassVar[type[Options]]
     kernels: Kernels
     """Set by the subclass; an instance has it too, where Python finds it faster."""
+    optional: OptionalKernels = OptionalKernels()
+    """What the game adds to its ten functions, for speed and for search."""
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""
@@ -91,10 +72,19 @@ class Game(ABC):
         values.update(params)
         self.options = self.Options.parse(values)
         self.kernels = type(self).kernels
-        self.rules: Rules = np.ascontiguousarray(self.make_rules(), np.int32)
-        self.rules.setflags(write=False)
+        self.optional = type(self).optional
+        self.rules = self._shared_rules()
         self.facts = self.make_facts()
-        self.pieces = self.make_pieces()
+        self.fields = self.make_fields()
+
+    def _shared_rules(self) -> Rules:
+        """Made once per process for equal options, in memory that nobody can write to."""
+        key = type(self), self.options
+        rules = _RULES.get(key)
+        if rules is None:
+            made = np.ascontiguousarray(self.make_rules(), np.int32)
+            rules = _RULES[key] = np.frombuffer(made.tobytes(), np.int32)
+        return rules
 
     # ---- hooks: what a game must say about itself ------------------------------------------------
 
@@ -107,12 +97,12 @@ class Game(ABC):
         """Sizes and bounds that follow from the options."""
 
     @abstractmethod
-    def make_pieces(self) -> tuple[Piece, ...]:
-        """The pieces of the observation, in the order ``observe`` writes them."""
+    def make_fields(self) -> tuple[ObservationField, ...]:
+        """The fields of the observation, in the order ``observe`` writes them."""
 
     @abstractmethod
-    def action_text(self, action: int) -> str:
-        """A player's action in words."""
+    def action_text(self, state: State, action: int) -> str:
+        """An action of the player to move in ``state``, in words; it must be legal there."""
 
     @abstractmethod
     def chance_text(self, state: State, outcome: int) -> str:
@@ -135,14 +125,6 @@ class Game(ABC):
         """Amounts that may never change during a game (chips, cards, dice), for ``check_game``."""
         return {}
 
-    @property
-    def openings(self) -> npt.NDArray[np.int32]:
-        """Rules that open the 1st, 2nd ... game of a series, in turn: [k, len(rules)] int32.
-
-        They may differ only in what ``new`` reads, such as who starts. Most games have one.
-        """
-        return self.rules[None, :]
-
     # ---- sizes -----------------------------------------------------------------------------------
 
     @property
@@ -158,24 +140,34 @@ class Game(ABC):
     @cached_property
     def observation_size(self) -> int:
         """Length of the observation vector."""
-        return sum(piece.size for piece in self.pieces)
+        return sum(field.size for field in self.fields)
 
     # ---- words -----------------------------------------------------------------------------------
 
-    def parse_action(self, text: str) -> int:
-        """Read an action from its words or its number, ignoring case and spaces.
+    def parse_action(self, text: str, state: State) -> int:
+        """Read a legal action of ``state`` from its words or its number, ignoring case and spaces.
+
+        A game with long menus overrides this to read the words instead of comparing them all.
 
         >>> from envs import make_game
-        >>> make_game("leduc_v0").parse_action(" Raise ")
+        >>> position = make_game("leduc_v0").replay([0, 1])
+        >>> position.parse_action(" Raise ")
         2
         """
         wanted = _plain(text)
-        words = {_plain(self.action_text(a)): a for a in range(self.facts.num_actions)}
-        if wanted in words:
-            return words[wanted]
-        if wanted.isdecimal() and int(wanted) < self.facts.num_actions:
+        mask = np.zeros(self.mask_size, np.int8)
+        self.kernels.legal(state, self.rules, mask)
+        legal = [int(action) for action in np.flatnonzero(mask)]
+        words = []
+        for action in legal:
+            words.append(_plain(self.action_text(state, action)))
+            if words[-1] == wanted:
+                return action
+        if wanted.isdecimal() and int(wanted) in legal:
             return int(wanted)
-        raise IllegalActionError(f"'{text}' is no action of {self.id}: {nearest(wanted, words)}")
+        raise IllegalActionError(
+            f"'{text}' is no legal action of {self.id} here: {nearest(wanted, words)}"
+        )
 
     # ---- positions -------------------------------------------------------------------------------
 
@@ -194,13 +186,13 @@ class Game(ABC):
             position.apply(action)
         return position
 
-    def observation_pieces(
+    def observation_fields(
         self, observation: npt.NDArray[np.float32]
     ) -> dict[str, npt.NDArray[np.float32]]:
-        """Cut an observation (or a batch of them, along the last axis) into its named pieces."""
-        ends = np.cumsum([piece.size for piece in self.pieces])
+        """Cut an observation (or a batch of them, along the last axis) into its named fields."""
+        ends = np.cumsum([field.size for field in self.fields])
         parts = np.split(observation, ends[:-1], axis=-1)
-        return {piece.name: part for piece, part in zip(self.pieces, parts, strict=True)}
+        return {field.name: part for field, part in zip(self.fields, parts, strict=True)}
 
     # ---- identity --------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-"""The contract: ten functions over one record, their signatures, and the table that holds them.
+"""The contract: ten functions over one record, their signatures, and the tables that hold them.
 
 ===============  ==============================================================================
-``new``          the first position, before any chance
+``new``          the first position of an opening, before any chance
 ``turn``         the player to move, ``CHANCE`` or ``OVER``
 ``legal``        writes which actions (or chance outcomes) are possible; returns how many
 ``chance``       writes the probability of each outcome at a chance node
@@ -13,9 +13,17 @@
 ``determinize``  puts another world in place, one that ``player`` cannot tell from this one
 ===============  ==============================================================================
 
-An eleventh, ``settle``, is there for speed alone and may be left out: it plays all chance events
-that are due in one call, because an indirect call for every die costs more than the die. It is
-always the same loop over a game's own ``turn``, ``sample`` and ``step``::
+Others are optional and have a table of their own, :class:`OptionalKernels`; where a game has none,
+generic code does without:
+
+===============  ==============================================================================
+``settle``       plays all chance events that are due, and returns ``turn``
+``evaluate``     writes an estimate of each player's final return, for searches that stop early
+``rollout``      draws an action of a quick, sensible policy for the player to move
+===============  ==============================================================================
+
+``settle`` is there for speed alone, because an indirect call for every die costs more than the die.
+It is always the same loop over a game's own ``turn``, ``sample`` and ``step``::
 
     @kernel(SETTLE)
     def settle(state, rules, rng):
@@ -25,8 +33,7 @@ always the same loop over a game's own ``turn``, ``sample`` and ``step``::
 
 A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
 never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
-rules, action)``,
-yet is compiled once for all games: Numba passes the table as a row of addresses
+rules, action)``, yet is compiled once for all games: Numba passes the table as a row of addresses
 (``addresses.py``).
 
 Laws that the signatures cannot say (``check_game`` tests them):
@@ -38,7 +45,10 @@ Laws that the signatures cannot say (``check_game`` tests them):
 * ``determinize`` depends on what ``player`` has seen and on the generator, and on nothing else:
   started from two worlds the player cannot tell apart, with the same generator, it gives the same
   world;
+* when a game is over everybody knows everybody's returns, and ``determinize`` keeps them;
 * ``settle`` does what its three functions do one by one, draw for draw, and returns ``turn``;
+* ``evaluate`` and ``rollout`` see what they are given, which is never more than a determinized
+  world; ``rollout`` returns a legal action;
 * no function raises: whoever calls from Python checks first (``Position``, the environments).
 """
 
@@ -55,6 +65,7 @@ __all__ = [
     "CHANCE",
     "CHANCE_PROBS",
     "DETERMINIZE",
+    "EVALUATE",
     "INT",
     "KERNELS",
     "LEGAL",
@@ -62,10 +73,12 @@ __all__ = [
     "NEW",
     "OBSERVATION",
     "OBSERVE",
+    "OPTIONAL_KERNELS",
     "OVER",
     "PUBLIC",
     "RETURNS",
     "RNG",
+    "ROLLOUT",
     "RULES",
     "SAMPLE",
     "SEEN",
@@ -76,6 +89,7 @@ __all__ = [
     "TURN",
     "UNSEEN",
     "Kernels",
+    "OptionalKernels",
 ]
 
 CHANCE = -1
@@ -95,7 +109,7 @@ MASK = types.int8[::1]
 TOTALS = types.float64[::1]
 OBSERVATION = types.float32[::1]
 
-NEW = types.void(STATE, RULES)
+NEW = types.void(STATE, RULES, INT)
 TURN = INT(STATE, RULES)
 LEGAL = INT(STATE, RULES, MASK)
 CHANCE_PROBS = types.void(STATE, RULES, TOTALS)
@@ -121,7 +135,17 @@ SIGNATURES: dict[str, Any] = {
 """The ten functions of every game."""
 
 SETTLE = INT(STATE, RULES, RNG)
-KERNELS = AddressesType("masquerade.Kernels", {**SIGNATURES, "settle": SETTLE})
+EVALUATE = types.void(STATE, RULES, TOTALS)
+ROLLOUT = INT(STATE, RULES, RNG)
+OPTIONAL_SIGNATURES: dict[str, Any] = {
+    "settle": SETTLE,
+    "evaluate": EVALUATE,
+    "rollout": ROLLOUT,
+}
+"""What a game may add."""
+
+KERNELS = AddressesType("masquerade.Kernels", SIGNATURES)
+OPTIONAL_KERNELS = AddressesType("masquerade.OptionalKernels", OPTIONAL_SIGNATURES)
 
 
 class Kernels(Addresses):
@@ -129,7 +153,7 @@ class Kernels(Addresses):
 
     Args:
         functions: every function of the contract by name, each decorated with ``kernel`` and its
-            signature; ``settle`` may be missing.
+            signature.
     """
 
     numba_type = KERNELS
@@ -144,16 +168,39 @@ class Kernels(Addresses):
     returns: Callable[..., None]
     observe: Callable[..., None]
     determinize: Callable[..., None]
-    settle: Callable[..., int]
-    has_settle: bool
 
     def __new__(cls, **functions: Callable[..., Any]) -> Self:
         """Check that all ten are there with the right signatures, and note their addresses."""
         missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
-        extra = ", ".join(sorted(functions.keys() - KERNELS.signatures.keys())) or "none"
+        extra = ", ".join(sorted(functions.keys() - SIGNATURES.keys())) or "none"
         if (missing, extra) != ("none", "none"):
-            expected = f"a game needs {', '.join(SIGNATURES)} and may have settle"
+            expected = f"a game needs {', '.join(SIGNATURES)}"
             raise TypeError(f"{expected}: missing {missing}, unknown {extra}")
+        return super().__new__(cls, functions)
+
+
+class OptionalKernels(Addresses):
+    """What a game adds to its ten functions; ``has_settle`` and the like say what is there.
+
+    >>> OptionalKernels().has_settle
+    False
+    """
+
+    numba_type = OPTIONAL_KERNELS
+    decorator = "@kernel({})"
+    settle: Callable[..., int]
+    evaluate: Callable[..., None]
+    rollout: Callable[..., int]
+    has_settle: bool
+    has_evaluate: bool
+    has_rollout: bool
+
+    def __new__(cls, **functions: Callable[..., Any]) -> Self:
+        """Check the signatures, and note the addresses of what is there."""
+        extra = ", ".join(sorted(functions.keys() - OPTIONAL_SIGNATURES.keys()))
+        if extra:
+            expected = f"a game may add {', '.join(OPTIONAL_SIGNATURES)}"
+            raise TypeError(f"{expected}: unknown {extra}")
         table = super().__new__(cls, functions)
-        table.has_settle = "settle" in functions
+        table.__dict__.update({f"has_{name}": name in functions for name in OPTIONAL_SIGNATURES})
         return table

@@ -1,8 +1,8 @@
-"""One game moving on, compiled: the pieces that batches and environments are made of."""
+"""One game moving on, compiled: the steps that batches and environments are made of."""
 
 from __future__ import annotations
 
-from sys import getrefcount
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from envs.core.kernels import (
     RULES,
     STATE,
 )
-from envs.core.keys import first_key, fold
+from envs.core.keys import fold
 
 if TYPE_CHECKING:
     from envs.core.game import Game
@@ -31,10 +31,10 @@ __all__ = [
     "advance_game",
     "begin_game",
     "observe_game",
-    "open_game",
     "pay",
-    "roll_on",
     "settle",
+    "settle_seen",
+    "step_seen",
 ]
 
 Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
@@ -42,37 +42,31 @@ Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
 ILLEGAL = -100
 """``advance_game``: the action was not legal, and nothing was played."""
 
-_OPENINGS = types.Array(types.int32, 2, "C", readonly=True)
-
 
 @helper
-def play(kernels, rules, state, action, keys, history, length):
-    """Play one action: fold what each player sees, write it down, step; the new length."""
+def step_seen(kernels, rules, state, action, keys):
+    """Play an action and fold what each player sees of it into the keys of information sets."""
     for player in range(keys.size):
         keys[player] = fold(keys[player], kernels.seen(state, rules, action, player))
-    if length < history.size:
-        history[length] = action
     kernels.step(state, rules, action)
-    return length + 1
 
 
 @helper
-def settle(kernels, rules, state, rng, keys, history, length):
-    """Play chance until somebody is to move or the game is over: ``(turn, new length)``."""
+def settle_seen(kernels, rules, state, rng, keys):
+    """Play all chance that is due, folding what each player sees; who is to move then."""
     turn = kernels.turn(state, rules)
     while turn == CHANCE:
-        outcome = kernels.sample(state, rules, rng)
-        length = play(kernels, rules, state, outcome, keys, history, length)
+        step_seen(kernels, rules, state, kernels.sample(state, rules, rng), keys)
         turn = kernels.turn(state, rules)
-    return turn, length
+    return turn
 
 
 @helper
-def roll_on(kernels, rules, state, rng):
-    """Like ``settle``, but without keys and history."""
+def settle(kernels, optional, rules, state, rng):
+    """Play all chance that is due, in one call if the game has one for it; who is to move then."""
     turn = kernels.turn(state, rules)
-    if turn == CHANCE and kernels.has_settle:
-        return kernels.settle(state, rules, rng)
+    if turn == CHANCE and optional.has_settle:
+        return optional.settle(state, rules, rng)
     while turn == CHANCE:
         kernels.step(state, rules, kernels.sample(state, rules, rng))
         turn = kernels.turn(state, rules)
@@ -80,12 +74,17 @@ def roll_on(kernels, rules, state, rng):
 
 
 @helper
-def open_game(kernels, openings, rules, number, state, rng, keys, history):
-    """Set up game ``number`` and play its first chance events: ``(turn, length)``."""
-    kernels.new(state, openings[number % openings.shape[0]])
-    for player in range(keys.size):
-        keys[player] = first_key(player)
-    return settle(kernels, rules, state, rng, keys, history, 0)
+def _settle_recorded(kernels, rules, state, rng, history, length):
+    """Play all chance that is due and write it down: ``(turn, length)``."""
+    turn = kernels.turn(state, rules)
+    while turn == CHANCE:
+        outcome = kernels.sample(state, rules, rng)
+        if length < history.size:
+            history[length] = outcome
+        length += 1
+        kernels.step(state, rules, outcome)
+        turn = kernels.turn(state, rules)
+    return turn, length
 
 
 @helper
@@ -109,10 +108,9 @@ def pay(kernels, rules, state, totals, rewards):
 _LENGTH, _RNG, _TOTALS, _REWARDS, _HISTORY, _MASK, _STATE = range(7)
 _HEADER_SIZE = 8 * 8
 
-# Pages that a frame takes in turn: in an ordinary loop the caller still holds the last two.
-_NUM_PAGES = 3
-# References to an array of a page when nobody else holds it: the page, a name and the question.
-_OWN_REFERENCES = 3
+# How many observations and masks are made at once. Each is handed out once and never written again,
+# and rows of a block cost a fraction of arrays of their own.
+_PAGES_PER_BLOCK = 64
 
 
 class Frame:
@@ -140,25 +138,17 @@ class Frame:
         self._bind(np.zeros(places[-1], np.uint8))
         self.buffer[:_HEADER_SIZE].view(np.int64)[:] = places
         self._page_sizes = game.observation_size, facts.num_actions
-        self._pages = [self._new_page() for _ in range(_NUM_PAGES)]
-        self._page = 0
-
-    def _new_page(self) -> Page:
-        observation_size, mask_size = self._page_sizes
-        return np.empty(observation_size, np.float32), np.empty(mask_size, np.int8)
+        self._pages: Iterator[Page] = iter(())
 
     def next_page(self) -> Page:
-        """An observation and a mask to write, which nobody holds.
-
-        What is handed to a user must never change again, and allocating arrays costs more than a
-        step of a small game. So old ones are used again, unless a reference tells that the user has
-        kept one (a view or a tensor of it holds one too).
-        """
-        page = self._page = self._page - 1 if self._page else _NUM_PAGES - 1
-        observation, mask = self._pages[page]
-        if getrefcount(observation) > _OWN_REFERENCES or getrefcount(mask) > _OWN_REFERENCES:
-            observation, mask = self._pages[page] = self._new_page()
-        return observation, mask
+        """An observation and a mask to write, which nobody has seen before."""
+        for page in self._pages:
+            return page
+        observation_size, mask_size = self._page_sizes
+        observations = np.empty((_PAGES_PER_BLOCK, observation_size), np.float32)
+        masks = np.empty((_PAGES_PER_BLOCK, mask_size), np.int8)
+        self._pages = zip(observations, masks, strict=True)
+        return next(self._pages)
 
     def _bind(self, buffer: npt.NDArray[np.uint8]) -> None:
         self.buffer = buffer
@@ -181,14 +171,13 @@ class Frame:
         return {
             "_parts": self._parts,
             "_page_sizes": self._page_sizes,
-            "_pages": self._pages,
-            "_page": self._page,
             "buffer": self.buffer,
         }
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         """Make the views again."""
         self.__dict__.update(saved)
+        self._pages = iter(())
         self._bind(self.buffer)
 
 
@@ -202,16 +191,17 @@ def show(kernels, rules, state, turn, observation, mask):
     kernels.observe(state, rules, max(turn, 0), observation)
 
 
-@compiled(INT(KERNELS, _OPENINGS, RULES, INT, STATE, OBSERVATION, MASK))
-def begin_game(kernels, openings, rules, number, frame, observation, mask):
-    """Begin game ``number`` in a frame, up to its first decision; returns whose it is."""
+@compiled(INT(KERNELS, RULES, INT, STATE, OBSERVATION, MASK))
+def begin_game(kernels, rules, opening, frame, observation, mask):
+    """Begin a game in a frame, up to its first decision; returns whose it is, or ``OVER``."""
     at = frame[:_HEADER_SIZE].view(np.int64)
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
     rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
     state = frame[at[_STATE] :]
-    turn, length[0] = open_game(kernels, openings, rules, number, state, rng, rng[:0], history)
+    kernels.new(state, rules, opening)
+    turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, 0)
     kernels.returns(state, rules, totals)
     show(kernels, rules, state, turn, observation, mask)
     return turn
@@ -238,8 +228,10 @@ def advance_game(kernels, rules, frame, action, observation, mask):
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
     rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
-    length[0] = play(kernels, rules, state, action, rng[:0], history, length[0])
-    turn, length[0] = settle(kernels, rules, state, rng, rng[:0], history, length[0])
+    if length[0] < history.size:
+        history[length[0]] = action
+    kernels.step(state, rules, action)
+    turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, length[0] + 1)
     has_paid = pay(kernels, rules, state, totals, rewards)
     show(kernels, rules, state, turn, observation, mask)
     return 2 * turn + has_paid

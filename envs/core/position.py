@@ -47,8 +47,7 @@ class Position:
         self.number = number
         self.state = np.zeros(game.state_size, np.uint8)
         self.history: list[int] = []
-        openings = game.openings
-        game.kernels.new(self.state, openings[number % len(openings)])
+        game.kernels.new(self.state, game.rules, number % game.facts.num_openings)
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -132,7 +131,11 @@ class Position:
         """An action or outcome in words, whichever is due now."""
         if self.is_chance:
             return self.game.chance_text(self.state, action)
-        return self.game.action_text(action)
+        return self.game.action_text(self.state, action)
+
+    def parse_action(self, text: str) -> int:
+        """A legal action from its words or its number."""
+        return self.game.parse_action(text, self.state)
 
     def _seat(self, player: int) -> int:
         # Compiled code checks no bounds.

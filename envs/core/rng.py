@@ -7,8 +7,11 @@ thousand of.
 One root seed gives every stream of a run:
 
 * ``stream(seed, "chance")`` is a named stream, independent of all other names;
-* ``fill_streams(stream, first, rngs)`` seeds one generator per game from its number, so that game
+* ``fill_streams(stream, numbers, rngs)`` seeds one generator per game from its number, so that game
   17 rolls the same dice whichever process or batch plays it.
+
+What a player is given (its generator, the id of a game) comes from ``one_way_block``: from all that
+a player ever gets, neither the root nor anybody else's stream can be worked out.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from envs.core.compiling import compiled, direct
+from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
     "fill_streams",
     "new_rng",
     "next_word",
+    "one_way_block",
     "seed_rng",
     "seed_stream",
     "stream",
@@ -64,10 +68,7 @@ def next_word(rng):
 
 @compiled(INT(RNG, INT))
 def below(rng, bound):
-    """Return a uniform integer in ``0 ..
-
-    bound - 1`` for a bound below 2**32 (bias at most bound / 2**32).
-    """
+    """Return a uniform integer below ``bound``, which is at most 2**32; bias: bound / 2**32."""
     return np.int64(((next_word(rng) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
@@ -92,6 +93,74 @@ def seed_stream(root, number, rng):
     for i in range(4):
         word = mix(word + root[i] + _GOLDEN)
         rng[i] = word
+
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+# "expand 32-byte k", the constant of the ChaCha family.
+_CONSTANT = (0x61707865, 0x3320646E, 0x79622D32, 0x6B206574)
+_NUM_DOUBLE_ROUNDS = 6
+
+
+@helper
+def _rotate(word, left, right):
+    return ((word << np.uint64(left)) | (word >> np.uint64(right))) & _LOW
+
+
+@helper
+def _quarter_round(a, b, c, d):
+    a = (a + b) & _LOW
+    d = _rotate(d ^ a, 16, 16)
+    c = (c + d) & _LOW
+    b = _rotate(b ^ c, 12, 20)
+    a = (a + b) & _LOW
+    d = _rotate(d ^ a, 8, 24)
+    c = (c + d) & _LOW
+    b = _rotate(b ^ c, 7, 25)
+    return a, b, c, d
+
+
+@compiled(types.void(RNG, INT, INT, types.uint64[::1]))
+def one_way_block(key, number, part, out):
+    """Write the 512 bits that belong to ``number`` and ``part`` under a secret 256-bit ``key``.
+
+    It is the block function of ChaCha12 (Bernstein, 2008): nobody who sees any number of blocks can
+    tell them from noise, let alone find the key.
+
+    Args:
+        key: [4] uint64, such as a named stream.
+        number: of a game.
+        part: of that game, such as a seat.
+        out: [8] uint64.
+    """
+    n, p = np.uint64(number), np.uint64(part)
+    x0, x1 = np.uint64(_CONSTANT[0]), np.uint64(_CONSTANT[1])
+    x2, x3 = np.uint64(_CONSTANT[2]), np.uint64(_CONSTANT[3])
+    x4, x5, x6, x7 = key[0] & _LOW, key[0] >> _HALF, key[1] & _LOW, key[1] >> _HALF
+    x8, x9, x10, x11 = key[2] & _LOW, key[2] >> _HALF, key[3] & _LOW, key[3] >> _HALF
+    x12, x13, x14, x15 = p & _LOW, p >> _HALF, n & _LOW, n >> _HALF
+    for _ in range(_NUM_DOUBLE_ROUNDS):
+        x0, x4, x8, x12 = _quarter_round(x0, x4, x8, x12)
+        x1, x5, x9, x13 = _quarter_round(x1, x5, x9, x13)
+        x2, x6, x10, x14 = _quarter_round(x2, x6, x10, x14)
+        x3, x7, x11, x15 = _quarter_round(x3, x7, x11, x15)
+        x0, x5, x10, x15 = _quarter_round(x0, x5, x10, x15)
+        x1, x6, x11, x12 = _quarter_round(x1, x6, x11, x12)
+        x2, x7, x8, x13 = _quarter_round(x2, x7, x8, x13)
+        x3, x4, x9, x14 = _quarter_round(x3, x4, x9, x14)
+    # The input is added to the output: without it every step could be undone.
+    x0 = (x0 + np.uint64(_CONSTANT[0])) & _LOW
+    x1 = (x1 + np.uint64(_CONSTANT[1])) & _LOW
+    x2 = (x2 + np.uint64(_CONSTANT[2])) & _LOW
+    x3 = (x3 + np.uint64(_CONSTANT[3])) & _LOW
+    out[0] = x0 | (x1 << _HALF)
+    out[1] = x2 | (x3 << _HALF)
+    out[2] = ((x4 + (key[0] & _LOW)) & _LOW) | (((x5 + (key[0] >> _HALF)) & _LOW) << _HALF)
+    out[3] = ((x6 + (key[1] & _LOW)) & _LOW) | (((x7 + (key[1] >> _HALF)) & _LOW) << _HALF)
+    out[4] = ((x8 + (key[2] & _LOW)) & _LOW) | (((x9 + (key[2] >> _HALF)) & _LOW) << _HALF)
+    out[5] = ((x10 + (key[3] & _LOW)) & _LOW) | (((x11 + (key[3] >> _HALF)) & _LOW) << _HALF)
+    out[6] = ((x12 + (p & _LOW)) & _LOW) | (((x13 + (p >> _HALF)) & _LOW) << _HALF)
+    out[7] = ((x14 + (n & _LOW)) & _LOW) | (((x15 + (n >> _HALF)) & _LOW) << _HALF)
 
 
 @compiled(types.void(RNG, types.int64[::1], types.uint64[:, ::1]))

@@ -1,45 +1,58 @@
 """``Views``: what the players to move may know, one row per waiting game.
 
-An agent gets views and nothing else. The true states are out of its reach: ``worlds`` are already
-determinized for the player who asks, so an agent that searches cannot cheat, not even by mistake.
+An agent gets views and nothing else. The worlds in them were determinized for the player who asks
+before the views were made, and everything else is worked out from those worlds: there is no true
+state behind any attribute, so an agent cannot cheat, not even by mistake. All arrays are copies;
+what an agent writes into them changes nothing but its own generators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from envs.core.rows import determinize_movers, legal_movers, observe_movers
+
 if TYPE_CHECKING:
     from envs.core.game import Game
 
 __all__ = ["Views"]
 
+Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
 class Views:
     """A batch of decisions: row *i* is one game in which seat ``seats[i]`` is to move.
 
-    What costs time to make (masks, observations, worlds) is made when it is first asked for.
+    Masks and observations are made when they are first asked for.
+
+    Args:
+        game: the game of all rows.
+        seats: [n] the seat to move.
+        keys: [n] the perfect-recall information set of that seat.
+        rngs: [n, 4] one generator per row.
+        worlds: [n, state_size] states that the seats cannot tell from the true ones.
+        game_ids: [n] a number for each game, the same at all its decisions; it says nothing else.
+        tokens: [n, longest] what each seat has seen, zeros behind it; ``None``: not recorded.
+        past: [n, count, observation_size] what each seat observed at its last earlier decisions.
     """
 
     def __init__(
         self,
         game: Game,
-        seats: npt.NDArray[np.int64],
+        seats: Indices,
         keys: Words,
         rngs: Words,
-        masks: Callable[[], npt.NDArray[np.int8]],
-        observations: Callable[[], npt.NDArray[np.float32]],
-        worlds: Callable[[Words], npt.NDArray[np.uint8]],
-        tokens: Callable[[int], list[int]],
-        past: Callable[[int], npt.NDArray[np.float32]] | None = None,
+        worlds: npt.NDArray[np.uint8],
+        game_ids: Words,
+        tokens: npt.NDArray[np.int64] | None = None,
+        past: npt.NDArray[np.float32] | None = None,
     ) -> None:
-        """Called by ``Batch.views``; the last five make their part on demand."""
+        """Called by ``Batch.views``, which hands over arrays of its own."""
         self.game = game
         self.seats = seats
         """[n] int64: the seat to move."""
@@ -47,43 +60,79 @@ class Views:
         """[n] uint64: the perfect-recall information set of that seat."""
         self.rngs = rngs
         """[n, 4] uint64: one generator per row; all of an agent's chance must come from its row."""
-        self._make_masks = masks
-        self._make_observations = observations
-        self._make_worlds = worlds
-        self._make_tokens = tokens
-        self._make_past = past
+        self.game_ids = game_ids
+        """[n] uint64: the same number at all decisions of a game, another in every other game."""
+        self._worlds = worlds.tobytes()
+        self._num_rows = len(worlds)
+        self._tokens = tokens
+        self._past = past
 
     def __len__(self) -> int:
         """How many games wait."""
-        return len(self.seats)
+        return self._num_rows
 
     @cached_property
     def masks(self) -> npt.NDArray[np.int8]:
         """[n, num_actions] int8: 1 for a legal action."""
-        return self._make_masks()
+        masks = np.empty((len(self), self.game.facts.num_actions), np.int8)
+        legal_movers(self.game.kernels, self.game.rules, self._states(), masks)
+        return masks
 
     @cached_property
     def observations(self) -> npt.NDArray[np.float32]:
         """[n, observation_size] float32."""
-        return self._make_observations()
+        observations = np.empty((len(self), self.game.observation_size), np.float32)
+        observe_movers(self.game.kernels, self.game.rules, self._states(), observations)
+        return observations
 
     def worlds(self) -> npt.NDArray[np.uint8]:
         """[n, state_size] uint8: states that the rows' players cannot tell from the true ones.
 
         Every call draws anew, from the rows' own generators.
         """
-        return self._make_worlds(self.rngs)
+        worlds = self._states()
+        rngs = np.ascontiguousarray(self.rngs, np.uint64)
+        if rngs.shape != (len(self), 4):
+            raise ValueError(f"views need a generator for each of their {len(self)} rows")
+        determinize_movers(self.game.kernels, self.game.rules, rngs, worlds)
+        self.rngs[:] = rngs
+        return worlds
 
     def past_observations(self, count: int) -> npt.NDArray[np.float32]:
         """[n, count, observation_size]: what each row's player saw at its last earlier decisions.
 
-        The latest is last; zeros stand before a player's first decision. Needs a batch that
-        records its games.
+        The latest is last; zeros stand before a player's first decision. An agent is shown as many
+        as its ``num_past`` asks for.
         """
-        if self._make_past is None:
-            raise ValueError("earlier observations are not known here: only matches record them")
-        return self._make_past(count)
+        kept = 0 if self._past is None else self._past.shape[1]
+        if self._past is None or count > kept:
+            raise ValueError(
+                f"{count} earlier observations are asked for and {kept} are kept: "
+                "set num_past of the agent"
+            )
+        return self._past[:, kept - count :].copy()
 
     def tokens(self, row: int) -> list[int]:
         """Everything the player of ``row`` has seen since the start of the game."""
-        return self._make_tokens(row)
+        if self._tokens is None:
+            raise ValueError("tokens were not recorded: set wants_tokens of the agent")
+        seen = self._tokens[row]
+        return [int(token) for token in seen[seen != 0]]
+
+    def part(self, rows: Indices) -> Views:
+        """Some of the rows, such as those that are sent to another process."""
+        return Views(
+            self.game,
+            self.seats[rows],
+            self.keys[rows],
+            self.rngs[rows],
+            self._states()[rows],
+            self.game_ids[rows],
+            None if self._tokens is None else self._tokens[rows],
+            None if self._past is None else self._past[rows],
+        )
+
+    def _states(self) -> npt.NDArray[np.uint8]:
+        """A copy of the worlds: compiled code trusts what is in them, so nobody may write there."""
+        shape = len(self), self.game.state_size
+        return np.frombuffer(self._worlds, np.uint8).reshape(shape).copy()

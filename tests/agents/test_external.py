@@ -90,7 +90,7 @@ def test_a_program_is_told_the_game_and_then_row_by_row_what_its_seat_may_know(
         "max_return": 2.0,
         "observation": [
             {"name": piece.name, "size": piece.size, "meaning": piece.meaning}
-            for piece in game.pieces
+            for piece in game.fields
         ],
         "time_per_move": 3.0,
     }

@@ -59,7 +59,7 @@ def roulette(mind: Mind, position: Position) -> dict[str, float]:
     assert isinstance(agent, TabularAgent)
     agent.mind = mind
     probs = agent.policy(views_of([position]))[0]
-    return {mind.game.action_text(a): float(p) for a, p in enumerate(probs)}
+    return {mind.game.action_text(None, a): float(p) for a, p in enumerate(probs)}
 
 
 class Table:

@@ -25,7 +25,7 @@ from agents.policy import Policy, PolicyAgent, PolicyError
 from arena.playing.match import play_match
 from envs import make_game
 from envs.core import MasqueradeError, OptionError
-from envs.core.game import Facts
+from envs.core.facts import Facts
 from envs.kuhn import Kuhn
 from tests.support.plain_mccfr import WAYS, digest
 

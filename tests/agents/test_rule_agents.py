@@ -43,7 +43,7 @@ def views_of(positions: Sequence[Position]) -> Views:
 def choice(game: Game, chance: Sequence[int], moves: str = "") -> str:
     """What the rule does after these chance outcomes and these moves, in words."""
     position = game.replay([*chance, *(game.parse_action(move) for move in moves.split())])
-    return game.action_text(int(rule_for(game).act(views_of([position]))[0]))
+    return game.action_text(None, int(rule_for(game).act(views_of([position]))[0]))
 
 
 # ---- every rule ----------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ def test_dice_of_others_stay_hidden_until_they_are_shown() -> None:
     assert words[0][1] == "player 0 rolls 1 2, player 1 rolls 3 4"
     assert "player 1" not in words[1][1]
     assert "player 0" not in words[2][1]
-    assert words[0][2] == words[1][2] == words[2][2] == game.action_text(5)
+    assert words[0][2] == words[1][2] == words[2][2] == game.action_text(None, 5)
 
 
 def test_a_new_game_is_the_same_each_time(capsys: Any) -> None:

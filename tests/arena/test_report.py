@@ -118,6 +118,7 @@ def test_the_page_loads_nothing(folder: Path, page: Page) -> None:
         if "href" in attributes:
             assert attributes["href"].startswith("#"), attributes
     text = (folder / "report.html").read_text()
+    text = text.replace("http://www.w3.org/2000/svg", "")  # a name that SVG wants, not an address
     assert not re.search(r"https?://|url\(|@import|fetch\(|XMLHttpRequest", text)
 
 
@@ -225,16 +226,32 @@ def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
 def test_a_players_view_hides_the_other_card(folder: Path) -> None:
     for sample in collect(folder).samples.games:
         for _, views in sample.steps[1:]:
-            boards = [sample.texts[board] for _, board in views]
+            boards = [sample.texts[board] for _, board, _ in views]
             assert "?" not in boards[0]
             for seat in (0, 1):
                 lines = boards[1 + seat].splitlines()
                 assert "?" in lines[1 - seat]
                 assert "?" not in lines[seat]
-        spectator, first, second = (sample.texts[words] for words, _ in sample.steps[1][1])
+        spectator, first, second = (sample.texts[words] for words, *_ in sample.steps[1][1])
         cards = spectator.split()[1:]
         assert first == f"deals {cards[0]}, a hidden event"
         assert second == f"a hidden event, deals {cards[1]}"
+
+
+def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
+    report = collect(folder)
+    game = report.tournament.spec.build_game()
+    sample = report.samples.games[0]
+    _, views = sample.steps[0]
+    position = game.new_position(sample.deal)
+    for viewer, (_, _, picture) in zip((None, 0, 1), views, strict=True):
+        runs = iter(sample.pictures[picture])
+        parts = [
+            sample.texts[first : first + count] for first, count in zip(runs, runs, strict=True)
+        ]
+        drawn = game.draw(position.state, viewer)
+        assert "".join(text for part in parts for text in part) == drawn.replace("\n", "")
+    assert len(sample.pictures) > len(sample.steps)  # players see less than the spectator
 
 
 def test_a_report_is_written_without_agents_that_are_gone(folder: Path, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def grow(game: Game, seats: list[Policy], load: float = 0.0) -> Tree:
         return value
 
     visit(game.new_position(), 1.0, [])
-    numbers = [i * len(game.openings) for i in range(len(ends))]
+    numbers = [i * game.facts.num_openings for i in range(len(ends))]
     records = Records.collect({n: end[0] for n, end in zip(numbers, ends, strict=True)})
     places = np.full(records.histories.shape, NO_POLICY, np.int64)
     for row, end in zip(places, ends, strict=True):

@@ -22,7 +22,7 @@ from pettingzoo.utils.wrappers import (
 import envs.adapters
 from envs import GAMES, kuhn_v0, leduc_v0, liars_dice_v0, make_env, make_raw_env
 from envs.adapters import GameEnv
-from envs.core import Game, IllegalActionError, OptionError
+from envs.core import Game, IllegalActionError
 from tests.support.option_sets import every_option_set
 
 # PettingZoo 1.27 keeps a list of its own environments that may have dictionary observations and
@@ -91,16 +91,35 @@ def test_env_plays_like_raw_env_inside_pettingzoos_three_wrappers() -> None:
 
 
 def test_an_illegal_move_ends_the_game_as_pettingzoos_wrapper_does(capsys: Any) -> None:
-    # Nobody has bet yet, so folding (action 0) is illegal for the first player of Leduc.
+    # Nobody has bet yet, so folding (action 0) is illegal for the first player of Leduc. It costs
+    # as much as the worst game, and the other player gets what is left of the sum.
     logs = []
-    for env in (leduc_v0.env(), TerminateIllegalWrapper(leduc_v0.raw_env(), illegal_reward=-1)):
+    for env in (leduc_v0.env(), TerminateIllegalWrapper(leduc_v0.raw_env(), illegal_reward=-13)):
         env.reset(seed=0)
         env.step(0)
-        logs.append(play_out(env, np.random.default_rng(0)))
+        log = play_out(env, np.random.default_rng(0))
+        logs.append([(agent, *rest) for agent, _, _, *rest in log])
+        rewards = {agent: reward for agent, _, reward, _, _ in log}
+        assert rewards["player_0"] == -13.0
         assert env.agents == []
     assert logs[0] == logs[1]
-    rewards = {agent: reward for agent, _, reward, _, _ in logs[0]}
-    assert rewards == {"player_0": -1.0, "player_1": 0.0}
+
+
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_an_illegal_move_costs_the_lowest_return_and_pays_no_more_than_the_game(
+    num_players: int, capsys: Any
+) -> None:
+    env = leduc_v0.env(num_players=num_players)
+    env.reset(seed=0)
+    env.step(2)  # a raise
+    env.step(1)  # a call
+    for _ in range(num_players - 2):
+        env.step(1)
+    mover = env.agent_selection
+    env.step(0)  # nobody has bet in this round: there is nothing to fold to
+    totals = dict(env._cumulative_rewards)
+    assert totals.pop(mover) == -13.0
+    assert list(totals.values()) == [13.0 / (num_players - 1)] * (num_players - 1)
 
 
 def test_an_illegal_move_in_a_raw_env_raises_and_changes_nothing() -> None:
@@ -292,20 +311,6 @@ def test_the_global_generators_play_no_part(game: Game) -> None:
         env.reset(seed=6)
         logs.append(play_out(env, np.random.default_rng(0)))
     assert logs[0] == logs[1]
-
-
-def test_text_and_pictures_are_rendered() -> None:
-    text = liars_dice_v0.env(render_mode="ansi")
-    text.reset(seed=0)
-    assert "player 0:" in text.render()
-    picture = liars_dice_v0.env(render_mode="rgb_array")
-    picture.reset(seed=0)
-    image = picture.render()
-    assert image.dtype == np.uint8
-    assert image.ndim == 3
-    assert len(np.unique(image)) > 10
-    with pytest.raises(OptionError, match="ansi, rgb_array or None"):
-        liars_dice_v0.env(render_mode="human")
 
 
 def test_state_is_everybodys_observation() -> None:

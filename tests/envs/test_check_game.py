@@ -11,7 +11,7 @@ import pytest
 
 from envs import make_game
 from envs.core import Game, GameContractError, check_game, count_tree
-from envs.core.checking.chi_square import chi_square_p_value, fit_p_value
+from envs.core.checking.chi_square import fit_p_value
 from envs.core.compiling import JIT_DISABLED
 from envs.kuhn import Kuhn
 from tests.support.broken_games import (
@@ -127,7 +127,7 @@ def test_the_message_says_where() -> None:
         check_game(game)
     message = str(caught.value)
     assert message.startswith("kuhn_v0() breaks the law 'returns add up at the end': the returns [")
-    assert "Expected: At the end the returns of all players add up to ``return_sum``" in message
+    assert "Expected: At the end the returns of all teams add up to ``return_sum``" in message
     history = message.partition("game.replay([")[2].partition("])")[0]
     position = game.replay([int(action) for action in history.split(", ")])
     assert position.is_over
@@ -143,26 +143,6 @@ def test_plain_python_passes_too() -> None:
         [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True, text=True
     )
     assert "is_enumerated=True" in finished.stdout
-
-
-@pytest.mark.parametrize(
-    ("statistic", "degrees", "p_value"),
-    [
-        (3.841, 1, 0.05),
-        (18.307, 10, 0.05),
-        (124.342, 100, 0.05),
-        (23.93, 1, 1e-6),
-        (48.87, 11, 1e-6),
-        (309.8, 200, 1e-6),
-    ],
-)
-def test_p_values_agree_with_the_tables(statistic: float, degrees: int, p_value: float) -> None:
-    # Far out in the tail the approximation errs on the safe side.
-    assert (
-        0.9 * p_value
-        < chi_square_p_value(statistic, degrees)
-        < (1.1 if p_value > 0.01 else 5.0) * p_value
-    )
 
 
 def test_rare_cells_are_put_together() -> None:

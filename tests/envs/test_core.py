@@ -127,23 +127,24 @@ def test_games_are_equal_by_class_and_options_and_survive_pickling(game: Game) -
 
 @every_option_set
 def test_every_action_has_words_that_parse_back(game: Game) -> None:
-    for action in range(game.facts.num_actions):
-        assert game.parse_action(game.action_text(action)) == action
-        assert game.parse_action(f" {action} ") == action
-    with pytest.raises(IllegalActionError, match=f"is no action of {game.id}"):
-        game.parse_action("nonsense")
     position = game.new_position()
     assert all(position.action_text(outcome) for outcome in position.legal_actions())
+    position.play_chance(new_rng(0))
+    for action in position.legal_actions():
+        assert position.parse_action(position.action_text(action)) == action
+        assert position.parse_action(f" {action} ") == action
+    with pytest.raises(IllegalActionError, match=f"is no (legal )?action of {game.id}"):
+        position.parse_action("nonsense")
 
 
 @every_option_set
 def test_the_pieces_of_an_observation_fit_together(game: Game) -> None:
     position = game.new_position()
     position.play_chance(new_rng(0))
-    pieces = game.observation_pieces(position.observation(0))
-    assert [piece.name for piece in game.pieces] == list(pieces)
+    pieces = game.observation_fields(position.observation(0))
+    assert [piece.name for piece in game.fields] == list(pieces)
     assert sum(len(piece) for piece in pieces.values()) == game.observation_size
-    assert all(piece.meaning for piece in game.pieces)
+    assert all(piece.meaning for piece in game.fields)
 
 
 # ---- the table of functions ----------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_only_its_owner_sees_a_card() -> None:
 
 def test_the_observation_shows_seat_own_card_and_every_move() -> None:
     position = GAME.replay([KING, JACK, PASS, BET])
-    pieces = GAME.observation_pieces(position.observation(0))
+    pieces = GAME.observation_fields(position.observation(0))
     assert pieces["seat"].tolist() == [1, 0]
     assert pieces["card"].tolist() == [0, 0, 1]
     assert pieces["moves"].reshape(3, 2).tolist() == [[1, 0], [0, 1], [0, 0]]

@@ -208,7 +208,7 @@ def test_everybody_sees_the_public_card_and_the_betting() -> None:
 
 def test_the_observation_shows_seat_cards_chips_and_every_move() -> None:
     position = GAME.replay([KING, JACK, CALL, RAISE, CALL, QUEEN, RAISE])
-    pieces = GAME.observation_pieces(position.observation(1))
+    pieces = GAME.observation_fields(position.observation(1))
     assert pieces["seat"].tolist() == [0, 1]
     assert np.flatnonzero(pieces["card"]).tolist() == [JACK]
     assert np.flatnonzero(pieces["public_card"]).tolist() == [QUEEN]
@@ -282,13 +282,14 @@ def test_a_viewer_is_shown_no_other_private_card() -> None:
 
 
 def test_actions_and_cards_have_names() -> None:
-    assert [GAME.action_text(action) for action in (FOLD, CALL, RAISE)] == ["fold", "call", "raise"]
+    position = GAME.replay([JACK, KING, RAISE])
+    assert [position.action_text(a) for a in (FOLD, CALL, RAISE)] == ["fold", "call", "raise"]
     assert [GAME.chance_text(GAME.new_position().state, card) for card in (JACK, JACK_2, KING)] == [
         "deals Js",
         "deals Jh",
         "deals Ks",
     ]
-    assert GAME.parse_action(" Raise ") == RAISE
+    assert position.parse_action(" Raise ") == RAISE
 
 
 def test_moves_that_are_not_due_are_refused() -> None:

@@ -348,9 +348,9 @@ def test_the_last_round_stays_on_record_for_everybody() -> None:
     play(position, "2*6", "3*6", "liar")
     record = position.game.record(position.state)
     assert record.last_dice[:2].tolist() == [[1, 3, 3, 5, 6], [2, 3, 3, 4, 6]]
-    assert position.game.action_text(int(record.last_bid)) == "3*6"
+    assert position.game.action_text(None, int(record.last_bid)) == "3*6"
     assert (record.last_starter, record.last_bidder, record.last_caller) == (0, 1, 0)
-    bids = [position.game.action_text(int(a)) for a in np.flatnonzero(record.last_was_bid)]
+    bids = [position.game.action_text(None, int(a)) for a in np.flatnonzero(record.last_was_bid)]
     assert bids == ["2*6", "3*6"]
     for player in range(2):
         world = position.game.record(position.determinized(player, new_rng(0)))

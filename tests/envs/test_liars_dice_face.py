@@ -35,7 +35,7 @@ def test_the_observation_shows_seat_hand_dice_counts_and_every_bid() -> None:
     lose_round(position, 2)
     deal(position, "1336", "525", "4")
     play(position, "1*4", "2*4", "2*5")  # by players 2, 0 and 1
-    pieces = position.game.observation_pieces(position.observation(1))
+    pieces = position.game.observation_fields(position.observation(1))
     assert pieces["seat"].tolist() == [0, 1, 0]
     np.testing.assert_allclose(pieces["hand"], [0, 1 / 3, 0, 0, 2 / 3, 0], rtol=1e-6)
     # From the viewer on: players 1, 2, 0.
@@ -58,7 +58,7 @@ def test_a_new_round_forgets_the_bids_of_the_last_one() -> None:
     position = table("12", "34")
     play(position, "1*1", "2*4", "3*4", "liar")  # false, so the opener loses
     deal(position, "5", "66")
-    pieces = position.game.observation_pieces(position.observation(0))
+    pieces = position.game.observation_fields(position.observation(0))
     assert not pieces["bids"].any()
     assert not pieces["standing_bid"].any()
     assert not pieces["bidder"].any()
@@ -261,7 +261,7 @@ def test_presets_can_be_overridden() -> None:
 @pytest.mark.parametrize("wild", ["none", "ones_unbiddable"])
 def test_every_action_is_found_by_its_words_and_by_its_number(raising: str, wild: str) -> None:
     game = make_game("liars_dice_v0", dice=(2, 1), raising=raising, wild=wild)
-    texts = [game.action_text(action) for action in range(game.facts.num_actions)]
+    texts = [game.action_text(None, action) for action in range(game.facts.num_actions)]
     assert len(set(texts)) == len(texts)
     assert texts[-1] == "liar"
     assert [game.parse_action(text) for text in texts] == list(range(len(texts)))
@@ -271,15 +271,20 @@ def test_every_action_is_found_by_its_words_and_by_its_number(raising: str, wild
 
 
 def test_bids_are_numbered_in_rising_order() -> None:
-    by_count = [GAME.action_text(action) for action in (0, 5, 6, 59)]
+    by_count = [GAME.action_text(None, action) for action in (0, 5, 6, 59)]
     assert by_count == ["1*1", "1*6", "2*1", "10*6"]
     face_first = make_game("liars_dice_v0", raising="face_first")
-    assert [face_first.action_text(a) for a in (0, 9, 10, 59)] == ["1*1", "10*1", "1*2", "10*6"]
+    assert [face_first.action_text(None, a) for a in (0, 9, 10, 59)] == [
+        "1*1",
+        "10*1",
+        "1*2",
+        "10*6",
+    ]
 
 
 @pytest.mark.parametrize("text", ["2*3", " 2 * 3 ", "2* 3", "8"])
 def test_a_bid_is_read_with_or_without_spaces(text: str) -> None:
-    assert GAME.action_text(GAME.parse_action(text)) == "2*3"
+    assert GAME.action_text(None, GAME.parse_action(text)) == "2*3"
 
 
 @pytest.mark.parametrize("text", ["liar", "LIAR", " Liar\n", "60"])

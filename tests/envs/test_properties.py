@@ -146,8 +146,8 @@ def test_observations_are_shares_of_one_in_the_declared_pieces(
             assert observation.shape == (game.observation_size,)
             assert observation.min() >= 0.0
             assert observation.max() <= 1.0
-            sizes = [len(part) for part in game.observation_pieces(observation).values()]
-            assert sizes == [piece.size for piece in game.pieces]
+            sizes = [len(part) for part in game.observation_fields(observation).values()]
+            assert sizes == [piece.size for piece in game.fields]
 
 
 @few_examples

@@ -15,7 +15,8 @@ from agents.base import Agent, Views
 from envs import GAMES, make_game
 from envs.adapters import SingleAgentEnv
 from envs.adapters.registration import gymnasium_id
-from envs.core import Game, IllegalActionError, OptionError
+from envs.adapters.rendering import RENDER_MODES
+from envs.core import Game, IllegalActionError, MasqueradeError, OptionError
 from tests.support.option_sets import every_option_set
 
 
@@ -39,7 +40,7 @@ def test_gymnasium_check_env_passes_without_warnings(game: Game) -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_registered_environments_pass_the_checker_with_every_render_mode(game_id: str) -> None:
-    for mode in (None, "ansi", "rgb_array"):
+    for mode in (None, *RENDER_MODES):
         env = gymnasium.make(gymnasium_id(game_id), render_mode=mode)
         check_env(env.unwrapped)
 
@@ -95,7 +96,7 @@ def test_a_game_that_ends_before_the_learner_is_asked_is_dealt_again() -> None:
     # are dealt.
     game = make_game("liars_dice_v0", num_players=3, dice=1, single_round=True)
     env = SingleAgentEnv(game, seat=2, opponents=[Chooser(game, False), Chooser(game, True)])
-    with pytest.raises(RuntimeError, match="was never asked"):
+    with pytest.raises(MasqueradeError, match="was never asked"):
         env.reset(seed=0)
     # Against random players it is asked often enough.
     env = SingleAgentEnv(game, seat=2)
@@ -110,10 +111,10 @@ def test_opponents_sit_in_seat_order_after_the_learner() -> None:
     env = SingleAgentEnv(game, seat=1, opponents=[always_bet, always_pass])
     observation, _ = env.reset(seed=0)
     # Seat 0 is the second after the learner and has passed; then seat 2 bets.
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[:2].tolist() == [1.0, 0.0]
     observation, *_ = env.step(0)
-    moves = game.observation_pieces(observation)["moves"]
+    moves = game.observation_fields(observation)["moves"]
     assert moves[4:6].tolist() == [0.0, 1.0]
 
 
@@ -122,7 +123,7 @@ def test_an_illegal_action_loses_or_raises_as_chosen() -> None:
     env = SingleAgentEnv(game)
     env.reset(seed=0)
     _, reward, terminated, _, info = env.step(0)
-    assert (reward, terminated, info["is_illegal"]) == (-1.0, True, True)
+    assert (reward, terminated, info["is_illegal"]) == (-13.0, True, True)
     strict = SingleAgentEnv(game, illegal="raise")
     strict.reset(seed=0)
     with pytest.raises(IllegalActionError, match="choose from 1"):

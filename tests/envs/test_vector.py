@@ -166,8 +166,8 @@ def test_the_same_seed_gives_the_same_games_against_agents() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seat": 2}, "from 0 to 1 or 'rotate'"),
-        ({"seat": "any"}, "from 0 to 1 or 'rotate'"),
+        ({"seat": 2}, "from 0 to 1, 'rotate' or a role"),
+        ({"seat": "any"}, "from 0 to 1, 'rotate' or a role"),
         ({"opponents": [None, None]}, "1 other seats: give one opponent for each, not 2"),
     ],
 )

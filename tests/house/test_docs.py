@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envs import GAMES
-from envs.describe import FOLDER, describe
+from envs.describe import DOCS, describe, picture
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -28,8 +28,14 @@ def test_the_code_in_the_documentation_runs(code: str) -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_page_of_a_game_says_what_the_code_does(game_id: str) -> None:
-    page = (FOLDER / f"{game_id}.md").read_text()
+    page = (DOCS / "games" / f"{game_id}.md").read_text()
     assert page == describe(game_id), "run python -m envs.describe"
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_picture_of_a_game_is_what_the_code_draws(game_id: str) -> None:
+    shown = (DOCS / "images" / f"{game_id}.svg").read_text()
+    assert shown == picture(game_id), "run python -m envs.describe"
 
 
 def test_every_link_in_the_documentation_leads_somewhere() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from envs.core.compiling import kernel
-from envs.core.game import Facts, Game, Piece
+from envs.core.facts import Facts, ObservationField, equal_seats
+from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -31,6 +32,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
     Kernels,
+    OptionalKernels,
 )
 from envs.core.options import Options
 from envs.core.rng import below
@@ -48,15 +50,18 @@ from envs.kuhn import turn as right_turn
 def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
     """Kuhn poker with some of its kernels replaced, and ``settle`` only where that is one."""
     right = {name: getattr(Kuhn.kernels, name) for name in SIGNATURES}
+    extra = {name: wrong[name] for name in wrong.keys() - right.keys()}
     name = "_and_".join(function.__name__ for function in wrong.values())
-    return type(name, (Kuhn,), {"kernels": Kernels(**(right | wrong))})
+    changed = {name: wrong.get(name, function) for name, function in right.items()}
+    tables = {"kernels": Kernels(**changed), "optional": OptionalKernels(**extra)}
+    return type(name, (Kuhn,), tables)
 
 
 # ---- one call ------------------------------------------------------------------------------------
 
 
 @kernel(NEW)
-def new_leaves_bytes(state, rules):
+def new_leaves_bytes(state, rules, opening):
     s = state.view(STATE)[0]
     for player in range(rules.view(RULES)[0].num_players):
         s.cards[player] = NO_CARD
@@ -543,7 +548,7 @@ PILE = 6
 
 
 @kernel(NEW)
-def table_new(state, rules):
+def table_new(state, rules, opening):
     state[:] = 0
     state.view(TABLE)[0].pile = PILE
 
@@ -664,19 +669,22 @@ def guess_observe(state, rules, player, out):
 @kernel(DETERMINIZE)
 def guess_determinize(state, rules, player, rng):
     s = state.view(TABLE)[0]
-    if s.phase > 0:
+    agrees = s.hidden ^ s.coin
+    if s.phase > 0 and (s.phase < 3 or player == 1):
         s.coin = min(below(rng, 4), 1)
     if s.phase > 1 and player == 1:
-        s.hidden = below(rng, 2)
+        # The result shows whether they agree.
+        s.hidden = agrees ^ s.coin if s.phase == 3 else below(rng, 2)
 
 
 @kernel(DETERMINIZE)
 def guess_determinize_even(state, rules, player, rng):
     s = state.view(TABLE)[0]
-    if s.phase > 0:
+    agrees = s.hidden ^ s.coin
+    if s.phase > 0 and (s.phase < 3 or player == 1):
         s.coin = below(rng, 2)
     if s.phase > 1 and player == 1:
-        s.hidden = below(rng, 2)
+        s.hidden = agrees ^ s.coin if s.phase == 3 else below(rng, 2)
 
 
 class Nim(Game):
@@ -702,15 +710,18 @@ class Nim(Game):
         return np.zeros(1, np.int32)
 
     def make_facts(self) -> Facts:
-        return Facts(2, 2, num_chance_outcomes=0, max_length=PILE, min_return=-1.0, max_return=1.0)
+        return Facts(2, 0, PILE, equal_seats(2, -1.0, 1.0))
 
-    def make_pieces(self) -> tuple[Piece, ...]:
-        return (Piece("seat", 1, "the viewer"), Piece("known", 1, "what the viewer knows"))
+    def make_fields(self) -> tuple[ObservationField, ...]:
+        return (
+            ObservationField("seat", 1, "the viewer"),
+            ObservationField("known", 1, "what the viewer knows"),
+        )
 
-    def action_text(self, action: int) -> str:
+    def action_text(self, state: Any, action: int) -> str:
         return str(action)
 
-    def chance_text(self, outcome: int) -> str:
+    def chance_text(self, state: Any, outcome: int) -> str:
         return str(outcome)
 
     def render(self, state: Any, viewer: int | None = None) -> str:
@@ -735,7 +746,7 @@ class Guess(Nim):
     )
 
     def make_facts(self) -> Facts:
-        return Facts(2, 2, num_chance_outcomes=2, max_length=3, min_return=-1.0, max_return=1.0)
+        return Facts(2, 2, 3, equal_seats(2, -1.0, 1.0))
 
 
 class EvenGuess(Guess):

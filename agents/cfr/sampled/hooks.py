@@ -32,7 +32,16 @@ import numpy.typing as npt
 from numba import types
 
 from envs.core.addresses import Addresses, AddressesType
-from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE, Kernels
+from envs.core.kernels import (
+    INT,
+    KERNELS,
+    OPTIONAL_KERNELS,
+    RNG,
+    RULES,
+    STATE,
+    Kernels,
+    OptionalKernels,
+)
 
 __all__ = [
     "EXPLORE",
@@ -89,6 +98,7 @@ class SampledGame(NamedTuple):
     """A game as walks through it see it."""
 
     kernels: Kernels
+    optional: OptionalKernels
     rules: npt.NDArray[np.int32]
     roots: npt.NDArray[np.uint8]
     """[openings, state]: the first positions."""
@@ -103,6 +113,7 @@ class SampledGame(NamedTuple):
 SAMPLED_GAME = types.NamedTuple(
     (
         KERNELS,
+        OPTIONAL_KERNELS,
         RULES,
         types.uint8[:, ::1],
         _HOOKS,

@@ -47,8 +47,8 @@ def settle(game, work, depth, turn):
     """Play chance in the state at ``depth`` until somebody is to move; who, or OVER."""
     kernels, rules = game.kernels, game.rules
     state, keys = work.states[depth], work.keys[depth]
-    if game.hooks.has_key and kernels.has_settle:
-        return kernels.settle(state, rules, work.rng)
+    if game.hooks.has_key and game.optional.has_settle:
+        return game.optional.settle(state, rules, work.rng)
     while turn == CHANCE:
         outcome = kernels.sample(state, rules, work.rng)
         for player in range(keys.size):
@@ -105,8 +105,6 @@ def end_value(game, work, depth):
     value = work.totals[walk.traverser]
     if walk.position != NONE:
         value += game.continuation[walk.position]
-    work.span[0] = min(work.span[0], value)
-    work.span[1] = max(work.span[1], value)
     return value
 
 
@@ -243,8 +241,9 @@ def draw(policy, size, number):
 def action_at(work, depth, table, rank):
     """The action of a rank in the node at ``depth``."""
     frame = work.frames[depth]
-    action = np.int64(work.actions[depth, rank])
-    if frame.first != NONE:
+    if frame.first == NONE:
+        action = np.int64(work.actions[depth, rank])
+    else:
         action = np.int64(table.actions[frame.first + rank])
     return np.int64(work.abstract[depth, action]) if frame.is_abstract else action
 

@@ -146,9 +146,10 @@ def close_node(work, depth, table, baselines, plan):
         return seen
     value = mean_value(policy, values, frame.num_actions)
     if frame.player == walk.traverser:
-        for rank in range(frame.num_actions):
-            if is_hopeless(frame, walk, table, policy, rank):
-                values[rank] = value  # what was not tried is not regretted
+        if walk.passes_over:
+            for rank in range(frame.num_actions):
+                if is_hopeless(frame, walk, table, policy, rank):
+                    values[rank] = value  # what was not tried is not regretted
         add_regrets(frame, table, plan, values, value, walk.regret_weight * frame.others)
         if walk.averages_own:
             add_policy(frame, table, policy, walk.average_weight * frame.own)
@@ -188,7 +189,7 @@ def walk_tree(game, work, table, baselines, plan):
             open_node(game, work, depth, table, baselines, plan, turn)
         else:
             frame.at += 1
-        if frame.player == walk.traverser:
+        if walk.passes_over and frame.player == walk.traverser:
             pass_over(work, depth, table)
         if frame.at < frame.stop:
             work.values[depth, frame.at] = 0.0
@@ -197,6 +198,9 @@ def walk_tree(game, work, table, baselines, plan):
                 if turn == OVER:
                     value = end_value(game, work, depth + 1)
                     work.values[depth, frame.at] = value
+                    if plan.pruning > 0.0:
+                        work.span[0] = min(work.span[0], value)
+                        work.span[1] = max(work.span[1], value)
                 else:
                     depth += 1
         else:
@@ -339,6 +343,7 @@ def run_walk(game, work, table, baselines, plan, player, t, span, has_opponents)
     walk.lowest_regret = -np.inf
     if plan.pruning > 0.0 and uniform(work.rng) < plan.pruning:
         walk.lowest_regret = -HOPELESS * span * walk.regret_weight
+    walk.passes_over = walk.lowest_regret > -np.inf or work.abstract.shape[1] > 0
     set_opponents(work, player, has_opponents)
     if plan.sampling == OUTCOME:
         return walk_path(game, work, table, baselines, plan)

@@ -67,9 +67,9 @@ class WalkSolver(ABC):
     def _make_sampled(self) -> SampledGame:
         """The game with its hooks."""
         game = self.game
-        openings = range(len(game.openings))
+        openings = range(game.facts.num_openings)
         roots = np.stack([game.new_position(number).state for number in openings])
-        return SampledGame(game.kernels, game.rules, roots)
+        return SampledGame(game.kernels, game.optional, game.rules, roots)
 
     def _make_workspace(self, rng: Words) -> Workspace:
         return Workspace.of(self.game, self._sampled.roots[0], rng)

@@ -84,6 +84,7 @@ WALK = np.dtype(
             ("average_weight", np.float64),
             ("lowest_regret", np.float64),  # actions below it are passed over
             ("averages_own", np.int64),  # the traverser's policy is averaged, not the others'
+            ("passes_over", np.int64),  # some actions of the traverser are not tried
         ],
     )
 )

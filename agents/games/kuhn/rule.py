@@ -70,7 +70,7 @@ class KuhnRule(Agent):
     >>> game = make_game("kuhn_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)
-    >>> [game.action_text(int(a)) for a in KuhnRule(game).act(batch.views(rows))]
+    >>> [game.action_text(None, int(a)) for a in KuhnRule(game).act(batch.views(rows))]
     ['bet', 'bet', 'pass', 'pass']
     """
 

@@ -54,7 +54,7 @@ class LeducRule(Agent):
     >>> game = make_game("leduc_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)
-    >>> [game.action_text(int(a)) for a in LeducRule(game).act(batch.views(rows))]
+    >>> [game.action_text(None, int(a)) for a in LeducRule(game).act(batch.views(rows))]
     ['call', 'raise', 'call', 'call']
     """
 

@@ -105,7 +105,7 @@ class LiarsDiceRule(Agent):
     >>> game = make_game("liars_dice_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)
-    >>> [game.action_text(int(a)) for a in LiarsDiceRule(game).act(batch.views(rows))]
+    >>> [game.action_text(None, int(a)) for a in LiarsDiceRule(game).act(batch.views(rows))]
     ['2*6', '3*5', '2*2', '2*2']
     """
 

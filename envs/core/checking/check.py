@@ -21,6 +21,7 @@ from envs.core.checking.trees import check_tree, grow_tree
 from envs.core.checking.worlds import (
     check_against_double,
     check_world,
+    determinize_keeps_the_returns_at_the_end,
     play_on,
     seen_and_determinize_agree,
 )
@@ -157,6 +158,8 @@ def _check_one_game(probe: Probe, tally: _Tally, number: int, rng: Words) -> Non
         check_position(probe, node, amounts)
         _check_views(probe, tally, node, keys, doubles)
         if node.turn == OVER:
+            for double in doubles:
+                determinize_keeps_the_returns_at_the_end(probe, node, double.player, rng)
             break
         if below(rng, 1 + len(probe.history) // _DENSE) == 0:
             _check_closely(probe, tally, before, node, doubles, amounts, rng)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from envs.core.checking.law import Broken, law
-from envs.core.checking.positions import Node, look, piece_at
+from envs.core.checking.positions import Node, field_at, look
 from envs.core.checking.probe import Probe
 from envs.core.game import State
 from envs.core.kernels import CHANCE, PUBLIC, UNSEEN
@@ -141,7 +141,7 @@ def observations_tell_no_more_than_was_seen(
     if one.observation != other.observation:
         first, second = (np.frombuffer(v.observation, np.float32) for v in (one, other))
         at = int(np.flatnonzero(first.view(np.uint32) != second.view(np.uint32))[0])
-        entry = f"entry {at}, in piece '{piece_at(probe, at)}'"
+        entry = f"entry {at}, in field '{field_at(probe, at)}'"
         found = f"{entry}, tells {_both(one, other)} apart, where he has seen the same"
         raise Broken(found, player=player)
 

@@ -10,11 +10,13 @@ import numpy as np
 from envs.core.checking.chi_square import fit_p_value
 from envs.core.checking.law import Broken, law
 from envs.core.checking.probe import Mask, Probe
+from envs.core.facts import OBJECTIVES
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words
+from envs.core.sides import side_returns
 
-__all__ = ["P_THRESHOLD", "Node", "check_facts", "check_position", "look", "piece_at"]
+__all__ = ["P_THRESHOLD", "Node", "check_facts", "check_position", "field_at", "look"]
 
 P_THRESHOLD = 1e-6
 """A distribution is called wrong when a right one would look as bad less often than this."""
@@ -65,45 +67,41 @@ def check_position(probe: Probe, node: Node, amounts: dict[str, float]) -> None:
 def check_facts(probe: Probe) -> None:
     """Check what a game says about itself before it is played."""
     facts_are_possible(probe)
-    pieces_have_names_of_their_own(probe)
-    openings_are_rules(probe)
+    fields_have_names_of_their_own(probe)
+    seats_teams_and_bounds_make_sense(probe)
 
 
 @law
 def facts_are_possible(probe: Probe) -> None:
-    """A game has players, actions and a length, and its lowest return is not above its highest."""
+    """A game has players, actions, openings and a length."""
     facts = probe.facts
     if (
-        min(facts.num_players, facts.num_actions, facts.max_length) < 1
+        min(facts.num_players, facts.num_actions, facts.max_length, facts.num_openings) < 1
         or facts.num_chance_outcomes < 0
     ):
         raise Broken(f"the facts are {facts}")
-    if not -math.inf < facts.min_return <= facts.max_return < math.inf:
-        raise Broken(
-            f"returns are declared to lie between {facts.min_return} and {facts.max_return}"
-        )
 
 
 @law
-def pieces_have_names_of_their_own(probe: Probe) -> None:
-    """The pieces of the observation have different names and at least one entry each."""
-    names = [piece.name for piece in probe.game.pieces]
-    if len(set(names)) < len(names) or any(piece.size < 1 for piece in probe.game.pieces):
-        raise Broken(f"the pieces are {[(piece.name, piece.size) for piece in probe.game.pieces]}")
+def fields_have_names_of_their_own(probe: Probe) -> None:
+    """The fields of the observation have different names and at least one entry each."""
+    names = [field.name for field in probe.game.fields]
+    if len(set(names)) < len(names) or any(field.size < 1 for field in probe.game.fields):
+        raise Broken(f"the fields are {[(field.name, field.size) for field in probe.game.fields]}")
 
 
 @law
-def openings_are_rules(probe: Probe) -> None:
-    """There is an opening, and each is an ``int32`` array as long as the rules."""
-    openings = probe.game.openings
-    if (
-        openings.dtype != np.int32
-        or openings.shape[1:] != probe.game.rules.shape
-        or len(openings) < 1
-    ):
-        raise Broken(
-            f"openings are {openings.dtype} {openings.shape}, rules {probe.game.rules.shape}"
-        )
+def seats_teams_and_bounds_make_sense(probe: Probe) -> None:
+    """Seats of a role have the same bounds, sides can be compared, and an objective is named."""
+    facts = probe.facts
+    bounds: dict[str, tuple[float, float]] = {}
+    for number, seat in enumerate(facts.seats):
+        if not -math.inf < seat.low <= seat.high < math.inf:
+            raise Broken(f"the return lies between {seat.low} and {seat.high}", player=number)
+        if bounds.setdefault(seat.role, (seat.low, seat.high)) != (seat.low, seat.high):
+            raise Broken(f"another seat of role '{seat.role}' has other bounds", player=number)
+    if facts.objective not in OBJECTIVES or not facts.unit.scale > 0.0:
+        raise Broken(f"the objective is '{facts.objective}', the unit {facts.unit}")
 
 
 # ---- turn and legal ------------------------------------------------------------------------------
@@ -218,7 +216,7 @@ def settle_plays_chance_one_by_one(probe: Probe, node: Node, rng: Words) -> None
 
     It draws the same, leaves the same state and returns its ``turn``.
     """
-    if not probe.game.kernels.has_settle:
+    if not probe.game.optional.has_settle:
         return
     state, own_rng, turn = node.state, rng.copy(), node.turn
     for _ in range(probe.facts.max_length + 1):
@@ -255,18 +253,19 @@ def conserved_amounts_never_change(probe: Probe, state: State, amounts: dict[str
 
 @law
 def returns_stay_in_bounds(probe: Probe, state: State) -> None:
-    """At all times every player's return lies between ``min_return`` and ``max_return``."""
-    low, high = probe.facts.min_return - _TOLERANCE, probe.facts.max_return + _TOLERANCE
+    """At all times every player's return lies within the bounds of his seat."""
     for player, total in enumerate(probe.returns(state)):
-        if not low <= total <= high:
-            bounds = f"{probe.facts.min_return} and {probe.facts.max_return}"
-            raise Broken(f"the return is {total}, not between {bounds}", player=player)
+        seat = probe.facts.seats[player]
+        if not seat.low - _TOLERANCE <= total <= seat.high + _TOLERANCE:
+            raise Broken(
+                f"the return is {total}, not from {seat.low} to {seat.high}", player=player
+            )
 
 
 @law
 def returns_add_up_at_the_end(probe: Probe, state: State) -> None:
-    """At the end the returns of all players add up to ``return_sum``, unless that is ``None``."""
-    totals = probe.returns(state)
+    """At the end the returns of all teams add up to ``return_sum``, unless that is ``None``."""
+    totals = side_returns(probe.facts, probe.returns(state))
     declared = probe.facts.return_sum
     if declared is not None and abs(totals.sum() - declared) > _TOLERANCE:
         raise Broken(
@@ -282,14 +281,14 @@ def observations_lie_between_zero_and_one(probe: Probe, state: State) -> None:
         is_right = (observation >= 0.0) & (observation <= 1.0)  # false for NaN
         if not is_right.all():
             at = int(np.flatnonzero(~is_right)[0])
-            found = f"entry {at}, in piece '{piece_at(probe, at)}', is {observation[at]}"
+            found = f"entry {at}, in field '{field_at(probe, at)}', is {observation[at]}"
             raise Broken(found, player=player)
 
 
-def piece_at(probe: Probe, index: int) -> str:
-    """The name of the piece that holds entry ``index`` of the observation."""
-    ends = np.cumsum([piece.size for piece in probe.game.pieces])
-    return probe.game.pieces[int(np.searchsorted(ends, index, side="right"))].name
+def field_at(probe: Probe, index: int) -> str:
+    """The name of the field that holds entry ``index`` of the observation."""
+    ends = np.cumsum([field.size for field in probe.game.fields])
+    return probe.game.fields[int(np.searchsorted(ends, index, side="right"))].name
 
 
 def _who(turn: int) -> str:

@@ -73,7 +73,7 @@ class Probe:
         self.game = game
         self.facts = facts
         self.players = range(facts.num_players)
-        self.num_openings = len(game.openings)
+        self.num_openings = facts.num_openings
         self.number = 0
         self.history: list[int] = []
         self.world_note = ""
@@ -92,11 +92,6 @@ class Probe:
         # Compiled code wants its rules read-only, though it can write them through a record.
         copy.setflags(write=JIT_DISABLED)
         return copy
-
-    def opening(self, number: int) -> npt.NDArray[np.int32]:
-        """The rules with which game ``number`` of a series is opened."""
-        opening: npt.NDArray[np.int32] = self.game.openings[number % self.num_openings]
-        return opening
 
     # ---- the place -------------------------------------------------------------------------------
 
@@ -126,11 +121,10 @@ class Probe:
 
     def new(self, number: int) -> State:
         """The first position of game ``number`` of a series."""
-        opening = self._copy_rules(self.opening(number))
         states = []
         for junk in _JUNK:
             self._state.spoil(junk)
-            self._call("new", junk, opening)
+            self._call("new", junk, self.rules, number % self.num_openings)
             states.append(self._state.inside.copy())
         new_sets_the_whole_state(self, *states)
         return states[0]
@@ -236,7 +230,9 @@ class Probe:
 
     def _call(self, kernel: str, junk: int, rules: npt.NDArray[np.int32], *args: Any) -> int:
         try:
-            answer = getattr(self.game.kernels, kernel)(self._state.inside, rules, *args)
+            function = getattr(self.game.kernels, kernel, None)
+            function = function or getattr(self.game.optional, kernel)
+            answer = function(self._state.inside, rules, *args)
         except Exception as error:  # a kernel may raise anything, in plain Python
             kernels_never_raise(self, kernel, error)
         if not self._state.is_intact(junk):
@@ -301,7 +297,7 @@ def only_step_and_determinize_change_a_state(
 @law
 def rules_are_never_written(probe: Probe, kernel: str, rules: npt.NDArray[np.int32]) -> None:
     """The kernels read the rules and never write them: every game and thread shares them."""
-    original = probe.opening(probe.number) if kernel == "new" else probe.game.rules
+    original = probe.game.rules
     if not np.array_equal(rules, original):
         raise Broken(
             f"'{kernel}' changed entries {_some(np.flatnonzero(rules != original))} of the rules"

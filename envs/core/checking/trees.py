@@ -156,7 +156,7 @@ def check_tree(probe: Probe, tree: Tree, rng: Words) -> tuple[TreeCounts, int]:
         )
         _check_views(probe, tree, player, keys)
         _check_public(probe, tree, player, keys, public)
-        sets = _world_sets(tree, player, keys)
+        sets = _world_sets(probe, tree, player, keys)
         for worlds in _spread(sets):
             _count_worlds(probe, tree, worlds, states, rng)
             num_counted += 1
@@ -197,12 +197,12 @@ def everybody_sees_what_is_public(probe: Probe, player: int, other: list[int]) -
     raise Broken(f"only the public can tell this history from {other}", player=player)
 
 
-def _world_sets(tree: Tree, player: int, keys: list[int]) -> list[WorldSet]:
-    """The sets of worlds of ``player`` where the game is not over, from early to late."""
-    sets: dict[tuple[int, int], WorldSet] = {}
+def _world_sets(probe: Probe, tree: Tree, player: int, keys: list[int]) -> list[WorldSet]:
+    """The sets of worlds of ``player``, from early to late; at the end returns are known too."""
+    sets: dict[tuple[int, int, bytes], WorldSet] = {}
     for index, (key, node) in enumerate(zip(keys, tree.nodes, strict=True)):
-        if node.turn != OVER:
-            sets.setdefault((key, node.turn), WorldSet(player)).add(tree, index)
+        known = probe.returns(node.state).tobytes() if node.turn == OVER else b""
+        sets.setdefault((key, node.turn, known), WorldSet(player)).add(tree, index)
     return list(sets.values())
 
 

@@ -20,8 +20,8 @@ from envs.core.checking.positions import (
     Node,
     check_position,
     conserved_amounts_never_change,
+    field_at,
     look,
-    piece_at,
     sample_gives_legal_outcomes,
 )
 from envs.core.checking.probe import Probe
@@ -29,7 +29,13 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words, below
 
-__all__ = ["check_against_double", "check_world", "play_on", "seen_and_determinize_agree"]
+__all__ = [
+    "check_against_double",
+    "check_world",
+    "determinize_keeps_the_returns_at_the_end",
+    "play_on",
+    "seen_and_determinize_agree",
+]
 
 _NUM_PAIRS = 8
 """Draws from the truth and from its double that must be equal."""
@@ -72,7 +78,7 @@ def determinize_keeps_the_observation(probe: Probe, node: Node, player: int, wor
     before, after = probe.observe(node.state, player), probe.observe(world, player)
     if before.tobytes() != after.tobytes():
         at = next(i for i in range(len(before)) if before[i].tobytes() != after[i].tobytes())
-        found = f"entry {at}, in piece '{piece_at(probe, at)}', is {after[at]} and was {before[at]}"
+        found = f"entry {at}, in field '{field_at(probe, at)}', is {after[at]} and was {before[at]}"
         raise Broken(found, player=player)
 
 
@@ -100,6 +106,20 @@ def determinize_depends_only_on_what_was_seen(
             f"with generator words {words.tolist()}"
         )
         raise Broken(found, player=player)
+
+
+@law
+def determinize_keeps_the_returns_at_the_end(
+    probe: Probe, node: Node, player: int, rng: Words
+) -> None:
+    """When a game is over everybody knows everybody's returns, so every world has the same."""
+    before = probe.returns(node.state)
+    for _ in range(_NUM_PAIRS):
+        after = probe.returns(probe.determinize(node.state, player, rng))
+        if after.tobytes() != before.tobytes():
+            raise Broken(
+                f"the returns are {after.tolist()} and were {before.tolist()}", player=player
+            )
 
 
 # ---- the double ----------------------------------------------------------------------------------

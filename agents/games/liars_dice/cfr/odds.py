@@ -344,7 +344,7 @@ class OddsAbstraction:
     >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
     >>> batch.begin(rows, rows)
     >>> actions = OddsAbstraction(game).abstract(batch.views(rows)).actions[0]
-    >>> [game.action_text(int(action)) for action in actions]
+    >>> [game.action_text(None, int(action)) for action in actions]
     ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
     """
 

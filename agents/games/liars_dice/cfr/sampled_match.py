@@ -162,6 +162,7 @@ class SampledMatch(WalkSolver):
         values = first_values(game)
         return SampledGame(
             game.kernels,
+            game.optional,
             game.rules,
             np.stack([LiarsDice(**opening).new_position().state for opening in openings]),
             HOOKS[self.settings.abstraction],

@@ -81,6 +81,7 @@ class ProfiledAgent(Agent):
         self.base = make_agent(base, game, **(base_params or {}))
         self.profiles = LieProfiles(parsed.replace(lie_max="legal"))
         self.wants_tokens = self.base.wants_tokens
+        self.num_past = self.base.num_past
         self._spotter = CallSpotter(game)
         self._opponents: dict[str, int] = {}
         self._who = np.zeros(game.facts.num_players, np.int64)

@@ -1,0 +1,251 @@
+"""One engine that plays many games at once, with a player for each seat of each row.
+
+All games advance in lock-step: at every turn the rows that wait for the same player go to it in one
+call, whatever seats it has in them. Matches, self-play, populations, tables of many different
+opponents and the seats of a learner are all seatings of this engine.
+
+A seat may belong to the *caller*: such a row stands still until ``step`` is called for it, which is
+how learners and environments play. What a player does in a row depends on that row alone, so
+results are the same for any number of rows.
+
+>>> from envs import make_game
+>>> game = make_game("kuhn_v0")
+>>> rollouts = Rollouts(game, [UniformPlayer()], size=4, seed=0)
+>>> rollouts.begin(np.arange(4), np.arange(4), np.zeros((4, 2), np.int64))
+>>> rollouts.run()
+>>> bool((rollouts.batch.turns == OVER).all())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.batch import Batch, random_actions
+from envs.core.errors import IllegalActionError, MasqueradeError
+from envs.core.game import Game
+from envs.core.kernels import OVER
+from envs.core.rng import Words, stream
+from envs.core.sides import forfeit_returns
+from envs.core.views import Views
+
+__all__ = ["CALLER", "Player", "Rollouts", "RowsFailed", "UniformPlayer"]
+
+Indices = npt.NDArray[np.int64]
+Fault = Callable[[int, int, str], None]
+"""Told of a forfeit: row, seat and reason."""
+
+CALLER = -1
+"""In a seating: the seat waits for whoever runs the engine."""
+
+
+class RowsFailed(MasqueradeError):
+    """A player has no answer for some rows of a batch; its answers for the others are kept."""
+
+    def __init__(self, actions: Indices, reasons: Mapping[int, str]) -> None:
+        """``reasons`` says for each failed row why; ``actions`` of those rows mean nothing."""
+        self.actions = actions
+        self.reasons = dict(reasons)
+        first = next(iter(self.reasons.values()))
+        super().__init__(f"{len(reasons)} of {len(actions)} rows failed, the first: {first}")
+
+
+class Player(Protocol):
+    """Whatever can fill a seat; every agent of this project can.
+
+    It may also have ``wants_tokens`` and ``num_past`` (what its views are to carry) and
+    ``end_games(game_ids, seats, returns)``, which is called when games it took part in are over.
+    """
+
+    def act(self, views: Views) -> Indices:
+        """Choose one action for every row."""
+
+
+class UniformPlayer:
+    """Plays every legal action with the same probability."""
+
+    def act(self, views: Views) -> Indices:
+        """Draw from each row's own generator."""
+        return random_actions(views.masks, views.rngs)
+
+
+class Rollouts:
+    """``size`` games in play, and who sits where in each of them.
+
+    Args:
+        game: the game all rows play.
+        players: who there is; seatings name them by their place in this list, which may grow.
+        size: how many games side by side.
+        seed: root of all randomness, or one for each row: game *n* is dealt from (seed, *n*).
+        has_record: keep the actions of every game.
+        on_fault: if given, a player that fails or chooses an illegal action forfeits that game,
+            this is told, and all others go on; else the error is raised.
+        num_past: earlier observations to keep, if players who come later want more than these.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        players: Sequence[Player],
+        size: int,
+        seed: int | Sequence[int] = 0,
+        has_record: bool = False,
+        on_fault: Fault | None = None,
+        num_past: int = 0,
+    ) -> None:
+        """Make room for the games; ``begin`` starts them."""
+        self.players = players
+        self.batch = Batch(
+            game,
+            size,
+            _roots(seed, "chance"),
+            _roots(seed, "choice"),
+            has_record,
+            any(getattr(player, "wants_tokens", False) for player in players),
+            max([num_past, *(getattr(player, "num_past", 0) for player in players)]),
+        )
+        self.seating: Indices = np.full((size, game.facts.num_players), CALLER)
+        """[size, players] who sits in each seat of each row."""
+        self._on_fault = on_fault
+        self._has_ended = np.ones(size, np.bool_)  # nothing to tell of rows that never began
+
+    # ---- playing ---------------------------------------------------------------------------------
+
+    def begin(self, rows: Indices, numbers: Indices, seating: Indices) -> None:
+        """Begin game ``numbers[i]`` in row ``rows[i]`` with ``seating[i]`` at the table."""
+        self.seating[rows] = seating
+        self.batch.begin(rows, numbers)
+        self._has_ended[rows] = False
+
+    def run(self) -> None:
+        """Let the players move until every row is over or waits for the caller."""
+        while self.advance():
+            pass
+
+    def advance(self) -> bool:
+        """One action in every row that waits for a player; whether there was any."""
+        waiting_for = self.waiting_for()
+        for player in np.unique(waiting_for):
+            if player >= 0:
+                self.move(np.flatnonzero(waiting_for == player), int(player))
+        return bool((waiting_for >= 0).any())
+
+    def waiting_for(self) -> Indices:
+        """[size] the player that each row waits for, ``CALLER``, or ``OVER``."""
+        turns = self.batch.turns
+        rows = np.arange(len(turns))
+        return np.where(turns == OVER, OVER, self.seating[rows, np.maximum(turns, 0)])
+
+    def move(self, rows: Indices, player: int) -> None:
+        """Let one player act in ``rows``, which all wait for it."""
+        if self._on_fault is None:
+            views = self.batch.views(rows)
+            rngs = views.rngs
+            actions, reasons = ask(self.players[player], views)
+            if reasons:
+                raise RowsFailed(actions, reasons)
+            self._take_answers(rows, actions, rngs)
+        else:
+            self._move_or_forfeit(rows, player)
+        self._tell_ends(rows)
+
+    def step(self, rows: Indices, actions: Indices) -> None:
+        """Play the caller's actions; if any of them is illegal, none is played."""
+        self.batch.step(rows, actions)
+        self._tell_ends(rows)
+
+    def forfeit(self, row: int, reason: str = "") -> None:
+        """The player to move gives up: its side gets its lowest return, see ``sides.py``."""
+        batch, seat = self.batch, int(self.batch.turns[row])
+        batch.end(row, forfeit_returns(batch.game.facts, seat, batch.totals[row]))
+        if self._on_fault is not None:
+            self._on_fault(row, seat, reason)
+        self._tell_ends(np.array([row]))
+
+    def _take_answers(self, rows: Indices, actions: Indices, rngs: Words) -> None:
+        # The array that was handed out, not what the agent may have put in its place.
+        self.batch.keep_draws(rows, rngs)
+        self.batch.step(rows, actions)
+
+    def _move_or_forfeit(self, rows: Indices, player: int) -> None:
+        """Rows in which the player fails are lost for it, and the others go on."""
+        batch = self.batch
+        views = batch.views(rows)
+        rngs = views.rngs
+        try:
+            actions, reasons = ask(self.players[player], views)
+        except Exception as error:
+            if len(rows) == 1:
+                self.forfeit(int(rows[0]), f"{type(error).__name__}: {error}")
+                return
+            # One bad game must not cost the others: look for it in ever smaller parts.
+            for part in np.array_split(rows, 2):
+                self._move_or_forfeit(part, player)
+            return
+        try:
+            self._take_answers(rows, actions, rngs)
+            return
+        except IllegalActionError:
+            pass  # then none was played, and those that are to blame must be found
+        is_legal = batch.is_legal(rows, actions)
+        for i in np.flatnonzero(~is_legal):
+            self.forfeit(int(rows[i]), reasons.get(int(i), f"illegal action {actions[i]}"))
+        if is_legal.any():
+            batch.step(rows[is_legal], actions[is_legal])
+
+    def _tell_ends(self, rows: Indices) -> None:
+        """Let the players know which of their games are over."""
+        batch = self.batch
+        ended = rows[(batch.turns[rows] == OVER) & ~self._has_ended[rows]]
+        if not len(ended):
+            return
+        self._has_ended[ended] = True
+        seated = self.seating[ended]
+        for number in np.unique(seated[seated >= 0]):
+            tell = getattr(self.players[number], "end_games", None)
+            if tell is None:
+                continue
+            places, seats = np.nonzero(seated == number)
+            own = ended[places]
+            try:
+                tell(batch.game_ids[own], seats, batch.totals[own])
+            except Exception:
+                if self._on_fault is None:
+                    raise  # its games are over: there is nothing left to forfeit
+
+    # ---- keeping ---------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """All games in play and who sits where; players keep their own."""
+        games = {f"batch.{name}": array for name, array in self.batch.state_dict().items()}
+        return {**games, "seating": self.seating.copy(), "has_ended": self._has_ended.copy()}
+
+    def load_state_dict(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on with games that were saved by an engine of the same game, size and seed."""
+        games = {name[6:]: array for name, array in state.items() if name.startswith("batch.")}
+        self.batch.load_state_dict(games)
+        self.seating[:] = state["seating"]
+        self._has_ended[:] = state["has_ended"]
+
+
+def _roots(seed: int | Sequence[int], name: str) -> Words:
+    seeds = seed if isinstance(seed, Sequence) else [seed]
+    return np.stack([stream(one, name) for one in seeds])
+
+
+def ask(player: Player, views: Views) -> tuple[Indices, Mapping[int, str]]:
+    """An action for each row, and reasons for those in which the player has none."""
+    num_rows = len(views)
+    reasons: Mapping[int, str] = {}
+    try:
+        actions = np.asarray(player.act(views))
+    except RowsFailed as failure:
+        actions, reasons = np.array(failure.actions), failure.reasons
+        actions[list(reasons)] = -1  # nowhere legal
+    if actions.shape != (num_rows,) or actions.dtype.kind not in "iu":
+        raise TypeError(f"{num_rows} whole numbers expected, not {actions!r}")
+    return actions.astype(np.int64), reasons
