@@ -88,7 +88,7 @@ class Setting:
         values = []
         for seat in (0, 1):
             both = self.probs.copy()
-            own = list(self.tree.pairs_of(seat))
+            own = list(self.tree.sequences_of(seat))
             both[own] = learnt[own]
             values.append(expected_values(self.tree, both)[seat])
         return float(np.mean(values))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.games.liars_dice.cfr.best_response import judge_match
+from agents.games.liars_dice.cfr.best_response import evaluate_match
 from agents.games.liars_dice.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
 from agents.games.liars_dice.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
@@ -79,7 +79,7 @@ def _gaps(agent: LeaningAgent) -> tuple[float, float, float]:
 
 
 def _risk(plain: PolicyAgent, leaning: Leaning | None) -> str:
-    return f"{judge_match(plain.table, leaning).exploitability:.4f}"
+    return f"{evaluate_match(plain.table, leaning).exploitability:.4f}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -144,6 +144,8 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
             "starts": "drawn",
             "double_moves": 1,
             "black_tickets": 2,
+        },
+    ),
     ("no_thanks_v0", {}),
     ("no_thanks_v0", {"preset": "official", "num_players": 7, "returns": "place"}),
     ("no_thanks_v0", {"highest": 6, "removed": 1, "chips": 1, "returns": "win"}),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import evaluate
-from agents.cfr.evaluator import Judge
-from agents.cfr.tables import tabulate
+from agents.cfr.evaluator import BestResponseEvaluator
+from agents.cfr.tree_policies import tabulate
 from agents.learning.files import checkpoints, players
 from agents.spec import AgentSpec
 from arena.playing import match
@@ -33,9 +33,9 @@ def quick(game_id: str, agent: str, runs: Path, search: Search = QUICK, **option
 
 
 def exact(game_id: str, agent: str, **options: Any) -> float:
-    judge = Judge(make_game(game_id, **options))
-    table = tabulate(AgentSpec.parse(agent).build(judge.tree.game), judge.tree)
-    return judge(table.probs).exploitability
+    evaluator = BestResponseEvaluator(make_game(game_id, **options))
+    table = tabulate(AgentSpec.parse(agent).build(evaluator.tree.game), evaluator.tree)
+    return evaluator(table.probs).exploitability
 
 
 # ---- bounds hold ---------------------------------------------------------------------------------

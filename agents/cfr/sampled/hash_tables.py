@@ -6,7 +6,8 @@ the start, so that the memory of a run is known and compiled code allocates noth
 no room left, information sets that come up are counted and left out.
 
 Threads may share a table. A row is entered by exactly one of them (compare and swap); regrets and
-sums are added up without locks, and now and then one of two additions at the same moment is lost.
+policies are added up without locks, and now and then one of two additions at the same moment is
+lost.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ MAX_ENTRIES = 2**47
 
 # What a table counts: rows, entries taken, and visits of information sets that had no room.
 NUM_ROWS, NUM_ENTRIES, LEFT_OUT = range(3)
-_ENTRY_ARRAYS = ("actions", "regrets", "sums")
+_ENTRY_ARRAYS = ("actions", "regrets", "cumulative_policy")
 ROW_ARRAYS = ("keys", "sizes", *_ENTRY_ARRAYS)
 """What ``rows_state`` consists of."""
 _SLOT_BYTES, _ENTRY_BYTES, _BASELINE_BYTES, _COUNT_BYTES = 16, 8 + 8 + 4, 4, 8 * (3 + 2)
@@ -70,10 +71,10 @@ class HashTable(NamedTuple):
     regrets: npt.NDArray[np.float64]
     """One for each entry. In single precision a sum of ones stops growing at 2**24, after less than
     a minute on a small game: hence double."""
-    sums: npt.NDArray[np.float64]
-    """Of policies, for the average."""
+    cumulative_policy: npt.NDArray[np.float64]
+    """For the average."""
     actions: npt.NDArray[np.int32]
-    """The legal ones, rising. A table of baselines alone has none, and no regrets and sums."""
+    """The legal ones, rising. A table of baselines alone has none, and no regrets and policies."""
     baselines: npt.NDArray[np.float32]
     """[entries, players]: what each player may expect after the action; empty without baselines.
     They are moving averages, for which single precision will do."""
@@ -213,7 +214,9 @@ def make_table(
         )
     except MemoryError as error:
         size = table_bytes(max_rows, max_entries, num_baselines, has_regrets) / 1e9
-        raise OptionError(f"{size:,.1f} GB are not to be had: lower max_infosets") from error
+        raise OptionError(
+            f"{size:,.1f} GB of memory are not available: lower max_infosets"
+        ) from error
 
 
 def read_rows(table: HashTable) -> Rows:

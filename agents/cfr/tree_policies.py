@@ -1,7 +1,8 @@
 """Between policies on a tree, policies in files, and whatever an agent does.
 
-``to_policy`` and ``from_policy`` go between the pairs of a tree and a :class:`agents.policy.Policy`
-found by keys. ``tabulate`` asks an agent in every information set of a game what it would do.
+``to_policy`` and ``from_policy`` go between the sequences of a tree and a
+:class:`agents.policy.Policy` found by keys. ``tabulate`` asks an agent in every information set of
+a game what it would do.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def to_policy(
 
     Args:
         tree: the game.
-        probs: the policy, [num_pairs] float64.
+        probs: the policy, [num_sequences] float64.
         is_reached: for every information set whether anything is known there; all by default.
         notes: how it came about.
 
@@ -52,15 +53,15 @@ def to_policy(
     order = np.argsort(tree.infosets["key"])
     sizes = tree.infosets["num_actions"][order].astype(np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)])
-    starts = np.repeat(tree.infosets["first_pair"][order] - firsts[:-1], sizes)
-    pairs = starts + np.arange(tree.num_pairs)
+    starts = np.repeat(tree.infosets["first_sequence"][order] - firsts[:-1], sizes)
+    sequences = starts + np.arange(tree.num_sequences)
     known = np.ones(tree.num_infosets, bool) if is_reached is None else is_reached
     return Policy(
         tree.game,
         tree.infosets["key"][order],
         firsts,
-        tree.pair_actions[pairs],
-        probs[pairs],
+        tree.sequence_actions[sequences],
+        probs[sequences],
         known[order],
         exploitability(tree, probs),
         notes,
@@ -77,9 +78,9 @@ def from_policy(tree: GameTree, policy: Policy) -> Probs:
     if (sizes[rows[is_known]] != tree.infosets["num_actions"][is_known]).any():
         raise MasqueradeError(f"this policy has other legal actions than {tree.game!r}")
     probs = tree.uniform()
-    ranks = np.arange(tree.num_pairs) - tree.infosets["first_pair"][tree.pair_infosets]
-    own = is_known[tree.pair_infosets]
-    entries = policy.firsts[rows[tree.pair_infosets[own]]] + ranks[own]
+    ranks = np.arange(tree.num_sequences) - tree.infosets["first_sequence"][tree.sequence_infosets]
+    own = is_known[tree.sequence_infosets]
+    entries = policy.firsts[rows[tree.sequence_infosets[own]]] + ranks[own]
     probs[own] = policy.probs[entries]
     return tree.check_policy(probs)
 
@@ -129,11 +130,11 @@ def tabulate(
         raise MasqueradeError(f"num_samples must be at least 1, not {num_samples}")
     if agent.is_learning:
         raise MasqueradeError("it learns while it plays, so it has no one policy")
-    weights = np.zeros(tree.num_pairs)
+    weights = np.zeros(tree.num_sequences)
     root = stream(seed, "tabulate")
     num_asked = 1 if agent.is_deterministic else num_samples
     is_exact = True
-    for some in _portions(tree.num_infosets):
+    for some in _chunks(tree.num_infosets):
         views = views_at(tree, some, agent.wants_tokens, agent.num_past)
         fill_streams(root, some, views.rngs)
         dense = agent.policy(views)
@@ -146,12 +147,12 @@ def tabulate(
                     done = int(some[0]) * num_asked + len(views) * number
                     on_progress(done, tree.num_infosets * num_asked)
         if dense.shape != views.masks.shape or dense[views.masks == 0].any():
-            raise MasqueradeError("it gives illegal actions some probability: mend it")
-        mine = slice(*np.searchsorted(tree.pair_infosets, [some[0], some[-1] + 1]))
-        weights[mine] = dense[tree.pair_infosets[mine] - some[0], tree.pair_actions[mine]]
+            raise MasqueradeError("it gives illegal actions some probability: correct it")
+        mine = slice(*np.searchsorted(tree.sequence_infosets, [some[0], some[-1] + 1]))
+        weights[mine] = dense[tree.sequence_infosets[mine] - some[0], tree.sequence_actions[mine]]
     probs, is_reached = tree.normalized(weights)
     if not is_reached.all():
-        raise MasqueradeError(f"{agent!r} gives legal actions no probability: mend its policy")
+        raise MasqueradeError(f"{agent!r} gives legal actions no probability: correct its policy")
     return Tabulated(probs, is_exact, 0 if is_exact else num_samples)
 
 
@@ -160,11 +161,11 @@ def _answers(agent: Agent, views: Views) -> Actions:
     actions = np.asarray(agent.act(views))
     is_fine = actions.shape == views.seats.shape and actions.dtype.kind in "iu"
     if not is_fine or not ((actions >= 0) & (actions < views.masks.shape[1])).all():
-        raise MasqueradeError("it answers with something that is no action: mend it")
+        raise MasqueradeError("it answers with something that is no action: correct it")
     return actions
 
 
-def _portions(num_infosets: int) -> Iterator[npt.NDArray[np.int64]]:
+def _chunks(num_infosets: int) -> Iterator[npt.NDArray[np.int64]]:
     """All information sets, a few at first: who is slow is known to be so before long."""
     first, size = 0, 1
     while first < num_infosets:
