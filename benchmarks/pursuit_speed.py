@@ -5,9 +5,6 @@
     detectives in the order of their numbers, from the start cards to the end, belief included.
     Both sides count moves. The peer is ``pursuit_networkx``: the same rules in plain Python over a
     networkx graph, which the tests hold to agree with ours move by move.
-``quick_players``
-    The same with players who think: ours are those of playouts (``envs/pursuit/rollout.py``), the
-    peer still plays at random. It shows that sensible games are within the same bounds.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from benchmarks.timing import Chunk
 from envs import make_game
 from envs.core import new_rng, random_playouts
 from envs.pursuit.game import Pursuit
-from envs.pursuit.pool import balance, named_board
+from envs.pursuit.pool import named_board
 
 __all__ = ["CURVES", "JOBS"]
 
@@ -57,19 +54,6 @@ def our_games(game: Pursuit) -> Chunk:
     return chunk
 
 
-def our_quick_games() -> Chunk:
-    """Games of quick players; a game has about as many moves as one at random."""
-    game = city()
-    seeds = iter(range(1_000_000))
-    length = our_games(game)() / NUM_GAMES
-
-    def chunk() -> float:
-        balance(game.boards[0], game.options, NUM_GAMES, next(seeds))
-        return NUM_GAMES * length
-
-    return chunk
-
-
 def plain_games() -> Chunk:
     """One random game of the peer."""
     board, rng = named_board("city"), np.random.default_rng(0)
@@ -97,15 +81,6 @@ JOBS = [
         package="networkx",
         unit="moves/s",
         target=200.0,
-    ),
-    Job(
-        "quick_players",
-        "our quick players against random play of the peer",
-        our_quick_games,
-        plain_games,
-        peer_name=PEER,
-        package="networkx",
-        unit="moves/s",
     ),
 ]
 CURVES = [

@@ -203,8 +203,8 @@ def parse_board(content: Any) -> Board:
     """Make a board of the content of a file, or raise a ``BoardError`` that names the fault.
 
     >>> parse_board({"format": "masquerade board", "version": 1, "name": "x", "transports": [
-    ...     {"name": "taxi", "color": "#000"}], "nodes": [{"number": 1, "x": 0, "y": 0}],
-    ...     "edges": {"taxi": [[1, 9]]}})
+    ...     {"name": "taxi", "color": "#000"}], "nodes": [{"number": 1, "x": 0, "y": 0},
+    ...     {"number": 2, "x": 1, "y": 0}], "edges": {"taxi": [[1, 9]]}})
     Traceback (most recent call last):
     ...
     envs.pursuit.board.BoardError: taxi edge 1-9 leads to nowhere: there is no node 9
