@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from agents import AGENTS, make_agent
 from arena import play_match
 from envs import make_game
-from envs.core import Batch, new_rng
+from envs.core import Position
+from tests.agents.test_rule_agents import views_of
 from tests.support.holdem_table import deal, play
 
 PLAYERS = sorted(name for name in AGENTS if name.startswith("holdem_"))
 
 
-def choice(name: str, position: Any, **params: Any) -> int:
+def choice(name: str, position: Position, **params: Any) -> int:
     """What an agent plays in a position."""
     agent = make_agent(name, position.game, **params)
-    batch = Batch(position.game, 1, chance=new_rng(0))
-    rows = np.arange(1)
-    batch.begin(rows, rows)
-    batch.states[0] = position.state
-    return int(agent.act(batch.views(rows))[0])
+    return int(agent.act(views_of([position]))[0])
 
 
 @pytest.mark.parametrize("name", PLAYERS)
