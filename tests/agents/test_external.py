@@ -85,7 +85,7 @@ def test_a_program_is_told_the_game_and_then_row_by_row_what_its_seat_may_know(
         "options": {"num_players": 2},
         "num_players": 2,
         "num_actions": 2,
-        "actions": ["pass", "bet"],
+        "roles": ["player", "player"],
         "min_return": -2.0,
         "max_return": 2.0,
         "observation": [
@@ -234,7 +234,7 @@ def test_a_program_that_makes_us_wait_is_given_up(fault: str, reason: str) -> No
 def test_a_program_that_hangs_loses_that_game_and_is_started_again() -> None:
     honest = make_agent("random", LEDUC)
     clean = play_match(LEDUC, [honest, player("none")], 20, seed=1)
-    slow = player("hangs", one_in=37, time_per_move=1.5)
+    slow = player("hangs", one_in=43, time_per_move=1.5)
     result = play_match(LEDUC, [honest, slow], 20, seed=1, has_forfeits=True)
     assert [(f.seat, f.reason) for f in result.faults] == [(1, "took longer than 1.5 s a move")]
     same = [number for number in range(20) if number != result.faults[0].game]
