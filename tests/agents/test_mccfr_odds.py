@@ -166,7 +166,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
     state = solver.state_dict()
     known = dict(zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True))
     met: dict[int, int] = {}
-    for views in random_views(game, 1_000, by_abstract=True):
+    for views in random_views(game, 3_000, by_abstract=True):
         has_bid = views.masks[:, -1] == 1
         has_raise = views.masks[:, :-1].any(axis=1)
         sizes = np.where(has_raise, NUM_ABSTRACT - 1, 0) + has_bid
