@@ -331,5 +331,7 @@ def test_a_full_table_is_played_from() -> None:
 def test_refuses_what_it_cannot_do() -> None:
     with pytest.raises(MasqueradeError, match="pruning must be 0"):
         SampledMatchSettings(abstraction="odds", pruning=0.5)
+    with pytest.raises(MasqueradeError, match="'table'"):
+        SampledMatchSettings.parse({"table": "odds"})
     with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not for kuhn_v0"):
         find_abstraction("odds", make_game("kuhn_v0"))
