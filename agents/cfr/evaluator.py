@@ -14,7 +14,6 @@ import numpy as np
 from agents.base import Agent
 from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import NoPublicTreeError, PublicTree
-from agents.cfr.forms.records import NONE
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, Probs
 from agents.cfr.passes.vectors import best_value, pay_ends, spread_reach
 from agents.cfr.response import best_response, expected_values
@@ -84,8 +83,6 @@ class BestResponseEvaluator:
         if is_public:
             try:
                 self._layout = Layout(PublicTree(self.tree))
-                self._slots = np.flatnonzero(self._layout.order != NONE)
-                self._sequences = self._layout.order[self._slots]
                 self.form = "public"
             except NoPublicTreeError:
                 if form == "public":
@@ -123,7 +120,7 @@ class BestResponseEvaluator:
     def _over_public_tree(self, probs: Probs) -> BestResponseResult:
         vectors = self._layout.vectors
         policy, reach, cf_values = np.zeros((3, len(self._layout.order)))
-        policy[self._slots] = probs[self._sequences]
+        policy[self._layout.slots] = probs[self._layout.sequences]
         for player in (0, 1):
             spread_reach(vectors, player, policy, reach)
         values, best = [], []

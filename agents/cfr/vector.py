@@ -18,7 +18,6 @@ import numpy as np
 
 from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import NoPublicTreeError, PublicTree
-from agents.cfr.forms.records import NONE
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, Probs
 from agents.cfr.passes.sequences import CFRArrays
 from agents.cfr.passes.thread_team import ThreadTeam
@@ -47,8 +46,6 @@ class VectorCFRSolver(Solver):
 
     def _make_tables(self) -> CFRArrays:
         self.layout = Layout(PublicTree(self.tree))
-        self._slots = np.flatnonzero(self.layout.order != NONE)
-        self._sequences = self.layout.order[self._slots]
         size = len(self.layout.order)
         self._scratch = np.zeros((3, size))
         return CFRArrays(*(np.zeros(size) for _ in CFRArrays._fields))
@@ -76,11 +73,11 @@ class VectorCFRSolver(Solver):
 
     def _get(self, name: str) -> Probs:
         values = np.empty(self.tree.num_sequences)
-        values[self._sequences] = getattr(self._arrays, name)[self._slots]
+        values[self.layout.sequences] = getattr(self._arrays, name)[self.layout.slots]
         return values
 
     def _set(self, name: str, values: Probs) -> None:
-        getattr(self._arrays, name)[self._slots] = values[self._sequences]
+        getattr(self._arrays, name)[self.layout.slots] = values[self.layout.sequences]
 
     def _refresh(self) -> None:
         for player in (0, 1):

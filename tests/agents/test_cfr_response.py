@@ -233,7 +233,7 @@ def test_a_player_that_hesitates_is_estimated_by_counting() -> None:
 def test_views_have_the_keys_masks_and_seats_of_the_information_sets() -> None:
     tree = GameTree(make_game("leduc_v0"))
     some = np.array([0, 5, 700])
-    views = views_at(tree, some)
+    views = views_at(tree, some, has_tokens=True)
     assert views.keys.tolist() == tree.infosets["key"][some].tolist()
     assert views.seats.tolist() == [0, 0, 1]
     assert views.masks.sum(axis=1).tolist() == tree.infosets["num_actions"][some].tolist()
@@ -247,7 +247,7 @@ def test_views_have_the_keys_masks_and_seats_of_the_information_sets() -> None:
 def test_views_remember_what_the_player_observed_earlier() -> None:
     tree = GameTree(make_game("kuhn_v0"))
     late = next(s for s in tree.infosets_of(0) if tree.infosets[s]["parent_sequence"] != 24)
-    past = views_at(tree, np.array([late])).past_observations(2)[0]
+    past = views_at(tree, np.array([late]), num_past=2).past_observations(2)[0]
     history = tree.history(int(tree.infosets[late]["node"]))
     opening = tree.game.replay(history[:2]).observation(0)
     np.testing.assert_array_equal(past, [np.zeros_like(opening), opening])

@@ -166,7 +166,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
     state = solver.state_dict()
     known = dict(zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True))
     met: dict[int, int] = {}
-    for views in random_views(game, 1_000, by_abstract=True):
+    for views in random_views(game, 3_000, by_abstract=True):
         has_bid = views.masks[:, -1] == 1
         has_raise = views.masks[:, :-1].any(axis=1)
         sizes = np.where(has_raise, NUM_ABSTRACT - 1, 0) + has_bid
@@ -331,5 +331,7 @@ def test_a_full_table_is_played_from() -> None:
 def test_refuses_what_it_cannot_do() -> None:
     with pytest.raises(MasqueradeError, match="pruning must be 0"):
         SampledMatchSettings(abstraction="odds", pruning=0.5)
+    with pytest.raises(MasqueradeError, match="'table'"):
+        SampledMatchSettings.parse({"table": "odds"})
     with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not for kuhn_v0"):
         find_abstraction("odds", make_game("kuhn_v0"))

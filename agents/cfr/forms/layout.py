@@ -209,6 +209,7 @@ class Layout:
     Attributes:
         vectors: what compiled code reads.
         order: [num_slots] int32, the sequence of the tree in every slot, NONE where there is none.
+        slots, sequences: the slots that have one, and which.
         num_parts: of the player who has fewer; so many threads can work side by side.
     """
 
@@ -240,6 +241,8 @@ class Layout:
         parts = np.concatenate([first.parts, second.parts, beyond])
         tops = np.array([0, len(first.parts), len(parts) - 1])
         self.vectors = Vectors(parts, tops, steps, sources, ends, payoffs)
+        self.slots = np.flatnonzero(self.order != NONE)
+        self.sequences = self.order[self.slots]
         self.num_parts = min(side.division.num_parts for side in sides)
 
     @property

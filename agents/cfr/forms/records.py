@@ -10,30 +10,6 @@ from numba import from_dtype, types
 
 from envs.core.game import Game
 
-__all__ = [
-    "EMPTY",
-    "FINE",
-    "FIRST_TABLE_SIZE",
-    "INFOSET",
-    "NODE",
-    "NONE",
-    "NO_RECALL",
-    "NUM_COUNTS",
-    "NUM_DECISIONS",
-    "NUM_INFOSETS",
-    "NUM_NODES",
-    "NUM_SEQUENCES",
-    "NUM_TERMINALS",
-    "STACK",
-    "TABLE_SIZE",
-    "TOO_LARGE",
-    "TOO_LONG",
-    "TREE_ARRAYS",
-    "TWO_MASKS",
-    "Stack",
-    "TreeArrays",
-]
-
 NONE = -1
 
 NODE = np.dtype(

@@ -32,6 +32,7 @@ __all__ = [
     "TABLE",
     "HashTable",
     "Rows",
+    "average_rows",
     "enter",
     "enter_rows",
     "find",
@@ -40,10 +41,11 @@ __all__ = [
     "make_table",
     "num_entries",
     "read_rows",
-    "rows_by_key",
     "rows_state",
     "table_bytes",
 ]
+
+_Array = npt.NDArray[Any]
 
 ABSENT = np.uint64(0)
 """``find``: there is no such row."""
@@ -239,6 +241,32 @@ def rows_by_key(table: HashTable) -> Rows:
     firsts = (np.cumsum(rows.sizes) - rows.sizes)[order]
     ranks = np.arange(len(rows.entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return Rows(rows.keys[order], sizes, rows.entries[np.repeat(firsts, sizes) + ranks])
+
+
+def average_rows(
+    table: HashTable, least: float | None = None
+) -> tuple[_Array, _Array, _Array, _Array, _Array]:
+    """The average policy: keys, firsts, actions, probabilities and what was reached.
+
+    Args:
+        table: the table.
+        least: drop actions below this probability, but the most frequent one of each row, and rows
+            that were never reached; ``None`` keeps all, and unreached rows are uniform.
+    """
+    keys, sizes, entries = rows_by_key(table)
+    owners, weights = np.repeat(np.arange(len(keys)), sizes), table.cumulative_policy[entries]
+    totals = np.bincount(owners, weights, len(keys))
+    if least is None:
+        weights = np.where(totals[owners] > 0.0, weights, 1.0)
+    else:
+        largest = np.maximum.reduceat(weights, np.cumsum(sizes) - sizes)[owners]
+        is_kept = (weights >= least * totals[owners]) | (weights == largest)
+        is_kept &= weights > 0.0
+        weights, owners, entries = weights[is_kept], owners[is_kept], entries[is_kept]
+    probs = weights / np.bincount(owners, weights, len(keys))[owners]
+    sizes = np.bincount(owners, minlength=len(keys))
+    firsts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+    return keys[sizes > 0], firsts, table.actions[entries], probs, (totals > 0.0)[sizes > 0]
 
 
 @compiled(types.void(TABLE, types.uint64[::1], types.int64[::1], types.int32[::1], types.int8[::1]))

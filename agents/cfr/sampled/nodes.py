@@ -18,20 +18,6 @@ from envs.core.kernels import CHANCE, OVER
 from envs.core.keys import first_key, fold
 from envs.core.rng import uniform
 
-__all__ = [
-    "action_at",
-    "add_policy",
-    "add_regrets",
-    "begin",
-    "copy_state",
-    "decide",
-    "draw",
-    "end_value",
-    "find_baselines",
-    "mean_value",
-    "play",
-]
-
 # ---- moving --------------------------------------------------------------------------------------
 
 

@@ -30,13 +30,14 @@ table on every iteration.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import exploitability
-from agents.cfr.sampled.hash_tables import enter_rows, rows_by_key
+from agents.cfr.sampled.hash_tables import average_rows, enter_rows
 from agents.cfr.sampled.settings import SamplingSettings
 from agents.cfr.sampled.walk_solver import WalkSolver
 from agents.cfr.tree_policies import from_policy
@@ -99,23 +100,10 @@ class SamplingSolver(WalkSolver):
             tree: of the same game, if its exploitability is wanted.
             notes: how it came about.
         """
-        keys, sizes, entries = rows_by_key(self._table)
-        firsts = np.concatenate([[0], np.cumsum(sizes)])
-        owners = np.repeat(np.arange(len(keys)), sizes)
-        weights = self._table.cumulative_policy[entries]
-        totals = np.bincount(owners, weights, len(keys))
-        is_reached = totals > 0.0
-        probs = np.where(
-            is_reached[owners],
-            weights / np.where(is_reached, totals, 1.0)[owners],
-            1.0 / sizes[owners],
-        )
-        actions = self._table.actions[entries]
-        policy = Policy(self.game, keys, firsts, actions, probs, is_reached, None, notes)
+        policy = Policy(self.game, *average_rows(self._table), notes=notes)
         if tree is None:
             return policy
-        measured = exploitability(tree, from_policy(tree, policy))
-        return Policy(self.game, keys, firsts, actions, probs, is_reached, measured, notes)
+        return replace(policy, exploitability=exploitability(tree, from_policy(tree, policy)))
 
     def exploitability(self, tree: GameTree) -> float:
         """How much the average policy can lose to best responses, per player."""

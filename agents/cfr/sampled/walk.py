@@ -22,7 +22,7 @@ learnt well. The continuation values follow what the walks bring.
 from __future__ import annotations
 
 import numpy as np
-from numba import from_dtype
+from numba import from_dtype, types
 
 from agents.cfr.sampled.hash_tables import LEFT_OUT, TABLE
 from agents.cfr.sampled.hooks import NONE, SAMPLED_GAME
@@ -64,6 +64,10 @@ HOPELESS = 10.0
 # Later results count more in continuation values, as in linear averages, and the first guess counts
 # like some twenty results.
 GUESS_WEIGHT = 20.0
+
+# Walks are functions of their own: in one large function they would leave each other no registers.
+_PLAN = from_dtype(PLAN)[::1]
+_WALK = types.float64(SAMPLED_GAME, WORKSPACE, TABLE, TABLE, _PLAN)
 
 
 @inlined
@@ -173,9 +177,10 @@ def enter_child(work, depth, plan):
     return child.own > 0.0 or child.others > 0.0
 
 
-@inlined
-def walk_tree(game, work, table, baselines, plan):
+@compiled(_WALK)
+def walk_tree(game, work, table, baselines, plans):
     """External or chance sampling; the traverser's value, NaN if the game is too long."""
+    plan = plans[0]
     walk, value, depth = work.walk[0], 0.0, 0
     turn = begin(game, work)
     if turn == OVER:
@@ -254,9 +259,10 @@ def learn_path(work, depth, table, baselines, plan):
         work.totals[player] = value
 
 
-@inlined
-def walk_path(game, work, table, baselines, plan):
+@compiled(_WALK)
+def walk_path(game, work, table, baselines, plans):
     """Outcome sampling; the traverser's value, NaN if the game is too long."""
+    plan = plans[0]
     walk = work.walk[0]
     turn, depth = begin(game, work), 0
     while turn != OVER:
@@ -298,9 +304,10 @@ def learn_continuation(game, work, player, value):
     game.visits[at] += 1
 
 
-@inlined
-def advance(game, work, table, plan):
+@compiled(types.boolean(SAMPLED_GAME, WORKSPACE, TABLE, _PLAN))
+def advance(game, work, table, plans):
     """Play on by the present policies to where the next walks begin; False if it is too long."""
+    plan = plans[0]
     walk, hooks, rules = work.walk[0], game.hooks, game.rules
     turn, depth = begin(game, work), 0
     while turn != OVER:
@@ -332,12 +339,11 @@ def set_opponents(work, player, has_opponents):
 
 
 @inlined
-def run_walk(game, work, table, baselines, plan, player, t, span, has_opponents):
-    """One walk of a player in iteration ``t``; its value, NaN if the game is too long."""
+def run_walk(game, work, table, baselines, plans, player, span, has_opponents):
+    """One walk of a player; its value, NaN if the game is too long."""
+    plan = plans[0]
     walk = work.walk[0]
     walk.traverser = player
-    walk.regret_weight = np.float64(t) ** plan.regret_power
-    walk.average_weight = np.float64(t) ** plan.average_power
     # Among fixed opponents nobody else's policy is drawn.
     walk.averages_own = has_opponents or plan.sampling == CHANCE_ONLY
     walk.lowest_regret = -np.inf
@@ -346,11 +352,11 @@ def run_walk(game, work, table, baselines, plan, player, t, span, has_opponents)
     walk.passes_over = walk.lowest_regret > -np.inf or work.abstract.shape[1] > 0
     set_opponents(work, player, has_opponents)
     if plan.sampling == OUTCOME:
-        return walk_path(game, work, table, baselines, plan)
-    return walk_tree(game, work, table, baselines, plan)
+        return walk_path(game, work, table, baselines, plans)
+    return walk_tree(game, work, table, baselines, plans)
 
 
-@compiled(INT(SAMPLED_GAME, WORKSPACE, TABLE, TABLE, from_dtype(PLAN)[::1], INT, INT, INT))
+@compiled(INT(SAMPLED_GAME, WORKSPACE, TABLE, TABLE, _PLAN, INT, INT, INT))
 def run_walks(game, work, table, baselines, plans, first, end, stride):
     """Run iterations ``first``, ``first + stride`` ... before ``end``; the first that was not run.
 
@@ -364,20 +370,22 @@ def run_walks(game, work, table, baselines, plans, first, end, stride):
     while t < end:
         if not follows:
             copy_state(game.roots[t % game.roots.shape[0]], work.root)
+        work.walk[0].regret_weight = np.float64(t) ** plan.regret_power
+        work.walk[0].average_weight = np.float64(t) ** plan.average_power
         span = work.span[1] - work.span[0]
         work.span[0], work.span[1] = np.inf, -np.inf
         has_opponents = plan.opponent_share > 0.0 and uniform(work.rng) < plan.opponent_share
         for player in range(num_players):
             if follows and not game.hooks.is_active(work.root, game.rules, player):
                 continue
-            value = run_walk(game, work, table, baselines, plan, player, t, span, has_opponents)
+            value = run_walk(game, work, table, baselines, plans, player, span, has_opponents)
             if np.isnan(value):
                 return TOO_LONG
             if follows:
                 learn_continuation(game, work, player, value)
         if follows:
             set_opponents(work, below(work.rng, num_players), has_opponents)
-            if not advance(game, work, table, plan):
+            if not advance(game, work, table, plans):
                 return TOO_LONG
         t += stride
         if plan.stops_when_full and table.counts[LEFT_OUT] > left_out:

@@ -15,18 +15,6 @@ from numba import from_dtype, types
 from envs.core.game import Game
 from envs.core.rng import Words
 
-__all__ = [
-    "BY_HISTORY",
-    "BY_INFOSET",
-    "CHANCE_ONLY",
-    "EXTERNAL",
-    "NO_BASELINES",
-    "OUTCOME",
-    "PLAN",
-    "WORKSPACE",
-    "Workspace",
-]
-
 EXTERNAL, OUTCOME, CHANCE_ONLY = range(3)
 NO_BASELINES, BY_INFOSET, BY_HISTORY = range(3)
 

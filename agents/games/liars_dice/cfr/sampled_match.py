@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.sampled.hash_tables import rows_by_key
+from agents.cfr.sampled.hash_tables import average_rows
 from agents.cfr.sampled.hooks import SampledGame
 from agents.cfr.sampled.settings import WalkSettings
 from agents.cfr.sampled.walk_solver import WalkSolver
@@ -200,25 +200,6 @@ class SampledMatch(WalkSolver):
 
     def to_policy(self, **notes: Any) -> Policy:
         """The average policy; information sets that nobody has come to are left out."""
-        keys, sizes, entries = rows_by_key(self._table)
-        owners = np.repeat(np.arange(len(keys)), sizes)
-        weights = self._table.cumulative_policy[entries]
-        totals = np.bincount(owners, weights, len(keys))
-        # The most frequent action stays in any case.
-        largest = np.maximum.reduceat(weights, np.cumsum(sizes) - sizes)
-        is_kept = (weights >= self.settings.least * totals[owners]) | (weights == largest[owners])
-        is_kept &= weights > 0.0
-        weights, owners = weights[is_kept], owners[is_kept]
-        kept_totals = np.bincount(owners, weights, len(keys))
-        is_known = totals > 0.0
-        num_kept = np.bincount(owners, minlength=len(keys))[is_known]
-        return Policy(
-            self.game,
-            keys[is_known],
-            np.concatenate([[0], np.cumsum(num_kept)]),
-            self._table.actions[entries[is_kept]],
-            weights / kept_totals[owners],
-            np.ones(int(is_known.sum()), np.bool_),
-            notes=notes,
-            abstraction=self.settings.policy_abstraction,
-        )
+        rows = average_rows(self._table, self.settings.least)
+        abstraction = self.settings.policy_abstraction
+        return Policy(self.game, *rows, notes=notes, abstraction=abstraction)
