@@ -135,8 +135,8 @@ class Agent(ABC):
     def policy(self, views: Views) -> Probs | None:
         """How likely ``act`` is to choose each action: [n, num_actions], or ``None`` if not known.
 
-        It must be the truth about ``act``, not an estimate: variance reduction takes the chance out of
-        decisions with it, and would be wrong with anything else.
+        It must be the truth about ``act``, not an estimate: variance reduction takes the chance of
+        decisions out with it, and would be wrong with anything else.
         """
         return None
 

@@ -90,8 +90,8 @@ def solve(size: Size, target: float, max_iterations: int, num_threads: int) -> l
 def _names(size: Size, shape: RoundShape) -> list[str]:
     num_bytes = shape.nbytes
     return [
-        f"`{size.raising}`" + (f", {size.faces} faces" if size.faces != 6 else ""),
-        f"`{size.wild}`",
+        size.raising + (f", {size.faces} faces" if size.faces != 6 else ""),
+        size.wild,
         f"{size.dice[0]} against {size.dice[1]}",
         f"{shape.num_nodes:,}",
         f"{shape.num_infosets:,}",

@@ -24,7 +24,7 @@ from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Game, OptionError
-from tests.support.mid_game import ROWS, batch_in_mid_game, swap_worlds
+from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 
 EXAMPLE = "examples/external_player.py"
@@ -98,7 +98,7 @@ def test_a_program_is_told_the_game_and_then_row_by_row_what_its_seat_may_know(
     assert (first["type"], first["id"], len(first["rows"])) == ("act", 1, 1)
     assert (second["type"], second["id"], len(second["rows"])) == ("act", 2, 3)
     row = first["rows"][0]
-    assert set(row) == {"seat", "legal", "key", "seed", "observation"}
+    assert set(row) == {"seat", "legal", "key", "seed", "game", "observation"}
     assert (row["seat"], row["legal"]) == (0, [0, 1])
     assert len(row["observation"]) == game.observation_size
     assert 0 <= row["seed"] < 2**53
@@ -165,7 +165,7 @@ def test_what_is_sent_is_the_same_in_every_world_the_player_cannot_tell_apart(
     game: Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = lines_of(monkeypatch)
-    batch, rows = batch_in_mid_game(game, 2, seed=11), np.arange(ROWS)
+    batch, rows = batch_in_mid_game(game, moves_of(game)[-1], seed=11), np.arange(ROWS)
     wants = command("wants everything")
     ExternalAgent(game, command=wants).act(batch.views(rows))
     sent = lines.copy()

@@ -25,7 +25,7 @@ from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Game, MasqueradeError, OptionError
-from tests.support.mid_game import ROWS, batch_in_mid_game, swap_worlds
+from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 
 HANGING = "tests.support.hanging_agents:Hanging"
@@ -61,7 +61,7 @@ def test_a_hosted_agent_plays_the_games_it_plays_at_home(agent_id: str) -> None:
 
 @every_option_set
 def test_what_is_sent_gives_the_same_views_and_holds_nothing_hidden(game: Game) -> None:
-    batch, rows = batch_in_mid_game(game, 2, seed=11), np.arange(ROWS)
+    batch, rows = batch_in_mid_game(game, moves_of(game)[-1], seed=11), np.arange(ROWS)
     true_views = batch.views(rows)
     sent = pickle.dumps(true_views.part(rows))
     views = pickle.loads(sent)
@@ -69,7 +69,7 @@ def test_what_is_sent_gives_the_same_views_and_holds_nothing_hidden(game: Game) 
     assert (views.masks == true_views.masks).all()
     assert (views.observations == true_views.observations).all()
     assert (views.worlds() == true_views.worlds()).all()
-    twin = batch_in_mid_game(game, 2, seed=11)
+    twin = batch_in_mid_game(game, moves_of(game)[-1], seed=11)
     assert swap_worlds(twin, seed=200) > 0
     assert pickle.dumps(twin.views(rows).part(rows)) == sent
 

@@ -32,7 +32,7 @@ def test_rounds_table(capsys, tmp_path) -> None:
     head, _, plain, wild = out.read_text().splitlines()
     assert "value to the opener" in head
     assert "| 1 against 1 | 64 |" in plain
-    assert "`ones_unbiddable`" in wild
+    assert "ones_unbiddable" in wild
     assert plain in capsys.readouterr().out
 
 

@@ -101,8 +101,9 @@ def test_copies_stay_as_they_were_and_shared_arrays_do_not() -> None:
 
 
 @every_option_set
-@pytest.mark.parametrize("seat", [0, 1, "rotate"])
+@pytest.mark.parametrize("seat", ["first", "last", "rotate"])
 def test_the_learner_is_paid_everything_until_the_end(game: Game, seat: int | str) -> None:
+    seat = {"first": 0, "last": game.facts.num_players - 1}.get(str(seat), seat)
     env = SeatVectorEnv(game, 16, seat=seat)
     _, infos = env.reset(seed=1)
     generators = row_generators(16)

@@ -23,6 +23,9 @@ KNOWN = (
     ("envs.kuhn", "envs.drawings.kuhn"),
     ("envs.leduc", "envs.drawings.leduc"),
     ("envs.liars_dice", "envs.drawings.liars_dice"),
+    ("envs.holdem.game", "envs.holdem.picture"),
+    ("envs.no_thanks.game", "envs.no_thanks.picture"),
+    ("envs.pursuit.game", "envs.pursuit.picture"),
     # A law is a function of a probe, which has laws.
     ("envs.core.checking.law", "envs.core.checking.probe"),
     # The tables of a room look up what is in it; these ask for the table.

@@ -9,6 +9,13 @@ from envs.core.batch import Batch, random_actions
 from envs.core.kernels import OVER
 
 ROWS = 64
+MOVES = {"scotland_yard_v0": (0, 2, 9), "phantom_v0": (0, 7, 16)}
+"""Moves after which there is something that the player to move does not know; (0, 2) elsewhere."""
+
+
+def moves_of(game: Game) -> tuple[int, ...]:
+    """After how many moves to look."""
+    return MOVES.get(game.id, (0, 2))
 
 
 def batch_in_mid_game(game: Game, num_moves: int, seed: int) -> Batch:

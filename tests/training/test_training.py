@@ -279,10 +279,14 @@ def test_opponents_are_drawn_by_weight_and_number() -> None:
     game = make_game("kuhn_v0")
     player = agents.make_agent("random", game)
     opponents = Opponents([player, "self"], seed=1, weights=[3, 1])
-    drawn = opponents.draw(np.arange(4000))
+    drawn = opponents.draw(np.arange(4000), num_players=3)
+    assert (drawn == drawn[:, :1]).all()  # one for all other seats
+    drawn = drawn[:, 0]
     assert set(drawn.tolist()) == {-1, 0}
     assert abs((drawn == 0).mean() - 0.75) < 0.04
-    assert opponents.draw(np.array([17, 5])).tolist() == [drawn[17], drawn[5]]
+    assert opponents.draw(np.array([17, 5]))[:, 0].tolist() == [drawn[17], drawn[5]]
+    mixed = Opponents([player, "self"], seed=1, is_mixed=True).draw(np.arange(100), num_players=3)
+    assert (mixed != mixed[:, :1]).any()
 
 
 # ---- files ---------------------------------------------------------------------------------------

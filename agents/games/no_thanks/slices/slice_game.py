@@ -99,12 +99,15 @@ class SliceGame(NoThanks):
         weights: Sequence[float],
     ) -> None:
         """End ``game`` when ``cards_left`` cards are left, with ``rows`` [N, 15] to be paid."""
-        super().__init__(**game.options.to_dict())
-        stop = self.options.deck_size - cards_left
+        stop = game.options.deck_size - cards_left
         head = [stop, len(rows), *(round(WEIGHT_SCALE * weight) for weight in weights)]
-        tail = np.concatenate([np.array(head, np.int32), rows.ravel()])
+        self._tail = np.concatenate([np.array(head, np.int32), rows.ravel()])
+        super().__init__(**game.options.to_dict())
+
+    def _shared_rules(self) -> Any:
+        """The rules of the game and the database behind them, which no other game shares."""
+        rules = super()._shared_rules()
         # Kernels read the rules as records: whole ones.
-        padding = np.zeros(-(len(self.rules) + len(tail)) % HEAD, np.int32)
-        rules: Any = np.concatenate([self.rules, tail, padding]).astype(np.int32)
-        rules.setflags(write=False)
-        self.rules = rules
+        padding = np.zeros(-(len(rules) + len(self._tail)) % HEAD, np.int32)
+        own = np.concatenate([rules, self._tail, padding]).astype(np.int32)
+        return np.frombuffer(own.tobytes(), np.int32)
