@@ -10,8 +10,8 @@ from agents import AGENTS, make_agent
 from arena import play_match
 from envs import make_game
 from envs.core import Position
-from tests.agents.test_rule_agents import views_of
 from tests.support.holdem_table import deal, play
+from tests.support.views import views_of
 
 PLAYERS = sorted(name for name in AGENTS if name.startswith("holdem_"))
 
