@@ -218,6 +218,11 @@ def test_random_hands_are_those_of_pokerkit(rules: str, capsys: pytest.CaptureFi
     assert "160 hands" in capsys.readouterr().out
 
 
+def test_random_deals_are_judged_as_by_phevaluator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert holdem_oracle.main(["--deals", "20000"]) == 0
+    assert "differs in 0" in capsys.readouterr().out
+
+
 def test_a_difference_to_pokerkit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holdem_oracle, "side_pots", lambda s, n: [])
     assert holdem_oracle.main(["--hands", "40", "--seed", "7"]) == 1
