@@ -1,11 +1,13 @@
-"""What the keys of a policy stand for: whole information sets, or what a *coding* makes of a view.
+"""What the keys of a policy stand for: whole information sets, or an abstraction of them.
 
-A coding may also say that the actions of a policy are *choices*: a few numbers that mean the same
-everywhere, such as the likeliest raise, and come to another action in every view.
+An *information abstraction* makes keys of views. An *action abstraction* also says that the actions
+of a policy are abstract: a few numbers that mean the same everywhere, such as the likeliest raise,
+and stand for another action in every view.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, cast
@@ -14,74 +16,104 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Views
+from envs.core.batch import Batch, random_actions
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
+from envs.core.rng import fill_streams, stream
 
 __all__ = [
-    "CODINGS",
+    "ABSTRACTIONS",
     "INFOSET",
-    "Choosing",
-    "Coded",
-    "Coding",
+    "AbstractViews",
+    "ActionAbstraction",
+    "InformationAbstraction",
     "Keys",
-    "as_choosing",
-    "find_coding",
+    "as_action_abstraction",
+    "find_abstraction",
+    "probe_encoding",
 ]
 
 Keys = npt.NDArray[np.uint64]
-Coding = Callable[[Views], Keys]
+InformationAbstraction = Callable[[Views], Keys]
 
 INFOSET = "infoset"
-CODINGS: Mapping[str, str] = MappingProxyType(
+_PROBE_GAMES = 16
+ABSTRACTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "round": "agents.games.liars_dice.cfr.keys:RoundCoding",
-        "odds": "agents.games.liars_dice.cfr.odds:OddsCoding",
+        "round": "agents.games.liars_dice.cfr.keys:RoundAbstraction",
+        "odds": "agents.games.liars_dice.cfr.odds:OddsAbstraction",
     }
 )
 """What else than whole information sets a policy can go by; ``name:number`` gives it a number."""
 
 
-class Coded(NamedTuple):
-    """Views with choices."""
+class AbstractViews(NamedTuple):
+    """Views with abstract actions."""
 
     keys: Keys
-    choices: npt.NDArray[np.int32]
-    """[n, choices]: the action that each choice comes to."""
+    actions: npt.NDArray[np.int32]
+    """[n, abstract actions]: the action that each stands for."""
     fallbacks: Actions
     """[n]: what to do if the policy does not know the key."""
 
 
-class Choosing(Protocol):
-    """A coding with choices."""
+class ActionAbstraction(Protocol):
+    """An information abstraction with actions of its own."""
 
     def __call__(self, views: Views) -> Keys:
         """The key of every row."""
 
-    def code(self, views: Views) -> Coded:
+    def abstract(self, views: Views) -> AbstractViews:
         """All there is to know of every row."""
 
 
-def find_coding(name: str, game: Game) -> Coding:
+def find_abstraction(name: str, game: Game) -> InformationAbstraction:
     """How views become keys.
 
     >>> from envs import make_game
-    >>> find_coding("round:2", make_game("liars_dice_v0"))
-    RoundCoding(memory=2)
+    >>> find_abstraction("round:2", make_game("liars_dice_v0"))
+    RoundAbstraction(memory=2)
     """
     if name == INFOSET:
         return _infoset_keys
     kind, _, number = name.partition(":")
     if number and not number.isdigit():
-        raise OptionError(f"'{name}' is no coding: write it as {kind} or {kind}:2")
-    coding: Coding = look_up("coding", CODINGS, kind)(game, *([int(number)] if number else []))
-    return coding
+        raise OptionError(f"'{name}' is no abstraction: write it as {kind} or {kind}:2")
+    make = look_up("abstraction", ABSTRACTIONS, kind)
+    abstraction: InformationAbstraction = make(game, *([int(number)] if number else []))
+    return abstraction
 
 
-def as_choosing(coding: Coding) -> Choosing | None:
-    """The coding, if it has choices."""
-    return cast(Choosing, coding) if hasattr(coding, "code") else None
+def as_action_abstraction(abstraction: InformationAbstraction) -> ActionAbstraction | None:
+    """The abstraction, if it has actions of its own."""
+    return cast(ActionAbstraction, abstraction) if hasattr(abstraction, "abstract") else None
 
 
 def _infoset_keys(views: Views) -> Keys:
     return views.keys
+
+
+def probe_encoding(game: Game, abstraction: str = INFOSET) -> str:
+    """A fingerprint of the keys and abstract actions that random games go through.
+
+    It changes with the rules, with what players see and with how that is folded, even if somebody
+    forgets to raise a version number.
+    """
+    rows = np.arange(_PROBE_GAMES)
+    batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
+    rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
+    fill_streams(stream(0, "probe", "choice"), rows, rngs)
+    encode = find_abstraction(abstraction, game)
+    with_actions = as_action_abstraction(encode)
+    digest = hashlib.sha256()
+    batch.begin(rows, rows)
+    while len(rows := np.flatnonzero(batch.turns >= 0)):
+        own = rngs[rows]
+        views = batch.views(rows)
+        digest.update(encode(views).tobytes())
+        if with_actions is not None:
+            digest.update(with_actions.abstract(views).actions.tobytes())
+        batch.step(rows, random_actions(views.masks, own))
+        rngs[rows] = own
+    return digest.hexdigest()[:16]

@@ -1,7 +1,7 @@
 """Policies as tables and as files, and the agent that plays them.
 
 A :class:`Policy` has one row of probabilities for each information set it knows, found by the key
-of what the player has seen, or of what its *coding* makes of that: in Liar's Dice, say, by the
+of what the player has seen, or of an *abstraction* of that: in Liar's Dice, say, by the
 round alone. A policy file is one ``npz`` archive: the arrays, and a header in JSON
 that says which game with which options it is for, how information sets were encoded, how
 exploitable it is, and how it came about. All of that is checked on loading.
@@ -24,14 +24,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.abstraction import INFOSET, Keys, as_choosing, find_coding
+from agents.abstraction import (
+    INFOSET,
+    AbstractViews,
+    Keys,
+    as_action_abstraction,
+    find_abstraction,
+    probe_encoding,
+)
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
-from envs.core.batch import Batch, random_actions
-from envs.core.compiling import compiled
+from envs.core.batch import random_actions
+from envs.core.compiling import compiled, helper
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.rng import Words, fill_streams, stream, uniform
+from envs.core.rng import Words, uniform
 
 __all__ = [
     "ENCODING_VERSION",
@@ -39,18 +46,16 @@ __all__ = [
     "Policy",
     "PolicyAgent",
     "PolicyError",
-    "find_coding",
 ]
 
 FORMAT = "masquerade policy"
-FILE_VERSION = 1
+FILE_VERSION = 2
 ENCODING_VERSION = 1
 """Rises when the keys of information sets are folded in another way."""
 FILE_NAME = "policy.npz"
 """What a policy is called in the folder of a run."""
 
 UNKNOWN = -1
-_PROBE_GAMES = 16
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,13 +72,13 @@ class Policy:
         game: the game it is for.
         keys: [n] uint64, rising.
         firsts: [n + 1] int64; row *i* has the entries ``firsts[i] .. firsts[i + 1]``.
-        actions: [m] int32, the legal actions or choices of each row, rising.
+        actions: [m] int32, the legal or abstract actions of each row, rising.
         probs: [m] float64.
         is_reached: [n] bool; in rows without it, which the policy's own choices rule out, nothing
             has been learnt and the probabilities are uniform.
         exploitability: what it can lose to best responses per player, if that is known.
         notes: how it came about, in words and numbers.
-        coding: what its keys stand for.
+        abstraction: what its keys stand for.
     """
 
     game: Game
@@ -84,7 +89,7 @@ class Policy:
     is_reached: npt.NDArray[np.bool_]
     exploitability: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
-    coding: str = INFOSET
+    abstraction: str = INFOSET
 
     def __len__(self) -> int:
         """How many information sets it knows."""
@@ -107,8 +112,8 @@ class Policy:
             "version": FILE_VERSION,
             "game": self.game.id,
             "options": self.game.options.to_dict(),
-            "coding": self.coding,
-            "encoding": _encoding(self.game, self.coding),
+            "abstraction": self.abstraction,
+            "encoding": _encoding(self.game, self.abstraction),
             "exploitability": self.exploitability,
             "num_infosets": len(self),
             "num_unreached": int((~self.is_reached).sum()),
@@ -147,17 +152,18 @@ class Policy:
             **arrays,
             exploitability=header["exploitability"],
             notes=header["notes"],
-            coding=header.get("coding", INFOSET),
+            abstraction=header["abstraction"],
         )._on(game)
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:
         state = load_state(path, game)
-        state.setdefault("coding", INFOSET)
-        if state.keys() != {*_ARRAYS, "coding", "encoding", "exploitability", "notes"}:
+        if "coding" in state:
+            raise PolicyError(f"{path} has 'coding', which is 'abstraction' now: train it again")
+        if state.keys() != {*_ARRAYS, "abstraction", "encoding", "exploitability", "notes"}:
             raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
         solved = type(game)(**read_header(path)["options"])
-        _check_encoding(path, state.pop("encoding"), solved, state["coding"])
+        _check_encoding(path, state.pop("encoding"), solved, state["abstraction"])
         return cls(solved, **state)._on(game)
 
     def _on(self, game: Game) -> Policy:
@@ -168,8 +174,8 @@ class Policy:
         """All of it, as ``agents.learning.files`` can keep it."""
         return {
             **self._arrays(),
-            "coding": self.coding,
-            "encoding": _encoding(self.game, self.coding),
+            "abstraction": self.abstraction,
+            "encoding": _encoding(self.game, self.abstraction),
             "exploitability": self.exploitability,
             "notes": dict(self.notes),
         }
@@ -185,31 +191,6 @@ _ARRAYS: dict[str, Any] = {
     "probs": np.float64,
     "is_reached": np.bool_,
 }
-
-
-def probe_encoding(game: Game, coding: str = INFOSET) -> str:
-    """A fingerprint of the keys and choices that random games go through.
-
-    It changes with the rules, with what players see and with how that is folded, even if somebody
-    forgets to raise a version number.
-    """
-    rows = np.arange(_PROBE_GAMES)
-    batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
-    rngs = np.empty((_PROBE_GAMES, 4), np.uint64)
-    fill_streams(stream(0, "probe", "choice"), rows, rngs)
-    encode = find_coding(coding, game)
-    choosing = as_choosing(encode)
-    digest = hashlib.sha256()
-    batch.begin(rows, rows)
-    while len(rows := np.flatnonzero(batch.turns >= 0)):
-        own = rngs[rows]
-        views = batch.views(rows)
-        digest.update(encode(views).tobytes())
-        if choosing is not None:
-            digest.update(choosing.code(views).choices.tobytes())
-        batch.step(rows, random_actions(views.masks, own))
-        rngs[rows] = own
-    return digest.hexdigest()[:16]
 
 
 def _file(path: Path) -> Path:
@@ -245,8 +226,8 @@ def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
     """Refuse what does not fit; the game, with the options for which the policy was made."""
     if header.get("version") != FILE_VERSION:
         raise PolicyError(
-            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION}: "
-            f"save it anew"
+            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION} (its "
+            f"'coding' is called 'abstraction' now): solve the game again"
         )
     if header.get("game") != game.id:
         raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
@@ -257,16 +238,16 @@ def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
         raise PolicyError(f"{path} is for {game.id} with {told}: play it with these options")
     # Random games, from which the fingerprint is made, depend on all options.
     solved = type(game)(**theirs)
-    _check_encoding(path, header.get("encoding"), solved, header.get("coding", INFOSET))
+    _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
     return solved
 
 
-def _encoding(game: Game, coding: str) -> list[Any]:
-    return [ENCODING_VERSION, probe_encoding(game, coding)]
+def _encoding(game: Game, abstraction: str) -> list[Any]:
+    return [ENCODING_VERSION, probe_encoding(game, abstraction)]
 
 
-def _check_encoding(path: Path, encoding: Any, game: Game, coding: str) -> None:
-    if encoding != _encoding(game, coding):
+def _check_encoding(path: Path, encoding: Any, game: Game, abstraction: str) -> None:
+    if encoding != _encoding(game, abstraction):
         raise PolicyError(
             f"{path} encodes what players see as an older version did: solve the game again"
         )
@@ -275,18 +256,23 @@ def _check_encoding(path: Path, encoding: Any, game: Game, coding: str) -> None:
 # ---- playing -------------------------------------------------------------------------------------
 
 
+@helper
+def find_row(keys, key):
+    """The row of a key by binary search, or UNKNOWN."""
+    low, high = 0, keys.size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < keys.size and keys[low] == key else UNKNOWN
+
+
 @compiled(types.void(types.uint64[::1], types.uint64[::1], types.int64[::1]))
 def _find(keys, wanted, rows):
-    """Binary search for every wanted key."""
     for i in range(wanted.size):
-        low, high = 0, keys.size
-        while low < high:
-            middle = (low + high) // 2
-            if keys[middle] < wanted[i]:
-                low = middle + 1
-            else:
-                high = middle
-        rows[i] = low if low < keys.size and keys[low] == wanted[i] else UNKNOWN
+        rows[i] = find_row(keys, wanted[i])
 
 
 @compiled(
@@ -333,7 +319,7 @@ def _spread(rows, firsts, actions, probs, out):
 class PolicyAgent(Agent):
     """Plays a policy; where the policy knows nothing it plays uniformly, and counts that.
 
-    A coding with choices of its own says itself what to do where nothing is known.
+    An action abstraction says itself what to do where nothing is known.
 
     Args:
         game: the game to play.
@@ -368,42 +354,45 @@ class PolicyAgent(Agent):
         elif policy.game != game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
         self.table = policy
-        self._encode = find_coding(policy.coding, game)
-        self._choosing = as_choosing(self._encode)
+        self._encode = find_abstraction(policy.abstraction, game)
+        self._with_actions = as_action_abstraction(self._encode)
         self.num_unknown = 0
         """Decisions so far in information sets that the policy does not know."""
 
     def act(self, views: Views) -> Actions:
         """Draw once from each row's generator."""
-        coded = self._choosing.code(views) if self._choosing else None
-        rows = self.table.find(coded.keys if coded else self._encode(views))
+        found, rows = self._look_up(views)
         actions = np.empty(len(views), np.int64)
         table = self.table
         _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
         unknown = np.flatnonzero(rows == UNKNOWN)
         self.num_unknown += len(unknown)
-        if coded:
+        if found:
             known = np.flatnonzero(rows != UNKNOWN)
-            actions[known] = coded.choices[known, actions[known]]
-            actions[unknown] = coded.fallbacks[unknown]
+            actions[known] = found.actions[known, actions[known]]
+            actions[unknown] = found.fallbacks[unknown]
         elif len(unknown):
             rngs: Words = views.rngs[unknown]
             actions[unknown] = random_actions(views.masks[unknown], rngs)
             views.rngs[unknown] = rngs
         return actions
 
+    def _look_up(self, views: Views) -> tuple[AbstractViews | None, npt.NDArray[np.int64]]:
+        """What abstract actions stand for, if there are such, and the row of every view."""
+        found = self._with_actions.abstract(views) if self._with_actions else None
+        return found, self.table.find(found.keys if found else self._encode(views))
+
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
-        coded = self._choosing.code(views) if self._choosing else None
-        rows = self.table.find(coded.keys if coded else self._encode(views))
+        found, rows = self._look_up(views)
         table = self.table
         out = np.zeros((len(views), self.game.facts.num_actions))
         unknown = np.flatnonzero(rows == UNKNOWN)
-        if coded:
-            probs = np.zeros(coded.choices.shape)
+        if found:
+            probs = np.zeros(found.actions.shape)
             _spread(rows, table.firsts, table.actions, table.probs, probs)
-            np.add.at(out, (np.arange(len(views))[:, None], coded.choices), probs)
-            out[unknown, coded.fallbacks[unknown]] = 1.0
+            np.add.at(out, (np.arange(len(views))[:, None], found.actions), probs)
+            out[unknown, found.fallbacks[unknown]] = 1.0
             return out
         _spread(rows, table.firsts, table.actions, table.probs, out)
         if len(unknown):

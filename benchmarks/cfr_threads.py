@@ -58,7 +58,7 @@ def over_public_tree(num_threads: int) -> Chunk:
 
 
 def over_sequences(num_threads: int) -> Chunk:
-    """One-die Liar's Dice by pairs."""
+    """One-die Liar's Dice by sequences."""
     tree = GameTree(make_game("liars_dice_v0", "openspiel"))
     return iterations(CFRSolver(tree, "discounted", num_threads), 20)
 

@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.games.liars_dice.cfr.best_response import judge_match
+from agents.games.liars_dice.cfr.best_response import evaluate_match
 from agents.games.liars_dice.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
 from agents.games.liars_dice.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
-from arena.report.tables import markdown
-from arena.statistics.intervals import mean_interval
+from arena.report.columns import markdown
 from envs import make_game
 from envs.core.errors import MasqueradeError
+from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
 
@@ -79,7 +79,7 @@ def _gaps(agent: LeaningAgent) -> tuple[float, float, float]:
 
 
 def _risk(plain: PolicyAgent, leaning: Leaning | None) -> str:
-    return f"{judge_match(plain.table, leaning).exploitability:.4f}"
+    return f"{evaluate_match(plain.table, leaning).exploitability:.4f}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@
   passes over it;
 * :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.evaluator`: the same for
   many policies; :mod:`~agents.cfr.lp`: equilibria by linear programming;
-* :mod:`~agents.cfr.tables`: policies on a tree, of any agent, and as files;
+* :mod:`~agents.cfr.tree_policies`: policies on a tree, of any agent, and as files;
   :mod:`~agents.cfr.openspiel`: to OpenSpiel and back;
 * :mod:`~agents.cfr.learner`: all of it as runs of ``train.py``;
 * :mod:`~agents.games.liars_dice.cfr`: Liar's Dice, solved round by round.
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from envs.core.lazily import load
 
 if TYPE_CHECKING:
-    from agents.cfr.evaluator import Judge, Verdict
+    from agents.cfr.evaluator import BestResponseEvaluator, BestResponseResult
     from agents.cfr.forms.layout import Layout
     from agents.cfr.forms.public import PublicTree
     from agents.cfr.forms.tree import GameTree
@@ -44,16 +44,17 @@ if TYPE_CHECKING:
     from agents.cfr.sampled.settings import SamplingSettings
     from agents.cfr.sampled.solver import SamplingSolver
     from agents.cfr.solver import CFRSolver, Solver
-    from agents.cfr.tables import Tabulated, from_policy, tabulate, to_policy
+    from agents.cfr.tree_policies import Tabulated, from_policy, tabulate, to_policy
     from agents.cfr.variants import VARIANTS, Variant, make_variant
     from agents.cfr.vector import VectorCFRSolver, make_solver
 
 __all__ = [
     "VARIANTS",
     "BestResponse",
+    "BestResponseEvaluator",
+    "BestResponseResult",
     "CFRSolver",
     "GameTree",
-    "Judge",
     "Layout",
     "PublicTree",
     "SamplingSettings",
@@ -63,7 +64,6 @@ __all__ = [
     "Tabulated",
     "Variant",
     "VectorCFRSolver",
-    "Verdict",
     "best_response",
     "expected_values",
     "exploitability",
@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 _MODULES: dict[str, tuple[str, ...]] = {
-    "judge": ("Judge", "Verdict"),
+    "evaluator": ("BestResponseEvaluator", "BestResponseResult"),
     "forms.layout": ("Layout",),
     "lp": ("Solution", "solve_lp"),
     "forms.public": ("PublicTree",),
@@ -91,7 +91,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "sampled.solver": ("SamplingSolver",),
     "sampled.settings": ("SamplingSettings",),
     "solver": ("CFRSolver", "Solver"),
-    "tables": ("Tabulated", "from_policy", "tabulate", "to_policy"),
+    "tree_policies": ("Tabulated", "from_policy", "tabulate", "to_policy"),
     "forms.tree": ("GameTree",),
     "variants": ("VARIANTS", "Variant", "make_variant"),
     "vector": ("VectorCFRSolver", "make_solver"),

@@ -15,7 +15,7 @@ from agents.cfr.sampled.learner import SamplingLearner
 from agents.cfr.sampled.settings import SamplingSettings
 from agents.cfr.sampled.solver import SamplingSolver
 from agents.cfr.solver import Solver
-from agents.cfr.tables import to_policy
+from agents.cfr.tree_policies import to_policy
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
 from agents.learning.learner import Task
@@ -41,7 +41,7 @@ class CFRSettings(Options):
 
 
 class CFRLearner(SolverLearner):
-    """A solver at school.
+    """Trains a solver.
 
     >>> from envs import make_game
     >>> learner = CFRLearner(Task(make_game("kuhn_v0")), CFRSettings())
@@ -96,7 +96,7 @@ class MCCFRSettings(SamplingSettings):
 
 
 class MCCFRLearner(SamplingLearner):
-    """A sampling solver at school.
+    """Trains a sampling solver.
 
     >>> from envs import make_game
     >>> settings = MCCFRSettings(max_infosets=100)
@@ -110,7 +110,7 @@ class MCCFRLearner(SamplingLearner):
     solver: SamplingSolver
 
     def __init__(self, task: Task, settings: MCCFRSettings) -> None:
-        """Make the tables, and write the game down if it is small."""
+        """Make the arrays, and write the game down if it is small."""
         super().__init__(task, settings)
         self._tree = _small_tree(task.game, settings.max_nodes)
 

@@ -1,10 +1,10 @@
 """The exact solution of a two-player zero-sum game as a linear programme over its sequences.
 
-1. A player's plan gives every pair (information set, action) the probability that the player's own
-   choices lead there: linear constraints, one for each information set.
+1. A player's realization plan gives every sequence (information set, action) the probability that
+   the player's own actions lead there: linear constraints, one for each information set.
 2. Player 0 looks for the plan whose worst case is best. By duality the worst case is a sum of
    values, one for each information set of player 1, bounded by one inequality for each of player
-   1's pairs.
+   1's sequences.
 3. The multipliers of those inequalities are the best plan of player 1.
 
 D. Koller, N. Megiddo, B. von Stengel, "Efficient computation of equilibria for extensive two-person
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.guarantees import has_guarantee
 from envs.core.errors import MasqueradeError
 
 __all__ = ["Solution", "solve_lp"]
@@ -54,10 +55,10 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
     """
     from scipy.optimize import linprog
 
-    facts = tree.game.facts
-    if facts.num_players != 2 or facts.return_sum != 0.0:
+    if not has_guarantee(tree.game):
         raise MasqueradeError(
-            f"{tree.game!r} is no two-player zero-sum game: use CFRSolver, which takes any game"
+            f"{tree.game!r} is no game of two players for a constant sum: use CFRSolver, which "
+            "takes any game"
         )
     if method not in METHODS:
         raise MasqueradeError(f"unknown method '{method}': choose from {', '.join(METHODS)}")
@@ -86,21 +87,25 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
 
 
 def _plan_constraints(tree: GameTree, player: int) -> Any:
-    """Pairs of an information set add up to the pair before it; the empty sequence is 1.
+    """Sequences of an information set add up to the sequence before it; the empty sequence is 1.
 
     A sparse matrix: a row for each information set and a last one for the empty sequence, a column
-    for each pair of the player and a last one for the empty sequence.
+    for each sequence of the player and a last one for the empty sequence.
     """
     from scipy.sparse import csr_array
 
-    own, pairs = tree.infosets_of(player), tree.pairs_of(player)
+    own, sequences = tree.infosets_of(player), tree.sequences_of(player)
     infosets = tree.infosets[own.start : own.stop]
     rows = np.arange(len(own))
-    parents = _column(infosets["parent_pair"], pairs, tree.num_pairs)
+    parents = _column(infosets["parent_sequence"], sequences, tree.num_sequences)
     entries: list[tuple[Any, Any, float]] = [
-        (tree.pair_infosets[pairs.start : pairs.stop] - own.start, np.arange(len(pairs)), 1.0),
+        (
+            tree.sequence_infosets[sequences.start : sequences.stop] - own.start,
+            np.arange(len(sequences)),
+            1.0,
+        ),
         (rows, parents, -1.0),
-        (np.array([len(own)]), np.array([len(pairs)]), 1.0),
+        (np.array([len(own)]), np.array([len(sequences)]), 1.0),
     ]
     return csr_array(
         (
@@ -110,23 +115,25 @@ def _plan_constraints(tree: GameTree, player: int) -> Any:
                 np.concatenate([column for _, column, _ in entries]),
             ),
         ),
-        shape=(len(own) + 1, len(pairs) + 1),
+        shape=(len(own) + 1, len(sequences) + 1),
     )
 
 
 def _payoff_matrix(tree: GameTree) -> Any:
-    """What player 0 wins: a row for each of its pairs, a column for each of player 1's."""
+    """What player 0 wins: a row for each of its sequences, a column for each of player 1's."""
     from scipy.sparse import csr_array
 
-    columns = [tree.pairs_of(player) for player in (0, 1)]
-    rows, cols = (_column(tree.payoffs.pairs[:, p], columns[p], tree.num_pairs) for p in (0, 1))
+    columns = [tree.sequences_of(player) for player in (0, 1)]
+    rows, cols = (
+        _column(tree.payoffs.sequences[:, p], columns[p], tree.num_sequences) for p in (0, 1)
+    )
     shape = len(columns[0]) + 1, len(columns[1]) + 1
     return csr_array((tree.payoffs.values[:, 0], (rows, cols)), shape=shape)
 
 
-def _column(pairs: npt.NDArray[np.int32], own: range, empty: int) -> npt.NDArray[np.int64]:
-    """The place of pairs among a player's own; the empty sequence comes last."""
-    return np.where(pairs == empty, len(own), pairs.astype(np.int64) - own.start)
+def _column(sequences: npt.NDArray[np.int32], own: range, empty: int) -> npt.NDArray[np.int64]:
+    """The place of sequences among a player's own; the empty sequence comes last."""
+    return np.where(sequences == empty, len(own), sequences.astype(np.int64) - own.start)
 
 
 def _side_by_side(left: Any, right: Any, num_empty: int = 0) -> Any:

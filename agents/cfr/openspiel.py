@@ -33,9 +33,9 @@ def policy_table(
 ) -> dict[str, list[tuple[int, float]]]:
     """A policy as the dictionary that ``pyspiel`` takes wherever it takes a policy."""
     probs = tree.check_policy(probs)
-    rows = zip(tree.pair_actions.tolist(), probs.tolist(), strict=True)
+    rows = zip(tree.sequence_actions.tolist(), probs.tolist(), strict=True)
     table: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
-    for infoset, row in zip(tree.pair_infosets.tolist(), rows, strict=True):
+    for infoset, row in zip(tree.sequence_infosets.tolist(), rows, strict=True):
         table[names[infoset]].append(row)
     return table
 
@@ -49,13 +49,13 @@ def to_openspiel(tree: GameTree, probs: Probs, their_game: Any) -> Any:
 
 def from_openspiel(tree: GameTree, policy: Any, their_game: Any) -> Probs:
     """Any OpenSpiel policy, of ``pyspiel`` or of ``open_spiel.python``, on our tree."""
-    probs = np.zeros(tree.num_pairs)
+    probs = np.zeros(tree.num_sequences)
     for s, state in enumerate(_states(tree, their_game)):
         infoset = tree.infosets[s]
-        first, end = infoset["first_pair"], infoset["first_pair"] + infoset["num_actions"]
+        first, end = infoset["first_sequence"], infoset["first_sequence"] + infoset["num_actions"]
         answer = dict(policy.action_probabilities(state))
-        for pair in range(first, end):
-            probs[pair] = answer.get(int(tree.pair_actions[pair]), 0.0)
+        for sequence in range(first, end):
+            probs[sequence] = answer.get(int(tree.sequence_actions[sequence]), 0.0)
     return tree.check_policy(probs)
 
 
@@ -67,8 +67,8 @@ def _states(tree: GameTree, their_game: Any) -> Iterator[Any]:
             if action not in state.legal_actions():
                 break
             state.apply_action(action)
-        first = infoset["first_pair"]
-        ours = tree.pair_actions[first : first + infoset["num_actions"]].tolist()
+        first = infoset["first_sequence"]
+        ours = tree.sequence_actions[first : first + infoset["num_actions"]].tolist()
         if state.current_player() != infoset["player"] or state.legal_actions() != ours:
             raise MasqueradeError(
                 f"OpenSpiel's {their_game} has other rules than {tree.game!r}: "

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from agents.learning.learner import Learner, State
+from agents.cfr.guarantees import say_if_no_guarantee
+from agents.learning.learner import Learner, State, Task
 from agents.policy import Policy, PolicyAgent
+from envs.core.options import Options
 
 __all__ = ["PolicyLearner", "SolverLearner"]
 
 
 class PolicyLearner(Learner):
-    """A solver at school: its player plays the policy that it has come to."""
+    """Trains a solver: its player plays the policy that it has come to."""
 
     unit = "iterations"
     converges = True
@@ -47,8 +49,13 @@ class SolverLearner(PolicyLearner):
 
     solver: Resumable
 
+    def __init__(self, task: Task, settings: Options) -> None:
+        """Say so if the solver promises nothing for this game."""
+        super().__init__(task, settings)
+        say_if_no_guarantee(task.game)
+
     def state_dict(self) -> State:
-        """The tables of the solver, its generators if it has any, and where it is."""
+        """The arrays of the solver, its generators if it has any, and where it is."""
         return self.solver.state_dict()
 
     def load_state_dict(self, state: State) -> None:

@@ -1,6 +1,6 @@
 """How good a policy is, exactly: expected values, best responses, NashConv and exploitability.
 
-All of it is for policies on a tree, ``[num_pairs] float64``; see ``tabulate`` for any agent's.
+All of it is for policies on a tree, ``[num_sequences] float64``; see ``tabulate`` for any agent's.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from agents.cfr.forms.records import NODE
 from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.forms.walk import NODE
 from agents.cfr.passes.sequences import fill_reach, follow_best
 from envs.core.compiling import compiled
 
@@ -37,10 +37,10 @@ def add_others_reach(nodes, probs, reach, out):
         if v > 0:
             for column in range(chance + 1):
                 reach[v, column] = reach[node.parent, column]
-            if node.pair < 0:
+            if node.sequence < 0:
                 reach[v, chance] *= node.prob
             else:
-                reach[v, nodes[node.parent].player] *= probs[node.pair]
+                reach[v, nodes[node.parent].player] *= probs[node.sequence]
         if node.player >= 0:
             product = 1.0
             for column in range(chance + 1):
@@ -61,7 +61,7 @@ class BestResponse:
 def expected_values(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64]:
     """What each player gets on average when all follow the policy: [players] float64."""
     reach = _reach(tree, tree.check_policy(probs))
-    weights = reach[tree.payoffs.pairs].prod(axis=1)
+    weights = reach[tree.payoffs.sequences].prod(axis=1)
     values: npt.NDArray[np.float64] = weights @ tree.payoffs.values
     return values
 
@@ -75,8 +75,8 @@ def best_response(tree: GameTree, probs: Probs, player: int) -> BestResponse:
     0.5
     """
     probs = tree.check_policy(probs).copy()
-    gains, values = np.zeros(tree.num_pairs + 1), np.zeros(tree.num_infosets)
-    value = follow_best(tree.form, player, _reach(tree, probs), gains, values, probs)
+    cf_values, values = np.zeros(tree.num_sequences + 1), np.zeros(tree.num_infosets)
+    value = follow_best(tree.form, player, _reach(tree, probs), cf_values, values, probs)
     return BestResponse(float(value), probs)
 
 
@@ -112,7 +112,7 @@ def counterfactual_reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64
 
 
 def _reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64]:
-    reach = np.empty(tree.num_pairs + 1)
+    reach = np.empty(tree.num_sequences + 1)
     for player in range(tree.num_players):
         fill_reach(tree.form, player, probs, reach)
     return reach

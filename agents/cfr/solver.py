@@ -2,8 +2,8 @@
 
 One iteration, for each player in turn:
 
-1. the gains of the player's pairs against the others' newest policies;
-2. from the leaves up: the regret of an action is its gain less that of the policy;
+1. the counterfactual values of the player's sequences against the others' newest policies;
+2. from the leaves up: the regret of an action is its value less that of the policy;
 3. regrets are added up, and the next policy is proportional to the positive ones;
 4. the reach-weighted average of all policies is what converges to an equilibrium in two-player
    zero-sum games. In other games it converges to no-regret play, which need not be one.
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.passes.sequences import Tables, fill_reach, run_cfr
-from agents.cfr.passes.thread_team import Crew, make_crew, stretches, work_together
+from agents.cfr.passes.sequences import CFRArrays, fill_reach, run_cfr
+from agents.cfr.passes.thread_team import ThreadTeam, make_team, stretches, work_together
 from agents.cfr.response import counterfactual_reach, exploitability
 from agents.cfr.states import check_header, damaged, make_header
 from agents.cfr.variants import Variant, make_variant
@@ -61,12 +61,12 @@ class Solver(ABC):
         self.variant = make_variant(variant, **changes)
         self.iteration = 0
         self._settings = self.variant.record()
-        self._tables = self._make_tables()
+        self._arrays = self._make_tables()
         self._set("policy", tree.uniform())
         self._refresh()
 
     @abstractmethod
-    def _make_tables(self) -> Tables:
+    def _make_tables(self) -> CFRArrays:
         """Empty ones, and whatever else the passes need."""
 
     def run(self, num_iterations: int) -> None:
@@ -75,8 +75,8 @@ class Solver(ABC):
             raise MasqueradeError(f"iterations must be 0 or more, not {num_iterations}")
         # Plain Python has no use for threads, and a small game no work for them.
         num_workers = 1 if JIT_DISABLED else max(min(self.num_threads, self.num_parts), 1)
-        for number in stretches(num_iterations, self.tree.num_pairs):
-            work = partial(self._work, make_crew(num_workers), number)
+        for number in stretches(num_iterations, self.tree.num_sequences):
+            work = partial(self._work, make_team(num_workers), number)
             work_together(num_workers, work)
             self.iteration += number
 
@@ -86,12 +86,12 @@ class Solver(ABC):
         """Parts of the game that threads can share."""
 
     @abstractmethod
-    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
         """Do one worker's share of so many iterations."""
 
     @abstractmethod
     def _get(self, name: str) -> Probs:
-        """A copy of ``policy``, ``regrets`` or ``sums`` in the order of the tree's pairs."""
+        """A copy of one of the arrays, in the order of the tree's sequences."""
 
     @abstractmethod
     def _set(self, name: str, values: Probs) -> None: ...
@@ -103,16 +103,16 @@ class Solver(ABC):
     # ---- policies --------------------------------------------------------------------------------
 
     def current_policy(self) -> Probs:
-        """The policy of the next iteration, [num_pairs] float64."""
+        """The policy of the next iteration, [num_sequences] float64."""
         return self._get("policy")
 
     def average_policy(self) -> Probs:
-        """The average so far, uniform where no iteration has come: [num_pairs] float64."""
-        return self.tree.normalized(self._get("sums"))[0]
+        """The average so far, uniform where no iteration has come: [num_sequences] float64."""
+        return self.tree.normalized(self._get("cumulative_policy"))[0]
 
     def is_reached(self) -> npt.NDArray[np.bool_]:
         """For every information set whether the average policy's own choices lead there."""
-        return self.tree.normalized(self._get("sums"))[1]
+        return self.tree.normalized(self._get("cumulative_policy"))[1]
 
     def exploitability(self) -> float:
         """How much the average policy can lose to best responses, per player."""
@@ -132,7 +132,7 @@ class Solver(ABC):
         probs = self.tree.check_policy(probs)
         reach = np.maximum(counterfactual_reach(self.tree, probs), SMALLEST_REACH)
         facts = self.tree.game.facts
-        largest = (facts.max_return - facts.min_return) * reach[self.tree.pair_infosets]
+        largest = (facts.max_return - facts.min_return) * reach[self.tree.sequence_infosets]
         self._set("regrets", weight * largest * probs)
         self._set("policy", probs)
         self._refresh()
@@ -144,7 +144,7 @@ class Solver(ABC):
         return {
             **self._header(),
             "iteration": self.iteration,
-            **{name: self._get(name) for name in ("policy", "regrets", "sums")},
+            **{name: self._get(name) for name in ("policy", "regrets", "cumulative_policy")},
         }
 
     def _header(self) -> dict[str, Any]:
@@ -153,9 +153,9 @@ class Solver(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where another solver of the same game and variant was; either form will do."""
         check_header(state, self._header())
-        for name in ("policy", "regrets", "sums"):
+        for name in ("policy", "regrets", "cumulative_policy"):
             values = np.asarray(state.get(name), np.float64)
-            if values.shape != (self.tree.num_pairs,):
+            if values.shape != (self.tree.num_sequences,):
                 raise damaged([name])
             self._set(name, values)
         self.iteration = int(state["iteration"])
@@ -172,15 +172,15 @@ class CFRSolver(Solver):
     True
     """
 
-    def _make_tables(self) -> Tables:
-        size = self.tree.num_pairs
+    def _make_tables(self) -> CFRArrays:
+        size = self.tree.num_sequences
         self._values = np.zeros(self.tree.num_infosets)
-        return Tables(
+        return CFRArrays(
             policy=np.zeros(size),
             regrets=np.zeros(size),
-            sums=np.zeros(size),
+            cumulative_policy=np.zeros(size),
             reach=np.zeros(size + 1),
-            gains=np.zeros(size + 1),
+            cf_values=np.zeros(size + 1),
         )
 
     @property
@@ -188,25 +188,25 @@ class CFRSolver(Solver):
         """Parts of the game that threads can share."""
         return self.tree.form.num_parts
 
-    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
         run_cfr(
             self.tree.form,
-            self._tables,
+            self._arrays,
             self._values,
             self._settings,
-            crew,
+            team,
             worker,
             self.iteration,
             num_iterations,
         )
 
     def _get(self, name: str) -> Probs:
-        values: Probs = getattr(self._tables, name).copy()
+        values: Probs = getattr(self._arrays, name).copy()
         return values
 
     def _set(self, name: str, values: Probs) -> None:
-        getattr(self._tables, name)[:] = values
+        getattr(self._arrays, name)[:] = values
 
     def _refresh(self) -> None:
         for player in range(self.tree.num_players):
-            fill_reach(self.tree.form, player, self._tables.policy, self._tables.reach)
+            fill_reach(self.tree.form, player, self._arrays.policy, self._arrays.reach)

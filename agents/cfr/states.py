@@ -20,7 +20,7 @@ from envs.core.game import Game
 
 __all__ = ["check_header", "damaged", "make_header"]
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 
 def make_header(game: Game, **learning: Any) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def check_header(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
 def damaged(names: Iterable[str]) -> MasqueradeError:
     """The error for parts of a state that are missing or have another shape.
 
-    >>> damaged({"sums", "keys"})
-    MasqueradeError('this state is damaged (keys, sums): use an intact copy')
+    >>> damaged({"regrets", "keys"})
+    MasqueradeError('this state is damaged (keys, regrets): use an intact copy')
     """
     return MasqueradeError(
         f"this state is damaged ({', '.join(sorted(names))}): use an intact copy"

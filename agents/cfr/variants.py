@@ -1,6 +1,6 @@
 """The members of the CFR family as one record of numbers.
 
-On iteration *t* every variant adds the new regrets to the old ones, multiplies the positive sums by
+On iteration *t* every variant adds the new regrets to the old ones, multiplies positive totals by
 ``t**alpha / (t**alpha + 1)`` and the negative ones by ``t**beta / (t**beta + 1)``, plays in
 proportion to what is positive, and lets its policy count ``(t - delay)**averaging`` times in the
 average:
@@ -156,6 +156,6 @@ def numbers_of(t, settings):
     How much its policy counts, what positive and negative regrets are multiplied by, and how much
     of the last regrets is expected to come again.
     """
-    keep_gain, keep_loss = discount(t, settings.alpha), discount(t, settings.beta)
+    keep_positive, keep_negative = discount(t, settings.alpha), discount(t, settings.beta)
     expected = 1.0 if settings.is_predictive else 0.0
-    return average_weight(t, settings), keep_gain, keep_loss, expected
+    return average_weight(t, settings), keep_positive, keep_negative, expected

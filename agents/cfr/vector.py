@@ -6,8 +6,8 @@ against hand, for all histories that the public sees end in the same way. Equal 
 once. M. Johanson and others, "Accelerating best response calculation in large extensive games"
 (2011), describe such passes.
 
-A player's reach is worked out once an iteration: it serves the other player's gains and the
-player's own average.
+A player's reach is worked out once an iteration: it serves the other player's counterfactual values
+and the player's own average.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import numpy as np
 from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import NoPublicTreeError, PublicTree
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, Probs
-from agents.cfr.forms.walk import NONE
-from agents.cfr.passes.sequences import Tables
-from agents.cfr.passes.thread_team import Crew
+from agents.cfr.passes.sequences import CFRArrays
+from agents.cfr.passes.thread_team import ThreadTeam
 from agents.cfr.passes.vectors import best_value, normalize, run_vector_cfr, spread_reach
 from agents.cfr.solver import CFRSolver, Solver
 from agents.cfr.variants import Variant
@@ -45,13 +44,11 @@ class VectorCFRSolver(Solver):
     True
     """
 
-    def _make_tables(self) -> Tables:
+    def _make_tables(self) -> CFRArrays:
         self.layout = Layout(PublicTree(self.tree))
-        self._slots = np.flatnonzero(self.layout.order != NONE)
-        self._pairs = self.layout.order[self._slots]
         size = len(self.layout.order)
         self._scratch = np.zeros((3, size))
-        return Tables(*(np.zeros(size) for _ in Tables._fields))
+        return CFRArrays(*(np.zeros(size) for _ in CFRArrays._fields))
 
     @classmethod
     def of(
@@ -70,30 +67,30 @@ class VectorCFRSolver(Solver):
         """Parts of the game that threads can share."""
         return self.layout.num_parts
 
-    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
-        vectors, tables, settings = self.layout.vectors, self._tables, self._settings
-        run_vector_cfr(vectors, tables, settings, crew, worker, self.iteration, num_iterations)
+    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
+        vectors, arrays, settings = self.layout.vectors, self._arrays, self._settings
+        run_vector_cfr(vectors, arrays, settings, team, worker, self.iteration, num_iterations)
 
     def _get(self, name: str) -> Probs:
-        values = np.empty(self.tree.num_pairs)
-        values[self._pairs] = getattr(self._tables, name)[self._slots]
+        values = np.empty(self.tree.num_sequences)
+        values[self.layout.sequences] = getattr(self._arrays, name)[self.layout.slots]
         return values
 
     def _set(self, name: str, values: Probs) -> None:
-        getattr(self._tables, name)[self._slots] = values[self._pairs]
+        getattr(self._arrays, name)[self.layout.slots] = values[self.layout.sequences]
 
     def _refresh(self) -> None:
         for player in (0, 1):
-            spread_reach(self.layout.vectors, player, self._tables.policy, self._tables.reach)
+            spread_reach(self.layout.vectors, player, self._arrays.policy, self._arrays.reach)
 
     def exploitability(self) -> float:
         """As for every solver, by the vector passes."""
         vectors = self.layout.vectors
-        policy, reach, gains = self._scratch
-        normalize(vectors, self._tables.sums, policy)
+        policy, reach, cf_values = self._scratch
+        normalize(vectors, self._arrays.cumulative_policy, policy)
         for player in (0, 1):
             spread_reach(vectors, player, policy, reach)
-        best = sum(best_value(vectors, player, reach, gains) for player in (0, 1))
+        best = sum(best_value(vectors, player, reach, cf_values) for player in (0, 1))
         return float(best - self._total()) / 2
 
     def _total(self) -> float:

@@ -88,8 +88,9 @@ def test_simultaneous_regrets_of_three_players_equal_openspiels() -> None:
     ours = CFRSolver(KUHN_3, "cfr", **SIMULTANEOUS)
     ours.run(1)
     rows = [theirs._info_state_nodes[name] for name in infostate_names(KUHN_3, game)]
-    pairs = zip(KUHN_3.pair_infosets.tolist(), KUHN_3.pair_actions.tolist(), strict=True)
-    expected = [rows[s].cumulative_regret[a] for s, a in pairs]
+    infosets, actions = KUHN_3.sequence_infosets.tolist(), KUHN_3.sequence_actions.tolist()
+    sequences = zip(infosets, actions, strict=True)
+    expected = [rows[s].cumulative_regret[a] for s, a in sequences]
     np.testing.assert_allclose(ours.state_dict()["regrets"], expected, atol=1e-14)
 
 
@@ -118,13 +119,13 @@ def test_predictive_plays_as_if_the_last_regrets_came_again() -> None:
     plain.run(1)
     predictive.run(1)
     # Player 0 is first to move: both have seen the same. Regrets were 0, so they count twice.
-    own = slice(0, KUHN.pairs_of(0).stop)
+    own = slice(0, KUHN.sequences_of(0).stop)
     regrets, twice = (s.state_dict()["regrets"][own] for s in (plain, predictive))
     np.testing.assert_array_equal(regrets, twice)
-    gains = np.where(regrets > 0, 2 * regrets, 0.0)
-    weights = np.zeros(KUHN.num_pairs)
+    doubled = np.where(regrets > 0, 2 * regrets, 0.0)
+    weights = np.zeros(KUHN.num_sequences)
     # Where an action was regretted negatively, the prediction keeps it out as well.
-    weights[own] = gains
+    weights[own] = doubled
     expected = KUHN.normalized(weights)[0][own]
     np.testing.assert_allclose(predictive.current_policy()[own], expected, atol=1e-12)
     plain.run(1)
@@ -141,22 +142,23 @@ def test_delay_leaves_the_first_iterations_out_of_the_average() -> None:
     late.run(1)
     whole.run(10)
     current = whole.current_policy()
-    sums = late.state_dict()["sums"]
-    firsts = KUHN.infosets["parent_pair"] == KUHN.num_pairs
-    own = firsts[KUHN.pair_infosets]
-    np.testing.assert_allclose(sums[own], current[own], atol=1e-12)
+    cumulative = late.state_dict()["cumulative_policy"]
+    firsts = KUHN.infosets["parent_sequence"] == KUHN.num_sequences
+    own = firsts[KUHN.sequence_infosets]
+    np.testing.assert_allclose(cumulative[own], current[own], atol=1e-12)
 
 
 def test_averaging_is_by_power_of_the_iteration() -> None:
     quadratic = CFRSolver(KUHN, "cfr+", averaging="quadratic")
     plain = CFRSolver(KUHN, "cfr+")
-    sums = np.zeros(KUHN.num_pairs)
-    own = (KUHN.infosets["parent_pair"] == KUHN.num_pairs)[KUHN.pair_infosets]
+    cumulative = np.zeros(KUHN.num_sequences)
+    own = (KUHN.infosets["parent_sequence"] == KUHN.num_sequences)[KUHN.sequence_infosets]
     for t in range(1, 6):
-        sums += t**2 * plain.current_policy()
+        cumulative += t**2 * plain.current_policy()
         plain.run(1)
     quadratic.run(5)
-    np.testing.assert_allclose(quadratic.state_dict()["sums"][own], sums[own], rtol=1e-12)
+    found = quadratic.state_dict()["cumulative_policy"]
+    np.testing.assert_allclose(found[own], cumulative[own], rtol=1e-12)
 
 
 # ---- going on ------------------------------------------------------------------------------------
@@ -198,7 +200,7 @@ def test_warm_start_begins_with_the_policy_and_pays_off() -> None:
     np.testing.assert_array_equal(warm.current_policy(), policy)
     # Player 1 still has the policy when player 0 answers it: the first average is the policy.
     warm.run(1)
-    reached = warm.is_reached()[LEDUC.pair_infosets]
+    reached = warm.is_reached()[LEDUC.sequence_infosets]
     np.testing.assert_allclose(warm.average_policy()[reached], policy[reached], atol=1e-12)
     warm.run(19)
     cold.run(20)
@@ -210,7 +212,7 @@ def test_warm_start_is_refused_when_it_would_mean_nothing() -> None:
     with pytest.raises(MasqueradeError, match="above 0"):
         solver.warm_start(KUHN.uniform(), weight=0.0)
     with pytest.raises(MasqueradeError, match="add up to 1"):
-        solver.warm_start(np.ones(KUHN.num_pairs))
+        solver.warm_start(np.ones(KUHN.num_sequences))
     solver.run(1)
     with pytest.raises(MasqueradeError, match="before the first iteration"):
         solver.warm_start(KUHN.uniform())

@@ -111,3 +111,10 @@ def test_settings_reach_the_solver() -> None:
     assert learner.solver.variant.delay == 3
     with pytest.raises(MasqueradeError, match="more than 9,000 nodes"):
         learner_of(LEDUC, max_nodes=9_000)
+
+
+def test_no_equilibrium_is_promised_to_three(capsys: pytest.CaptureFixture[str]) -> None:
+    learner_of(make_game("kuhn_v0"))
+    assert capsys.readouterr().err == ""
+    learner_of(make_game("kuhn_v0", num_players=3))
+    assert "CFR need not come to an equilibrium" in capsys.readouterr().err

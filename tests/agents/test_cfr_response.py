@@ -21,7 +21,7 @@ from agents.cfr.response import (
     nash_conv,
 )
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tables import tabulate, views_at
+from agents.cfr.tree_policies import tabulate, views_at
 from agents.games.kuhn.rule import bet_probs
 from envs import make_game
 from envs.core import MasqueradeError, fill_streams, stream
@@ -43,7 +43,7 @@ ONE_DIE = ("liars_dice_v0", {"preset": "openspiel"}, "liars_dice")
 def random_policy(tree: GameTree, seed: int) -> Probs:
     """Some actions are never played, so some information sets are out of reach."""
     rng = np.random.default_rng(seed)
-    weights = rng.exponential(size=tree.num_pairs) * (rng.random(tree.num_pairs) < 0.7)
+    weights = rng.exponential(size=tree.num_sequences) * (rng.random(tree.num_sequences) < 0.7)
     return tree.normalized(weights)[0]
 
 
@@ -92,7 +92,7 @@ def test_best_response_is_worth_its_value_and_no_deviation_is_worth_more() -> No
     probs = random_policy(tree, 3)
     for player in (0, 1):
         answer = best_response(tree, probs, player)
-        others = tree.pairs_of(1 - player)
+        others = tree.sequences_of(1 - player)
         np.testing.assert_array_equal(
             answer.probs[others.start : others.stop], probs[others.start : others.stop]
         )
@@ -106,7 +106,7 @@ def test_best_response_is_worth_its_value_and_no_deviation_is_worth_more() -> No
 def test_counterfactual_reach_adds_up_over_the_cards() -> None:
     tree = GameTree(make_game("kuhn_v0"))
     reach = counterfactual_reach(tree, tree.uniform())
-    opening = [s for s in tree.infosets_of(0) if tree.infosets[s]["parent_pair"] == 24]
+    opening = [s for s in tree.infosets_of(0) if tree.infosets[s]["parent_sequence"] == 24]
     np.testing.assert_allclose(reach[opening], 1 / 3)
     np.testing.assert_allclose(reach[list(tree.infosets_of(1))], 1 / 6)
     # Answering a bet: the player's own pass does not count, the other's bet does.
@@ -192,8 +192,8 @@ def test_a_rule_is_tabulated_by_asking_once() -> None:
     answer = tabulate(Silent(tree.game), tree, num_samples=1)
     assert not answer.is_exact
     assert answer.num_samples == 1
-    first = np.zeros(tree.num_pairs)
-    first[tree.infosets["first_pair"]] = 1.0
+    first = np.zeros(tree.num_sequences)
+    first[tree.infosets["first_sequence"]] = 1.0
     np.testing.assert_array_equal(answer.probs, first)
 
 
@@ -233,7 +233,7 @@ def test_a_player_that_hesitates_is_estimated_by_counting() -> None:
 def test_views_have_the_keys_masks_and_seats_of_the_information_sets() -> None:
     tree = GameTree(make_game("leduc_v0"))
     some = np.array([0, 5, 700])
-    views = views_at(tree, some)
+    views = views_at(tree, some, has_tokens=True)
     assert views.keys.tolist() == tree.infosets["key"][some].tolist()
     assert views.seats.tolist() == [0, 0, 1]
     assert views.masks.sum(axis=1).tolist() == tree.infosets["num_actions"][some].tolist()
@@ -246,8 +246,8 @@ def test_views_have_the_keys_masks_and_seats_of_the_information_sets() -> None:
 
 def test_views_remember_what_the_player_observed_earlier() -> None:
     tree = GameTree(make_game("kuhn_v0"))
-    late = next(s for s in tree.infosets_of(0) if tree.infosets[s]["parent_pair"] != 24)
-    past = views_at(tree, np.array([late])).past_observations(2)[0]
+    late = next(s for s in tree.infosets_of(0) if tree.infosets[s]["parent_sequence"] != 24)
+    past = views_at(tree, np.array([late]), num_past=2).past_observations(2)[0]
     history = tree.history(int(tree.infosets[late]["node"]))
     opening = tree.game.replay(history[:2]).observation(0)
     np.testing.assert_array_equal(past, [np.zeros_like(opening), opening])

@@ -10,9 +10,9 @@ import pytest
 from agents.base import Actions, Agent, Views
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
-from agents.cfr.tables import tabulate
+from agents.cfr.tree_policies import tabulate
 from agents.cfr.vector import VectorCFRSolver
-from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundCoding, is_alive
+from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundAbstraction, lowest_alive
 from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.cfr.match import rounds_of
 from agents.games.liars_dice.cfr.rounds import RoundSolver
@@ -76,8 +76,9 @@ def test_keys_know_the_same_live_faces_as_the_shape(raising, wild) -> None:
     shape = make_shape((2, 1), raising=raising, wild=wild, faces=4)
     rules = shape.game.rules.view(RULES)[0]
     for standing, level in enumerate(shape.levels):
-        alive = {f for f in range(1, 5) if is_alive(rules, 3, standing - 1, f)}
-        # A face that was never worth a bid may be called alive; it must not be called dead.
+        lowest = lowest_alive(rules, 3, standing - 1)
+        alive = {f for f in range(1, 5) if f >= lowest or f == rules.wild_face}
+        # A face that nobody would bid may be called alive; it must not be called dead.
         assert alive >= shape.alive[level]
         assert len({shape.kind([f], level) for f in alive}) == len(
             {f for f in alive if f in shape.alive[level]}
@@ -107,7 +108,7 @@ def test_same_iterations_as_the_written_tree(dice, options, variant) -> None:
     tree = GameTree(game, has_keys=True)
     public = VectorCFRSolver(tree, variant)
     compact = RoundSolver(make_shape(dice, **options), variant)
-    agent = SolverAgent(game, compact, compact.tables.regrets)
+    agent = SolverAgent(game, compact, compact.arrays.regrets)
     for _ in range(8):
         public.run(1)
         compact.run(1)
@@ -115,7 +116,7 @@ def test_same_iterations_as_the_written_tree(dice, options, variant) -> None:
         # and plain code. A regret is good to some 1e-7 of the largest payoff, a probability to that
         # divided by what the positive regrets of its decision add up to.
         regrets = np.maximum(public.state_dict()["regrets"], 0.0)
-        total = np.bincount(tree.pair_infosets, regrets)[tree.pair_infosets]
+        total = np.bincount(tree.sequence_infosets, regrets)[tree.sequence_infosets]
         errors = tabulate(agent, tree).probs - public.current_policy()
         assert np.abs(errors * np.maximum(total, 0.01)).max() < 1e-6
 
@@ -126,7 +127,7 @@ def test_value_and_best_responses_are_those_of_the_written_tree(dice, options) -
     solver = RoundSolver(make_shape(dice, **options))
     solver.run(7)
     tree = GameTree(game)
-    probs = tabulate(SolverAgent(game, solver, solver.tables.sums), tree).probs
+    probs = tabulate(SolverAgent(game, solver, solver.arrays.cumulative_policy), tree).probs
     assert solver.exploitability() == pytest.approx(exploitability(tree, probs), abs=1e-6)
     assert solver.value() == pytest.approx(expected_values(tree, probs)[0], abs=1e-6)
 
@@ -138,7 +139,7 @@ def test_average_counts_what_the_other_has_met() -> None:
     opener = np.zeros(len(shape.raises[0]))
     for t in range(1, 5):
         solver.run(1)
-        opener += (t + 1) * solver.policy_at([], [1], solver.tables.regrets)
+        opener += (t + 1) * solver.policy_at([], [1], solver.arrays.regrets)
     np.testing.assert_allclose(solver.policy_at([], [1]), opener / opener.sum(), rtol=1e-5)
 
 
@@ -168,8 +169,8 @@ def test_numbers_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> No
     alone, together = RoundSolver(shape), RoundSolver(shape, num_threads=3)
     for solver in (alone, together):
         solver.run(30)
-    assert (alone.tables.regrets == together.tables.regrets).all()
-    assert (alone.tables.sums == together.tables.sums).all()
+    assert (alone.arrays.regrets == together.arrays.regrets).all()
+    assert (alone.arrays.cumulative_policy == together.arrays.cumulative_policy).all()
     assert alone.best_values() == together.best_values()
 
 
@@ -178,9 +179,9 @@ def test_discounts_reach_what_nobody_plays() -> None:
     shape = make_shape((1, 1))
     solver = RoundSolver(shape, "discounted")
     solver.run(20)
-    before = solver.tables.regrets.copy()
+    before = solver.arrays.regrets.copy()
     solver.run(1)
-    is_unreached = solver.tables.regrets[before < 0] > before[before < 0]
+    is_unreached = solver.arrays.regrets[before < 0] > before[before < 0]
     assert is_unreached.mean() > 0.5
 
 
@@ -252,14 +253,14 @@ def test_interrupted_learning_is_the_same() -> None:
         assert (getattr(second.player().table, name) == getattr(whole.player().table, name)).all()
 
 
-# ---- codings and files ---------------------------------------------------------------------------
+# ---- abstractions and files ----------------------------------------------------------------------
 
 
-def test_policy_file_keeps_its_coding(tmp_path) -> None:
+def test_policy_file_keeps_its_abstraction(tmp_path) -> None:
     game = LiarsDice(dice=1)
     policy = solve(game).player().table
     loaded = Policy.load(policy.save(tmp_path / "match.npz"), game)
-    assert loaded.coding == "round"
+    assert loaded.abstraction == "round"
     assert (loaded.probs == policy.probs).all()
 
 
@@ -273,7 +274,7 @@ def test_short_memory_forgets_early_bids_only() -> None:
         batch.begin(row, row)
         for bid in bids:
             batch.step(row, np.array([bid]))
-        return int(RoundCoding(game, memory)(batch.views(row))[0])
+        return int(RoundAbstraction(game, memory)(batch.views(row))[0])
 
     assert key_after([0, 4, 10], 1) == key_after([0, 9, 10], 1)
     assert key_after([0, 4, 10], 2) != key_after([0, 9, 10], 2)
@@ -281,16 +282,16 @@ def test_short_memory_forgets_early_bids_only() -> None:
     assert key_after([0, 4, 10], ALL_BIDS) != key_after([3, 4, 10], ALL_BIDS)
 
 
-def test_codings_are_checked() -> None:
+def test_abstractions_are_checked() -> None:
     kuhn = make_game("kuhn_v0")
     empty = [np.zeros(0, kind) for kind in (np.uint64, np.int64, np.int32, float, bool)]
     empty[1] = np.zeros(1, np.int64)
     with pytest.raises(MasqueradeError, match="liars_dice_v0, not for kuhn_v0"):
-        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="round"))
+        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="round"))
     with pytest.raises(MasqueradeError, match="did you mean 'round'"):
-        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="rounds"))
+        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="rounds"))
     with pytest.raises(OptionError, match="write it as round or round:2"):
-        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, coding="round:x"))
+        PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="round:x"))
 
 
 def test_only_two_players_have_rounds() -> None:

@@ -12,7 +12,7 @@ from agents.cfr import CFRSolver, GameTree, Solver, VectorCFRSolver, best_respon
 from agents.cfr.forms.division import TOP, divide
 from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import PublicTree
-from agents.cfr.passes.thread_team import make_crew, work_together
+from agents.cfr.passes.thread_team import make_team, work_together
 from agents.cfr.variants import VARIANTS
 from envs import make_game
 from envs.core.errors import MasqueradeError
@@ -153,4 +153,4 @@ def test_an_error_of_one_worker_is_not_lost() -> None:
 
     with pytest.raises(ValueError, match="tired"):
         work_together(3, work)
-    assert make_crew(3)[0] == 3
+    assert make_team(3)[0] == 3

@@ -63,13 +63,13 @@ def test_every_node_is_where_its_history_leads(game: Game) -> None:
         assert actions == position.legal_actions()
         if position.turn >= 0:
             infoset = tree.infosets[row["index"]]
-            first = infoset["first_pair"]
+            first = infoset["first_sequence"]
             assert infoset["key"] == position.key(position.turn)
             assert infoset["player"] == position.turn
             end = first + infoset["num_actions"]
-            assert tree.pair_actions[first:end].tolist() == actions
+            assert tree.sequence_actions[first:end].tolist() == actions
             children = tree.nodes[list(tree.children(int(node)))]
-            assert children["pair"].tolist() == list(range(first, end))
+            assert children["sequence"].tolist() == list(range(first, end))
         elif position.is_chance:
             probs = [tree.nodes[child]["prob"] for child in tree.children(int(node))]
             assert probs == [prob for _, prob in position.chance_outcomes()]
@@ -81,12 +81,12 @@ def test_parents_come_before_children_in_every_order(game: Game) -> None:
     tree = GameTree(game)
     assert (tree.nodes["parent"] < np.arange(len(tree.nodes))).all()
     for player in range(tree.num_players):
-        pairs = tree.pairs_of(player)
+        sequences = tree.sequences_of(player)
         for s in tree.infosets_of(player):
-            before = tree.infosets[s]["parent_pair"]
-            assert before == tree.num_pairs or before in pairs
-            if before != tree.num_pairs:
-                assert tree.pair_infosets[before] < s
+            before = tree.infosets[s]["parent_sequence"]
+            assert before == tree.num_sequences or before in sequences
+            if before != tree.num_sequences:
+                assert tree.sequence_infosets[before] < s
 
 
 def test_payoffs_give_the_value_of_uniform_play(game: Game) -> None:
@@ -95,24 +95,24 @@ def test_payoffs_give_the_value_of_uniform_play(game: Game) -> None:
     shares = tree.uniform()
     for node in range(1, len(tree.nodes)):
         row = tree.nodes[node]
-        factor = row["prob"] if row["pair"] < 0 else shares[row["pair"]]
+        factor = row["prob"] if row["sequence"] < 0 else shares[row["sequence"]]
         node_reach[node] = node_reach[row["parent"]] * factor
     ends = np.flatnonzero(tree.nodes["player"] == OVER)
     expected = node_reach[ends] @ tree.terminal_returns[tree.nodes["index"][ends]]
 
-    reach = np.ones(tree.num_pairs + 1)
+    reach = np.ones(tree.num_sequences + 1)
     for s in range(tree.num_infosets):
         row = tree.infosets[s]
-        own = slice(row["first_pair"], row["first_pair"] + row["num_actions"])
-        reach[own] = reach[row["parent_pair"]] * shares[own]
-    weights = reach[tree.payoffs.pairs].prod(axis=1)
+        own = slice(row["first_sequence"], row["first_sequence"] + row["num_actions"])
+        reach[own] = reach[row["parent_sequence"]] * shares[own]
+    weights = reach[tree.payoffs.sequences].prod(axis=1)
     np.testing.assert_allclose(weights @ tree.payoffs.values, expected, atol=1e-12)
-    assert len(np.unique(tree.payoffs.pairs, axis=0)) == len(tree.payoffs.pairs)
+    assert len(np.unique(tree.payoffs.sequences, axis=0)) == len(tree.payoffs.sequences)
 
 
 def test_dice_rolled_in_another_order_share_a_payoff() -> None:
     tree = GameTree(make_game("liars_dice_v0", "openspiel", dice=2, faces=2))
-    assert len(tree.payoffs.pairs) < len(tree.terminal_probs)
+    assert len(tree.payoffs.sequences) < len(tree.terminal_probs)
 
 
 def test_a_tree_above_the_limit_is_refused_with_the_way_out() -> None:
@@ -143,7 +143,7 @@ def test_bytes_are_those_of_the_arrays() -> None:
 
 def test_weights_become_probabilities_and_unreached_sets_are_marked() -> None:
     tree = GameTree(make_game("kuhn_v0"))
-    weights = np.zeros(tree.num_pairs)
+    weights = np.zeros(tree.num_sequences)
     weights[:2] = 1.0, 3.0
     probs, is_reached = tree.normalized(weights)
     assert probs[:4].tolist() == [0.25, 0.75, 0.5, 0.5]

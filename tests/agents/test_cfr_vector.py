@@ -42,7 +42,7 @@ def tree(request: pytest.FixtureRequest) -> GameTree:
 
 def random_start(tree: GameTree) -> Probs:
     """A policy that leaves no regret at exactly 0, where rounding would decide."""
-    return tree.normalized(np.random.default_rng(0).uniform(0.5, 1.0, tree.num_pairs))[0]
+    return tree.normalized(np.random.default_rng(0).uniform(0.5, 1.0, tree.num_sequences))[0]
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -192,8 +192,8 @@ def test_the_order_of_hands_does_not_matter(
 
 def test_every_pair_has_one_slot_and_equal_payoffs_are_kept_once(tree: GameTree) -> None:
     layout = Layout(PublicTree(tree))
-    pairs = layout.order[layout.order >= 0]
-    assert sorted(pairs) == list(range(tree.num_pairs))
+    sequences = layout.order[layout.order >= 0]
+    assert sorted(sequences) == list(range(tree.num_sequences))
     matrices = layout.vectors.ends["matrix"]
     if tree.game.id == "liars_dice_v0" and tree.game.options.to_dict()["faces"] == 3:
         assert len(set(matrices.tolist())) < len(matrices)

@@ -8,8 +8,8 @@ import pytest
 from agents import make_agent
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import exploitability
-from agents.cfr.tables import tabulate
-from agents.games.liars_dice.cfr.best_response import judge_match
+from agents.cfr.tree_policies import tabulate
+from agents.games.liars_dice.cfr.best_response import evaluate_match
 from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.lies.leaning import Leaning, LeaningAgent, expected_lies, lean
 from agents.games.liars_dice.lies.profile import CATEGORIES
@@ -76,7 +76,9 @@ def test_price_of_leaning_is_exact(solved, lies) -> None:
     put_profile(agent, lies, 1000)
     tree = GameTree(game)
     gaps = tuple(lies / 1000 - share for share in expected)
-    judged = judge_match(PolicyAgent(game, path).table, Leaning(gaps, agent.strength, agent.bound))
+    judged = evaluate_match(
+        PolicyAgent(game, path).table, Leaning(gaps, agent.strength, agent.bound)
+    )
     exact = exploitability(tree, tabulate(agent, tree).probs)
     assert judged.exploitability == pytest.approx(exact, abs=1e-6)
     assert exact > exploitability(tree, tabulate(PolicyAgent(game, path), tree).probs) + 1e-3

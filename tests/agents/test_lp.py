@@ -67,12 +67,14 @@ def test_what_the_players_own_choices_rule_out_is_marked() -> None:
     tree = GameTree(make_game("leduc_v0"))
     solution = solve_lp(tree)
     assert 0 < solution.is_reached.sum() < tree.num_infosets
-    is_out = ~solution.is_reached[tree.pair_infosets]
+    is_out = ~solution.is_reached[tree.sequence_infosets]
     np.testing.assert_array_equal(solution.probs[is_out], tree.uniform()[is_out])
 
 
 def test_games_for_more_players_are_refused() -> None:
-    with pytest.raises(MasqueradeError, match="no two-player zero-sum game: use CFRSolver"):
+    with pytest.raises(
+        MasqueradeError, match="is no game of two players for a constant sum: use CFRSolver"
+    ):
         solve_lp(GameTree(make_game("kuhn_v0", num_players=3)))
 
 

@@ -19,7 +19,7 @@ from agents.cfr.response import expected_values
 from agents.cfr.sampled.settings import SamplingSettings
 from agents.cfr.sampled.solver import SamplingSolver
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tables import from_policy, to_policy
+from agents.cfr.tree_policies import from_policy, to_policy
 from agents.learning.files import load_state, save_state
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena.playing.match import play_match
@@ -41,7 +41,7 @@ every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def solver_of(tree: GameTree, seed: int = 0, **settings: Any) -> SamplingSolver:
     room = {
         "max_infosets": tree.num_infosets,
-        "max_entries": tree.num_pairs,
+        "max_entries": tree.num_sequences,
         "max_histories": int((tree.nodes["player"] >= 0).sum()),
     }
     return SamplingSolver(tree.game, seed, **{**room, **settings})
@@ -52,7 +52,7 @@ def solver_of(tree: GameTree, seed: int = 0, **settings: Any) -> SamplingSolver:
 
 def some_policy(tree: GameTree, seed: int = 3) -> Probs:
     """Not uniform, and no action without a chance."""
-    return tree.normalized(0.2 + np.random.default_rng(seed).random(tree.num_pairs))[0]
+    return tree.normalized(0.2 + np.random.default_rng(seed).random(tree.num_sequences))[0]
 
 
 def estimates(
@@ -70,15 +70,15 @@ def estimates(
         solver.run(portion)
         totals.append(solver.state_dict()[name])
     portions = np.diff(totals, axis=0) / portion
-    pairs = np.empty(tree.num_pairs, np.int64)
-    firsts = dict(zip(tree.infosets["key"].tolist(), tree.infosets["first_pair"], strict=True))
+    sequences = np.empty(tree.num_sequences, np.int64)
+    firsts = dict(zip(tree.infosets["key"].tolist(), tree.infosets["first_sequence"], strict=True))
     state, at = solver.state_dict(), 0
     for key, size in zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True):
-        pairs[at : at + size] = firsts[key] + np.arange(size)
+        sequences[at : at + size] = firsts[key] + np.arange(size)
         at += size
-    mean, error = np.empty(tree.num_pairs), np.empty(tree.num_pairs)
-    mean[pairs] = portions.mean(axis=0)
-    error[pairs] = portions.std(axis=0, ddof=1) / np.sqrt(num_portions)
+    mean, error = np.empty(tree.num_sequences), np.empty(tree.num_sequences)
+    mean[sequences] = portions.mean(axis=0)
+    error[sequences] = portions.std(axis=0, ddof=1) / np.sqrt(num_portions)
     return mean, error
 
 
@@ -108,8 +108,8 @@ def test_policies_count_in_the_average_as_their_player_comes_to_use_them(
     way: dict[str, Any],
 ) -> None:
     tree, probs = KUHN, some_policy(KUHN)
-    mean, error = estimates(tree, probs, way, "sums")
-    reach = np.empty(tree.num_pairs + 1)
+    mean, error = estimates(tree, probs, way, "cumulative_policy")
+    reach = np.empty(tree.num_sequences + 1)
     for player in range(tree.num_players):
         fill_reach(tree.form, player, probs, reach)
     chance = np.ones(len(tree.nodes))
@@ -117,7 +117,7 @@ def test_policies_count_in_the_average_as_their_player_comes_to_use_them(
         chance[node] = chance[tree.nodes["parent"][node]] * tree.nodes["prob"][node]
     is_decision = tree.nodes["player"] >= 0
     deals = np.bincount(tree.nodes["index"][is_decision], chance[is_decision], tree.num_infosets)
-    exact = reach[:-1] * deals[tree.pair_infosets]
+    exact = reach[:-1] * deals[tree.sequence_infosets]
     assert (np.abs(mean - exact) < 5 * error + 1e-4).all()
     assert error.max() < 0.01
 
@@ -221,7 +221,7 @@ def test_bytes_are_known_before_the_start(baselines: str) -> None:
         sampling="outcome", baselines=baselines, max_infosets=5_000, max_entries=9_000
     )
     solver = SamplingSolver(LEDUC.game, settings=settings)
-    tables = {id(table): table for table in (solver._table, solver._book)}.values()
+    tables = {id(table): table for table in (solver._table, solver._baselines)}.values()
     used = sum(array.nbytes for table in tables for array in table)
     assert settings.table_bytes(LEDUC.game) == solver.nbytes == used
     assert used > (0 if baselines == "none" else 9_000 * 2 * 4)
@@ -299,7 +299,7 @@ def test_plain_python_makes_the_same_tables() -> None:
 
 
 def test_threads_share_a_table() -> None:
-    solver = solver_of(LEDUC, threads=2, max_entries=2 * LEDUC.num_pairs)
+    solver = solver_of(LEDUC, threads=2, max_entries=2 * LEDUC.num_sequences)
     solver.run(100_001)
     assert solver.iteration == 100_001
     keys = solver.to_policy().keys

@@ -1,4 +1,4 @@
-"""Liar's Dice by odds: choices and their bids, keys, what is learnt, files and checkpoints."""
+"""Liar's Dice by odds: abstract actions, keys, what is learnt, files and checkpoints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import abstraction as codings
+from agents import abstraction as abstractions
 from agents import make_agent
+from agents.abstraction import find_abstraction
 from agents.base import Views
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import best_response, expected_values, nash_conv
-from agents.cfr.tables import tabulate
+from agents.cfr.tree_policies import tabulate
 from agents.games.liars_dice.cfr.odds import (
     BLUFF,
     BOLD,
@@ -23,18 +24,18 @@ from agents.games.liars_dice.cfr.odds import (
     LAST_FACE,
     LIKELIEST,
     LOWEST,
-    NUM_CHOICES,
+    NUM_ABSTRACT,
     OTHER,
     SAME_FACE,
     SPOT,
-    OddsCoding,
+    OddsAbstraction,
     look,
     make_chances,
     rule_action,
 )
 from agents.games.liars_dice.cfr.sampled_match import SampledMatch, SampledMatchSettings
 from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
-from agents.policy import UNKNOWN, Policy, PolicyAgent, find_coding
+from agents.policy import UNKNOWN, Policy, PolicyAgent
 from arena.playing.match import play_match
 from envs import make_game
 from envs.core import Batch, new_rng
@@ -43,24 +44,26 @@ from envs.liars_dice import NO_BID, RULES, STATE, LiarsDice
 
 
 def solve(game: LiarsDice, num_iterations: int, seed: int = 0, **settings: object) -> SampledMatch:
-    options = SampledMatchSettings(table="odds", **settings)  # type: ignore[arg-type]
+    options = SampledMatchSettings(abstraction="odds", **settings)  # type: ignore[arg-type]
     solver = SampledMatch(game, seed, options)
     solver.run(num_iterations)
     return solver
 
 
-def random_views(game: LiarsDice, num_games: int, by_choice: bool = False) -> Iterator[Views]:
-    """All decisions of matches in which everybody does anything, or makes any choice."""
-    coding, draws = OddsCoding(game), np.random.default_rng(0)
+def random_views(game: LiarsDice, num_games: int, by_abstract: bool = False) -> Iterator[Views]:
+    """All decisions of matches in which everybody does anything, or by abstract actions."""
+    abstraction, draws = OddsAbstraction(game), np.random.default_rng(0)
     batch, rows = Batch(game, num_games, chance=new_rng(0)), np.arange(num_games)
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
         views = batch.views(rows)
         yield views
         masks = views.masks
-        if by_choice:
+        if by_abstract:
             masks = np.zeros_like(masks)
-            np.put_along_axis(masks, coding.code(views).choices.astype(np.int64), 1, axis=1)
+            np.put_along_axis(
+                masks, abstraction.abstract(views).actions.astype(np.int64), 1, axis=1
+            )
             masks &= views.masks
         batch.step(rows, np.array([draws.choice(np.flatnonzero(mask)) for mask in masks]))
 
@@ -74,26 +77,26 @@ GAMES = [
 ]
 
 
-# ---- choices -------------------------------------------------------------------------------------
+# ---- abstract actions ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", GAMES)
-def test_choices_are_legal_and_have_what_the_rule_does(options) -> None:
+def test_abstract_actions_are_legal_and_have_what_the_rule_does(options) -> None:
     game = LiarsDice(**options)
-    coding, rule, r = OddsCoding(game), LiarsDiceRule(game), game.rules.view(RULES)[0]
+    abstraction, rule, r = OddsAbstraction(game), LiarsDiceRule(game), game.rules.view(RULES)[0]
     chances, spots, num_seen = make_chances(game), np.zeros(1, SPOT), 0
     for views in random_views(game, 60):
-        choices, actions = coding.code(views).choices, rule.act(views)
+        found, actions = abstraction.abstract(views).actions, rule.act(views)
         worlds = views.worlds().view(STATE)[:, 0]
         has_bid, has_raise = worlds["bid"] != NO_BID, views.masks[:, :-1].any(axis=1)
-        assert (choices[:, CALL] == r.liar).all()
-        assert (choices[~has_raise] == r.liar).all()
-        raises = choices[has_raise, 1:]
+        assert (found[:, CALL] == r.liar).all()
+        assert (found[~has_raise] == r.liar).all()
+        raises = found[has_raise, 1:]
         assert np.take_along_axis(views.masks[has_raise], raises.astype(np.int64), axis=1).all()
         assert (raises != r.liar).all()
         calls = actions == r.liar
         assert not calls[~has_bid].any()
-        assert (actions[~calls] == choices[~calls, LIKELIEST]).all()
+        assert (actions[~calls] == found[~calls, LIKELIEST]).all()
         for i in range(min(len(views), 5)):  # as the walk asks
             look(worlds[i], r, int(views.seats[i]), 0, spots[0])
             assert rule_action(r, spots[0], chances) == actions[i]
@@ -101,8 +104,8 @@ def test_choices_are_legal_and_have_what_the_rule_does(options) -> None:
     assert num_seen > 300
 
 
-def choices_by_hand(game: LiarsDice, world: Any, seat: int, mask: Any) -> dict[int, int]:
-    """What the choices are called, by looking through all legal bids."""
+def actions_by_hand(game: LiarsDice, world: Any, seat: int, mask: Any) -> dict[int, int]:
+    """What the abstract actions are called, by looking through all legal bids."""
     bids = [game.bid(action) for action in range(game.facts.num_actions - 1)]
     dice, legal = world.dice[seat][: world.dice_left[seat]], np.flatnonzero(mask[:-1]).tolist()
     wild = int(game.rules.view(RULES)[0].wild_face)
@@ -139,14 +142,14 @@ def choices_by_hand(game: LiarsDice, world: Any, seat: int, mask: Any) -> dict[i
 
 
 @pytest.mark.parametrize("options", GAMES)
-def test_choices_are_what_they_are_called(options) -> None:
+def test_abstract_actions_are_what_they_are_called(options) -> None:
     game = LiarsDice(**options)
-    coding = OddsCoding(game)
+    abstraction = OddsAbstraction(game)
     for views in random_views(game, 8):
-        for i, row in enumerate(coding.code(views).choices.tolist()):
+        for i, row in enumerate(abstraction.abstract(views).actions.tolist()):
             if views.masks[i, :-1].any():
                 world = views.worlds()[i].view(STATE)[0]
-                want = choices_by_hand(game, world, int(views.seats[i]), views.masks[i])
+                want = actions_by_hand(game, world, int(views.seats[i]), views.masks[i])
                 assert dict(enumerate(row)) == want
 
 
@@ -155,18 +158,18 @@ def test_choices_are_what_they_are_called(options) -> None:
 
 @pytest.mark.parametrize("memory", [0, 1, 2])
 def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
-    """Decisions of matches by choices are those that the solver knows, and hardly any others."""
+    """Decisions of matches by abstract actions are what the solver knows, and hardly any others."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=3, wild="ones", raising="count_first")
     solver = solve(game, 6_000, memory=memory, exploration=0.0)
-    encode = find_coding(solver.settings.coding, game)
-    assert isinstance(encode, OddsCoding)
+    encode = find_abstraction(solver.settings.policy_abstraction, game)
+    assert isinstance(encode, OddsAbstraction)
     state = solver.state_dict()
     known = dict(zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True))
     met: dict[int, int] = {}
-    for views in random_views(game, 1_000, by_choice=True):
+    for views in random_views(game, 3_000, by_abstract=True):
         has_bid = views.masks[:, -1] == 1
         has_raise = views.masks[:, :-1].any(axis=1)
-        sizes = np.where(has_raise, NUM_CHOICES - 1, 0) + has_bid
+        sizes = np.where(has_raise, NUM_ABSTRACT - 1, 0) + has_bid
         met.update(zip(encode(views).tolist(), sizes.tolist(), strict=True))
     assert len(met) > 60
     assert len(met.keys() - known) <= len(met) // 20
@@ -177,14 +180,14 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
 def test_longer_memories_tell_more_apart() -> None:
     """Longer memories count more bids on the standing face."""
     game = LiarsDice(num_players=4, dice=2)
-    encodings = [OddsCoding(game, memory) for memory in (1, 2, 10_000)]
+    encodings = [OddsAbstraction(game, memory) for memory in (1, 2, 10_000)]
     met: list[set[int]] = [set() for _ in encodings]
     for views in random_views(game, 300):
         for keys, encode in zip(met, encodings, strict=True):
             keys |= set(encode(views).tolist())
     sizes = [len(keys) for keys in met]
     assert sizes[0] < sizes[1] < sizes[2]
-    assert repr(find_coding("odds:2", game)) == "OddsCoding(memory=2)"
+    assert repr(find_abstraction("odds:2", game)) == "OddsAbstraction(memory=2)"
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
@@ -196,24 +199,24 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize(("options", "surprises", "bound"), SMALL)
-def test_small_games_are_learnt_as_far_as_choices_go(options, surprises, bound) -> None:
+@pytest.mark.parametrize(("options", "deviations", "bound"), SMALL)
+def test_small_games_are_learnt_as_far_as_abstraction_goes(options, deviations, bound) -> None:
     """What it believes a round is worth is what it is worth, and best responses find so much."""
     game = LiarsDice(**options)
     tree = GameTree(game)
-    solver = solve(game, 30_000, least=0.0, surprises=surprises)
+    solver = solve(game, 30_000, least=0.0, deviations=deviations)
     probs = tabulate(PolicyAgent(game, policy=solver.to_policy()), tree).probs
     assert nash_conv(tree, probs) / 2 < bound
-    if not surprises:
-        np.testing.assert_allclose(solver.opening_worth(), expected_values(tree, probs), atol=0.03)
+    if not deviations:
+        np.testing.assert_allclose(solver.opening_values(), expected_values(tree, probs), atol=0.03)
 
 
-def test_surprises_make_up_for_bids_that_no_choice_comes_to() -> None:
+def test_deviations_make_up_for_bids_that_no_abstract_action_stands_for() -> None:
     game = LiarsDice(dice=2, faces=3, single_round=True)
     tree = GameTree(game)
     found = []
     for share in (0.0, 0.05):
-        agent = PolicyAgent(game, policy=solve(game, 30_000, surprises=share).to_policy())
+        agent = PolicyAgent(game, policy=solve(game, 30_000, deviations=share).to_policy())
         found.append(nash_conv(tree, tabulate(agent, tree).probs) / 2)
     assert found[1] < found[0] / 1.5
 
@@ -228,7 +231,7 @@ def test_company_of_the_rule_is_learnt_from() -> None:
         solver = solve(game, 30_000, rule_share=share, least=0.05)
         agent = PolicyAgent(game, policy=solver.to_policy())
         probs = tabulate(agent, tree).probs
-        own = tree.infosets["player"][tree.pair_infosets] == 0
+        own = tree.infosets["player"][tree.sequence_infosets] == 0
         gains.append(expected_values(tree, np.where(own, probs, rule))[0])
     best = best_response(tree, rule, 0).value
     assert gains[0] < gains[1] < gains[2] <= best + 1e-9
@@ -259,8 +262,8 @@ def test_the_player_does_what_it_says() -> None:
     """Where nothing is known it does what the rule does."""
     game = LiarsDice(num_players=3, dice=2, faces=3)
     agent, rule = PolicyAgent(game, policy=solve(game, 200).to_policy()), LiarsDiceRule(game)
-    encode, mixed, unknown = OddsCoding(game), 0, 0
-    for views in random_views(game, 100, by_choice=True):
+    encode, mixed, unknown = OddsAbstraction(game), 0, 0
+    for views in random_views(game, 100, by_abstract=True):
         probs = agent.policy(views)
         np.testing.assert_allclose(probs.sum(axis=1), 1.0)
         assert (probs[views.masks == 0] == 0.0).all()
@@ -275,34 +278,34 @@ def test_the_player_does_what_it_says() -> None:
     assert agent.num_unknown == unknown > 0
 
 
-class OtherChoices(OddsCoding):
-    """The same keys, but two choices have changed places."""
+class OtherActions(OddsAbstraction):
+    """The same keys, but two actions have changed places."""
 
-    def code(self, views: Views) -> codings.Coded:
-        coded = super().code(views)
-        return coded._replace(choices=coded.choices[:, [0, 2, 1, *range(3, NUM_CHOICES)]])
+    def abstract(self, views: Views) -> abstractions.AbstractViews:
+        found = super().abstract(views)
+        return found._replace(actions=found.actions[:, [0, 2, 1, *range(3, NUM_ABSTRACT)]])
 
 
-def test_files_are_for_the_choices_they_were_made_with(
+def test_files_are_for_the_actions_they_were_made_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = LiarsDice(num_players=3, dice=2)
     made = solve(game, 500, memory=2).to_policy()
     path = made.save(tmp_path / "policy.npz")
     read = Policy.load(path, game)
-    assert read.coding == "odds:2"
+    assert read.abstraction == "odds:2"
     assert (read.actions == made.actions).all()
     with pytest.raises(MasqueradeError, match="is for liars_dice_v0 with"):
         Policy.load(path, LiarsDice(num_players=3, dice=1))
-    others = {**codings.CODINGS, "odds": f"{__name__}:OtherChoices"}
-    monkeypatch.setattr(codings, "CODINGS", others)
+    others = {**abstractions.ABSTRACTIONS, "odds": f"{__name__}:OtherActions"}
+    monkeypatch.setattr(abstractions, "ABSTRACTIONS", others)
     with pytest.raises(MasqueradeError, match="as an older version did"):
         Policy.load(path, game)
 
 
 def test_interrupted_learning_is_the_same_to_the_last_bit() -> None:
     game = LiarsDice(num_players=4, dice=2, first_player="alternate")
-    settings = {"memory": 2, "rule_share": 0.3, "surprises": 0.1}
+    settings = {"memory": 2, "rule_share": 0.3, "deviations": 0.1}
     whole, stopped = (solve(game, amount, 3, **settings) for amount in (300, 117))
     resumed = solve(game, 50, 99, **settings, max_infosets=50_000)  # room may differ
     resumed.load_state_dict(stopped.state_dict())
@@ -327,6 +330,8 @@ def test_a_full_table_is_played_from() -> None:
 
 def test_refuses_what_it_cannot_do() -> None:
     with pytest.raises(MasqueradeError, match="pruning must be 0"):
-        SampledMatchSettings(table="odds", pruning=0.5)
-    with pytest.raises(MasqueradeError, match="odds are coded for liars_dice_v0, not for kuhn_v0"):
-        find_coding("odds", make_game("kuhn_v0"))
+        SampledMatchSettings(abstraction="odds", pruning=0.5)
+    with pytest.raises(MasqueradeError, match="'table'"):
+        SampledMatchSettings.parse({"table": "odds"})
+    with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not for kuhn_v0"):
+        find_abstraction("odds", make_game("kuhn_v0"))

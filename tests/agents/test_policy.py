@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.abstraction import probe_encoding
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tables import from_policy, tabulate, to_policy
-from agents.policy import Policy, PolicyAgent, PolicyError, probe_encoding
+from agents.cfr.tree_policies import from_policy, tabulate, to_policy
+from agents.policy import Policy, PolicyAgent, PolicyError
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game, MasqueradeError, new_rng
@@ -102,7 +103,7 @@ def test_another_game_is_refused(path: Path, game: Game, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 0}, "has version 0, this is version 1: save it anew"),
+        ({"version": 0}, "has version 0, this is version 2 .*: solve the game again"),
         ({"encoding": [0, "abc"]}, "encodes what players see as an older version"),
         ({"checksum": "abc"}, "checksum is wrong"),
         ({"format": "recipe"}, "is no policy file"),
@@ -194,7 +195,7 @@ def without(policy: Policy, rows: np.ndarray) -> Policy:
 def test_a_policy_with_holes_is_uniform_there(policy: Policy) -> None:
     probs = from_policy(TREE, without(policy, np.array([0])))
     s = int(np.argsort(TREE.infosets["key"])[0])
-    own = TREE.pair_infosets == s
+    own = TREE.sequence_infosets == s
     np.testing.assert_array_equal(probs[own], TREE.uniform()[own])
     np.testing.assert_array_equal(probs[~own], from_policy(TREE, policy)[~own])
 
@@ -228,8 +229,8 @@ def test_agent_acts_as_it_tells(policy: Policy) -> None:
 
 
 def test_actions_of_probability_zero_are_never_played() -> None:
-    probs = np.zeros(TREE.num_pairs)
-    probs[TREE.infosets["first_pair"]] = 1.0
+    probs = np.zeros(TREE.num_sequences)
+    probs[TREE.infosets["first_sequence"]] = 1.0
     agent = PolicyAgent(LEDUC, policy=to_policy(TREE, probs))
     batch, rows = Batch(LEDUC, 500, chance=new_rng(0)), np.arange(500)
     batch.begin(rows, rows)
@@ -257,7 +258,7 @@ def test_a_solved_player_gets_against_a_rule_what_the_tree_says(policy: Policy, 
     result = play_match(LEDUC, [solved, rule], num_games=20_000, seed=1)
     # The expected value is exact: the solved policy in seat 0, the rule in seat 1.
     mixed = from_policy(TREE, policy)
-    own = TREE.pairs_of(1)
+    own = TREE.sequences_of(1)
     mixed[own.start : own.stop] = tabulate(rule, TREE, num_samples=1).probs[own.start : own.stop]
     value = expected_values(TREE, mixed)[0]
     assert value > -0.0857 - 2 * policy.exploitability

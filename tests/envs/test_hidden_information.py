@@ -31,11 +31,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "dqn": {"num_envs": 8, "learn_start": 8, "hidden": [16]},
     "mccfr": {"sampling": "outcome"},  # whose walks are short in every game
 }
-OWN_CODINGS = [
+OWN_ABSTRACTIONS = [
     ("q_learning", {"abstraction": "hand"}),
     ("sarsa", {"abstraction": "blind", "opponent_model": {"id": "lies", "reading": "code"}}),
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
-    ("mccfr_rounds", {"table": "odds", "max_infosets": 200_000}),
+    ("mccfr_rounds", {"abstraction": "odds", "max_infosets": 200_000}),
 ]
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 
@@ -60,7 +60,7 @@ AGENTS_AND_GAMES = [
     if can_play(agent_id, row)
 ] + [
     pytest.param(agent_id, settings, row, id=f"{agent_id}-{settings}-{name(row)}")
-    for agent_id, settings in OWN_CODINGS
+    for agent_id, settings in OWN_ABSTRACTIONS
     for row in OPTION_SETS
     if row[0] == "liars_dice_v0"
 ]

@@ -18,7 +18,7 @@ def theirs_on(tree: GameTree, names: list[str], policy: Any) -> Probs:
         rows = {name: policy.policy_for_key(name) for name in names}
     else:
         rows = {name: dict(policy.get_state_policy(name)) for name in names}
-    pairs = zip(tree.pair_infosets.tolist(), tree.pair_actions.tolist(), strict=True)
+    pairs = zip(tree.sequence_infosets.tolist(), tree.sequence_actions.tolist(), strict=True)
     return np.array([rows[names[s]][a] for s, a in pairs])
 
 

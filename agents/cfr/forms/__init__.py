@@ -1,6 +1,7 @@
 """How a game is written down before it is solved.
 
-* :mod:`~agents.cfr.forms.walk`: the compiled walk over all histories;
+* :mod:`~agents.cfr.forms.records` and :mod:`~agents.cfr.forms.walk`: the compiled walk over all
+  histories, and what it fills;
 * :mod:`~agents.cfr.forms.tree`: every node and information set, as flat arrays;
 * :mod:`~agents.cfr.forms.sequence_form`: what solvers need of it, for any number of players;
 * :mod:`~agents.cfr.forms.public`: what everybody sees, with the hands that players can have there;

@@ -1,14 +1,14 @@
 """Where the vectors over hands lie in memory: what the passes of ``vector`` work through.
 
 A player chooses at some public nodes, and at others its hands change. Each such node has a vector
-over the player's hands and, for a choice, one more for every action: the player's pairs. Elsewhere
-a player's reach, and the gains it gets, are found where they were last written, and nothing is
-copied along.
+over the player's hands and, for a choice, one more for every action: the player's sequences.
+Elsewhere a player's reach, and its counterfactual values, are found where they were last written,
+and nothing is copied along.
 
 One public node has few hands, six in one-die Liar's Dice, which is little work for a processor that
-adds up many numbers at a stroke. So nodes that are equally far down and have the same number of
-actions are put side by side and make one *step*: a vector of all their hands, followed by one for
-every action. Where the games end there are *ends*, each with a matrix of payoffs.
+adds up many numbers with one instruction. So nodes that are equally far down and have the same
+number of actions are put side by side and make one *step*: a vector of all their hands, followed by
+one for every action. Where the games end there are *ends*, each with a matrix of payoffs.
 
 Steps and ends are sorted by the *parts* of the player's division (see ``division``), and a part's
 vectors lie together.
@@ -26,7 +26,7 @@ from numba import from_dtype, types
 from agents.cfr.forms.division import TOP, Division, divide
 from agents.cfr.forms.matrices import make_payoffs
 from agents.cfr.forms.public import HAND, PUBLIC_NODE, PublicTree
-from agents.cfr.forms.walk import INFOSET, NONE
+from agents.cfr.forms.records import INFOSET, NONE
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
 
@@ -42,7 +42,7 @@ STEP = np.dtype(
             ("inner", np.int32),  # the vector over its hands
             ("num_hands", np.int32),
             ("first_source", np.int32),  # where ``sources`` says what they come from
-            ("first_pair", np.int32),  # vectors of the actions, one after the other
+            ("first_sequence", np.int32),  # vectors of the actions, one after the other
             ("num_actions", np.int32),  # 0 where only the hands change
         ],
     )
@@ -111,7 +111,7 @@ class Stops(NamedTuple):
     nodes: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     inner: npt.NDArray[np.int32]
-    first_pair: npt.NDArray[np.int32]
+    first_sequence: npt.NDArray[np.int32]
     stride: npt.NDArray[np.int32]
     """From the vector of one action to that of the next."""
     first_source: npt.NDArray[np.int32]
@@ -166,7 +166,7 @@ def find_stops(public, hands, player, stops):
 def connect(public, hands, infosets, player, root, stops, at, sources, order):
     """Write where a player's vector of every public node is, and what its hands come from.
 
-    ``order`` gets the pair of the tree that is in each slot.
+    ``order`` gets the sequence of the tree that is in each slot.
     """
     for q in range(public.size):
         node = public[q]
@@ -175,7 +175,7 @@ def connect(public, hands, infosets, player, root, stops, at, sources, order):
             outer = at[node.parent, player]
             if public[node.parent].player == player:
                 before = stops.of_node[node.parent]
-                outer = stops.first_pair[before] + node.rank * stops.stride[before]
+                outer = stops.first_sequence[before] + node.rank * stops.stride[before]
         at[q, player] = outer
         stop = stops.of_node[q]
         if stop == NONE or stops.nodes[stop] != q:
@@ -185,9 +185,9 @@ def connect(public, hands, infosets, player, root, stops, at, sources, order):
             hand = hands[node.first_hand[player] + h]
             sources[stops.first_source[stop] + h] = outer + hand.parent
             if node.player == player:
-                slot = stops.first_pair[stop] + h
+                slot = stops.first_sequence[stop] + h
                 for action in range(node.num_actions):
-                    order[slot] = infosets[hand.infoset].first_pair + action
+                    order[slot] = infosets[hand.infoset].first_sequence + action
                     slot += stops.stride[stop]
 
 
@@ -208,7 +208,8 @@ class Layout:
 
     Attributes:
         vectors: what compiled code reads.
-        order: [num_slots] int32, the pair of the tree in every slot, NONE where there is none.
+        order: [num_slots] int32, the sequence of the tree in every slot, NONE where there is none.
+        slots, sequences: the slots that have one, and which.
         num_parts: of the player who has fewer; so many threads can work side by side.
     """
 
@@ -240,11 +241,13 @@ class Layout:
         parts = np.concatenate([first.parts, second.parts, beyond])
         tops = np.array([0, len(first.parts), len(parts) - 1])
         self.vectors = Vectors(parts, tops, steps, sources, ends, payoffs)
+        self.slots = np.flatnonzero(self.order != NONE)
+        self.sequences = self.order[self.slots]
         self.num_parts = min(side.division.num_parts for side in sides)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the layout, without the tables of a solver."""
+        """Bytes of the layout, without the arrays of a solver."""
         return self.order.nbytes + sum(array.nbytes for array in self.vectors)
 
 
@@ -271,11 +274,11 @@ def _make_side(
     steps["inner"] = first_slot + 1 + np.cumsum(sizes) - sizes  # the root comes first
     steps["num_hands"], steps["num_actions"] = widths, actions[firsts]
     steps["first_source"] = first_source + before[firsts]
-    steps["first_pair"] = steps["inner"] + widths
+    steps["first_sequence"] = steps["inner"] + widths
 
     step_of = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=num_stops))
     offsets = before - before[firsts][step_of]
-    for name in ("inner", "first_pair", "first_source"):
+    for name in ("inner", "first_sequence", "first_source"):
         getattr(stops, name)[order] = steps[name][step_of] + offsets
     stops.stride[order] = widths[step_of]
 

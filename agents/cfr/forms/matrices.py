@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.cfr.forms.public import PublicTree
-from agents.cfr.forms.walk import NODE, NONE
+from agents.cfr.forms.records import NODE, NONE
 from envs.core.compiling import compiled
 from envs.core.kernels import OVER
 from envs.core.rng import mix

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from agents.cfr.forms.records import INFOSET, NODE, NONE
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.forms.walk import INFOSET, NODE, NONE
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
 from envs.core.kernels import INT, OVER
@@ -173,13 +173,16 @@ def find_hand(sketch, at, player, key, num_hands):
 
 
 @inlined
-def same_actions(infosets, pair_actions, one, other):
+def same_actions(infosets, sequence_actions, one, other):
     """Whether two information sets have the same legal actions."""
     first, second = infosets[one], infosets[other]
     if first.num_actions != second.num_actions:
         return False
     for i in range(first.num_actions):
-        if pair_actions[first.first_pair + i] != pair_actions[second.first_pair + i]:
+        if (
+            sequence_actions[first.first_sequence + i]
+            != sequence_actions[second.first_sequence + i]
+        ):
             return False
     return True
 
@@ -193,17 +196,17 @@ def place_node(nodes, infosets, key, sketch, v, counts):
         num_public = 0
     else:
         num_public = counts[NUM_PUBLIC]
-        action = NONE if node.pair == NONE else node.action
+        action = NONE if node.sequence == NONE else node.action
         at = find_child(sketch.public, sketch.node_public[node.parent], action, key, num_public)
     sketch.node_public[v] = at
     if at == num_public:
         counts[NUM_PUBLIC] += 1
         public = sketch.public[at]
         public.parent = NONE if v == 0 else sketch.node_public[node.parent]
-        public.action = NONE if node.pair == NONE else node.action
+        public.action = NONE if node.sequence == NONE else node.action
         public.rank = 0
-        if node.pair != NONE:
-            public.rank = node.pair - infosets[nodes[node.parent].index].first_pair
+        if node.sequence != NONE:
+            public.rank = node.sequence - infosets[nodes[node.parent].index].first_sequence
         public.key = key
         public.player = node.player
         public.num_actions = infosets[node.index].num_actions if node.player >= 0 else 0
@@ -214,7 +217,7 @@ def place_node(nodes, infosets, key, sketch, v, counts):
 
 
 @compiled(INT(_NODES, _INFOSETS, types.int32[::1], types.uint64[:, ::1], _SKETCH, types.int64[::1]))
-def group_nodes(nodes, infosets, pair_actions, open_keys, sketch, counts):
+def group_nodes(nodes, infosets, sequence_actions, open_keys, sketch, counts):
     """Give every node of the game tree its public node and both players their hands.
 
     When there is no room left it says FULL, and goes on from there when it is called again.
@@ -249,7 +252,7 @@ def group_nodes(nodes, infosets, pair_actions, open_keys, sketch, counts):
                     public.first_hand[player] = which  # for now: any hand that is to move there
                 elif hand.infoset != NONE:
                     other = sketch.hands[public.first_hand[player]].infoset
-                    if not same_actions(infosets, pair_actions, other, hand.infoset):
+                    if not same_actions(infosets, sequence_actions, other, hand.infoset):
                         return TWO_MASKS
             sketch.node_hands[v, player] = hand.local
         counts[NUM_OPEN] += node.player != OVER
@@ -289,18 +292,18 @@ class PublicTree:
             np.full(4 * FIRST_ROOM, NONE, np.int32),
         )
         counts = np.zeros(4, np.int64)
-        verdict = FULL
-        while verdict == FULL:
-            verdict = group_nodes(
-                tree.nodes, tree.infosets, tree.pair_actions, tree.open_keys, sketch, counts
+        result = FULL
+        while result == FULL:
+            result = group_nodes(
+                tree.nodes, tree.infosets, tree.sequence_actions, tree.open_keys, sketch, counts
             )
-            if verdict == FULL:
+            if result == FULL:
                 sketch = sketch.grown(int(counts[NUM_HANDS]))
         hands = sketch.hands[: counts[NUM_HANDS]]
-        if verdict == FINE and (hands["infoset"] != NONE).sum() != tree.num_infosets:
-            verdict = TWO_TURNS
-        if verdict != FINE:
-            reason = "actions" if verdict == TWO_MASKS else "turns"
+        if result == FINE and (hands["infoset"] != NONE).sum() != tree.num_infosets:
+            result = TWO_TURNS
+        if result != FINE:
+            reason = "actions" if result == TWO_MASKS else "turns"
             raise NoPublicTreeError(
                 f"in {tree.game!r} the public does not see whose turn it is or what is legal "
                 f"(it differs in {reason}): use CFRSolver"

@@ -1,9 +1,9 @@
 """The sequence form of a game, as the passes of ``sequences`` work through it.
 
-With perfect recall a player's own part of a history is the last *pair* (information set, action)
-the player went through. So a game is the information sets of every player, each with the pair
-before it, and for every combination of last pairs that some history ends with the chance of it
-times what each player gets.
+With perfect recall the last (information set, action) that a player went through stands for all of
+the player's own actions so far: a *sequence*. So a game is the information sets of every player,
+each with the sequence before it, and for every combination of last sequences that some history ends
+with the chance of it times what each player gets.
 
 Every player has its own copy of the payoffs, sorted as its information sets are: by the parts of
 its division (see ``division``).
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.cfr.forms.division import TOP, divide
-from agents.cfr.forms.walk import NONE
+from agents.cfr.forms.records import NONE
 
 __all__ = ["FORM", "Form", "Payoffs", "make_form"]
 
@@ -27,9 +27,9 @@ DECISION = np.dtype(
     (
         np.record,
         [
-            ("first_pair", np.int32),
+            ("first_sequence", np.int32),
             ("num_actions", np.int32),
-            ("parent_pair", np.int32),
+            ("parent_sequence", np.int32),
         ],
     )
 )
@@ -47,10 +47,10 @@ PART = np.dtype(
 
 @dataclass(frozen=True)
 class Payoffs:
-    """What is paid for every combination of the players' last pairs."""
+    """What is paid for every combination of the players' last sequences."""
 
-    pairs: npt.NDArray[np.int32]
-    """[n, players]: last pair of each player, ``num_pairs`` for one who never moved."""
+    sequences: npt.NDArray[np.int32]
+    """[n, players]: last sequence of each player, ``num_sequences`` for one who never moved."""
     values: npt.NDArray[np.float64]
     """[n, players]: chance probability times return, summed over the histories that end so."""
 
@@ -64,7 +64,7 @@ class Form(NamedTuple):
     """Parts of player *p*: ``tops[p] .. tops[p + 1]``."""
     decisions: npt.NDArray[Any]
     """Information sets; in every part, and in the top, parents come before children."""
-    pairs: npt.NDArray[np.int32]
+    sequences: npt.NDArray[np.int32]
     """[row, player]: the payoffs, once for each player."""
     values: npt.NDArray[np.float64]
     """[row]: of the player whose row it is."""
@@ -90,31 +90,31 @@ FORM = types.NamedTuple(
 def make_form(
     infosets: npt.NDArray[Any],
     infoset_starts: npt.NDArray[np.int64],
-    pair_infosets: npt.NDArray[np.int32],
+    sequence_infosets: npt.NDArray[np.int32],
     payoffs: Payoffs,
 ) -> Form:
     """Divide and sort a game; the arguments are those of ``GameTree``."""
-    num_players = payoffs.pairs.shape[1]
+    num_players = payoffs.sequences.shape[1]
     # One more at the end: the empty sequence comes before the roots, and belongs to no set.
-    owners = np.append(pair_infosets, np.int32(NONE))
+    owners = np.append(sequence_infosets, np.int32(NONE))
     sides = [
         _make_side(
             infosets[infoset_starts[player] : infoset_starts[player + 1]],
             int(infoset_starts[player]),
             owners,
-            payoffs.pairs[:, player],
+            payoffs.sequences[:, player],
         )
         for player in range(num_players)
     ]
     for player, side in enumerate(sides):
-        side.parts["first_row"] += player * len(payoffs.pairs)
+        side.parts["first_row"] += player * len(payoffs.sequences)
     beyond = np.zeros(1, PART)
-    beyond[0] = len(infosets), len(infosets), num_players * len(payoffs.pairs)
+    beyond[0] = len(infosets), len(infosets), num_players * len(payoffs.sequences)
     return Form(
         np.concatenate([*(side.parts for side in sides), beyond]),
         np.cumsum([0, *(len(side.parts) for side in sides)]),
         np.concatenate([side.decisions for side in sides]),
-        np.concatenate([payoffs.pairs[side.rows] for side in sides]),
+        np.concatenate([payoffs.sequences[side.rows] for side in sides]),
         np.concatenate([payoffs.values[side.rows, p] for p, side in enumerate(sides)]),
     )
 
@@ -132,17 +132,17 @@ def _make_side(
     infosets: npt.NDArray[Any],
     start: int,
     owners: npt.NDArray[np.int32],
-    own_pairs: npt.NDArray[np.int32],
+    own_sequences: npt.NDArray[np.int32],
 ) -> Side:
     """Divide the information sets of a player, the first of which has the number ``start``.
 
     Args:
         infosets: of the player.
         start: the number of the first one.
-        owners: the number of every pair's information set.
-        own_pairs: the player's last pair in each row of the payoffs.
+        owners: the number of every sequence's information set.
+        own_sequences: the player's last sequence in each row of the payoffs.
     """
-    parents = owners[infosets["parent_pair"]]
+    parents = owners[infosets["parent_sequence"]]
     parents[parents != NONE] -= start
     division = divide(parents, infosets["num_actions"].astype(np.int64))
     hangs_on_top = (division.parts != TOP) & (division.levels == 0)
@@ -152,9 +152,9 @@ def _make_side(
         decisions[name] = infosets[name][order]
 
     # Who never moves ends with the empty sequence, which belongs to the top.
-    own = owners[own_pairs]
+    own = owners[own_sequences]
     row_parts = np.append(division.parts, TOP)[np.where(own == NONE, NONE, own - start)]
-    rows = np.lexsort((own_pairs, row_parts))
+    rows = np.lexsort((own_sequences, row_parts))
 
     parts = np.zeros(division.num_parts + 1, PART)
     numbers = np.arange(len(parts))

@@ -6,158 +6,32 @@ Both go depth first with a stack whose row ``d`` belongs to depth ``d``.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import numpy.typing as npt
-from numba import from_dtype, types
+from numba import types
 
+from agents.cfr.forms.records import (
+    EMPTY,
+    FINE,
+    FIRST_TABLE_SIZE,
+    NO_RECALL,
+    NONE,
+    NUM_DECISIONS,
+    NUM_INFOSETS,
+    NUM_NODES,
+    NUM_SEQUENCES,
+    NUM_TERMINALS,
+    STACK,
+    TABLE_SIZE,
+    TOO_LARGE,
+    TOO_LONG,
+    TREE_ARRAYS,
+    TWO_MASKS,
+)
 from envs.core.compiling import compiled, inlined
-from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, PUBLIC, RULES
 from envs.core.keys import first_key, fold
 
-__all__ = [
-    "FINE",
-    "FIRST_TABLE_SIZE",
-    "INFOSET",
-    "NODE",
-    "NONE",
-    "NO_RECALL",
-    "NUM_COUNTS",
-    "TOO_LARGE",
-    "TOO_LONG",
-    "TWO_MASKS",
-    "Book",
-    "Stack",
-    "count_nodes",
-    "renumber",
-    "write_tree",
-]
-
-NONE = -1
-
-NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("prob", np.float64),  # of the chance outcome that led here, 1 after a player's action
-            ("parent", np.int32),  # NONE at the root
-            ("end", np.int32),  # the subtree is this node up to, and without, ``end``
-            ("index", np.int32),  # its information set, its number among the terminals, or NONE
-            ("pair", np.int32),  # that led here, or NONE after chance
-            ("action", np.int32),  # action or outcome that led here
-            ("player", np.int32),  # to move, CHANCE or OVER
-        ],
-    )
-)
-INFOSET = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # perfect-recall key of what the player has seen
-            ("first_pair", np.int32),  # its pairs lie in a row, actions rising
-            ("num_actions", np.int32),
-            ("parent_pair", np.int32),  # the player's own pair before it
-            ("node", np.int32),  # the first node that belongs to it
-            ("player", np.int32),
-            ("depth", np.int32),  # actions and chance events before that node
-        ],
-    )
-)
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("action", np.int64),  # tried last; NONE when the node is new
-            ("node", np.int64),
-            ("next_pair", np.int64),  # of the action tried next
-            ("reach", np.float64),  # the probability that chance allows for this node
-        ],
-    )
-)
-
-# What can come of a walk.
-FINE, TOO_LARGE, TOO_LONG, TWO_MASKS, NO_RECALL = range(5)
-# What it counts.
-NUM_NODES, NUM_TERMINALS, NUM_DECISIONS, NUM_INFOSETS, NUM_PAIRS, TABLE_SIZE = range(6)
-NUM_COUNTS = 6
-
-# In the table of information sets, whose number *n* is written as *n + 1*.
-EMPTY = 0
-FIRST_TABLE_SIZE = 64
-
-
-class Stack(NamedTuple):
-    """What a walk remembers of every node between the root and where it is."""
-
-    frames: npt.NDArray[Any]
-    states: npt.NDArray[np.uint8]
-    masks: npt.NDArray[np.int8]
-    probs: npt.NDArray[np.float64]
-    """Of the outcomes, at a chance node."""
-    keys: npt.NDArray[np.uint64]
-    """What each player has seen, and the public."""
-    last_pairs: npt.NDArray[np.int64]
-    """Each player's last pair, or NONE."""
-
-    @classmethod
-    def of(cls, game: Game, number: int = 0) -> Stack:
-        """Room for the longest game, with the start of game ``number`` at the bottom."""
-        facts = game.facts
-        rows = facts.max_length + 1
-        states = np.zeros((rows, game.state_size), np.uint8)
-        states[0] = game.new_position(number).state
-        return cls(
-            np.zeros(rows, FRAME),
-            states,
-            np.zeros((rows, game.mask_size), np.int8),
-            np.zeros((rows, max(facts.num_chance_outcomes, 1))),
-            np.zeros((rows, facts.num_players + 1), np.uint64),
-            np.zeros((rows, facts.num_players), np.int64),
-        )
-
-
-class Book(NamedTuple):
-    """What ``write_tree`` fills."""
-
-    nodes: npt.NDArray[Any]
-    infosets: npt.NDArray[Any]
-    pair_actions: npt.NDArray[np.int32]
-    terminal_probs: npt.NDArray[np.float64]
-    terminal_returns: npt.NDArray[np.float64]
-    terminal_pairs: npt.NDArray[np.int32]
-    open_keys: npt.NDArray[np.uint64]
-    """Keys of all players and of the public, a row for every node where the game is not over; or
-    empty when nobody wants them."""
-    table: npt.NDArray[np.int32]
-    """Open-addressing table, of which 2**k slots are in use: an information set, or EMPTY."""
-
-
-_STACK = types.NamedTuple(
-    (
-        from_dtype(FRAME)[::1],
-        types.uint8[:, ::1],
-        types.int8[:, ::1],
-        types.float64[:, ::1],
-        types.uint64[:, ::1],
-        types.int64[:, ::1],
-    ),
-    Stack,
-)
-_BOOK = types.NamedTuple(
-    (
-        from_dtype(NODE)[::1],
-        from_dtype(INFOSET)[::1],
-        types.int32[::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-        types.int32[:, ::1],
-        types.uint64[:, ::1],
-        types.int32[::1],
-    ),
-    Book,
-)
+__all__ = ["count_nodes", "renumber", "write_tree"]
 
 
 @inlined
@@ -186,7 +60,7 @@ def begin(kernels, rules, stack, depth):
     kernels.legal(stack.states[depth], rules, stack.masks[depth])
 
 
-@compiled(INT(KERNELS, RULES, _STACK, INT, types.int64[::1]))
+@compiled(INT(KERNELS, RULES, STACK, INT, types.int64[::1]))
 def count_nodes(kernels, rules, stack, max_nodes, counts):
     """Count nodes, terminals and decisions below the bottom of the stack."""
     depth = 0
@@ -219,16 +93,16 @@ def count_nodes(kernels, rules, stack, max_nodes, counts):
 
 
 @inlined
-def find_slot(book, key, last):
+def find_slot(arrays, key, last):
     """The slot of the table where a key is, or where it belongs."""
     slot = key & last
-    while book.table[slot] != EMPTY and book.infosets[book.table[slot] - 1].key != key:
+    while arrays.table[slot] != EMPTY and arrays.infosets[arrays.table[slot] - 1].key != key:
         slot = (slot + np.uint64(1)) & last
     return slot
 
 
 @inlined
-def find_infoset(book, key, counts):
+def find_infoset(arrays, key, counts):
     """The number of the information set with this key; a new one gets the next number.
 
     Games have far fewer information sets than decisions, so only as much of the table is used as
@@ -236,100 +110,100 @@ def find_infoset(book, key, counts):
     """
     num_infosets = counts[NUM_INFOSETS]
     last = np.uint64(counts[TABLE_SIZE] - 1)
-    slot = find_slot(book, key, last)
-    if book.table[slot] != EMPTY:
-        return book.table[slot] - np.int64(1)
+    slot = find_slot(arrays, key, last)
+    if arrays.table[slot] != EMPTY:
+        return arrays.table[slot] - np.int64(1)
     if 2 * num_infosets >= counts[TABLE_SIZE]:
         for i in range(counts[TABLE_SIZE]):
-            book.table[i] = EMPTY
+            arrays.table[i] = EMPTY
         counts[TABLE_SIZE] *= 2
         last = np.uint64(counts[TABLE_SIZE] - 1)
         for i in range(num_infosets):
-            book.table[find_slot(book, book.infosets[i].key, last)] = i + 1
-        slot = find_slot(book, key, last)
-    book.table[slot] = num_infosets + 1
+            arrays.table[find_slot(arrays, arrays.infosets[i].key, last)] = i + 1
+        slot = find_slot(arrays, key, last)
+    arrays.table[slot] = num_infosets + 1
     return num_infosets
 
 
 @inlined
-def write_pairs(book, infoset, mask, first_pair):
-    """Write the pairs of a new information set."""
-    pair = first_pair
+def write_sequences(arrays, infoset, mask, first_sequence):
+    """Write the sequences of a new information set."""
+    sequence = first_sequence
     action = next_action(mask, NONE)
     while action < mask.size:
-        book.pair_actions[pair] = action
-        pair += 1
+        arrays.sequence_actions[sequence] = action
+        sequence += 1
         action = next_action(mask, action)
-    infoset.first_pair = first_pair
-    infoset.num_actions = pair - first_pair
+    infoset.first_sequence = first_sequence
+    infoset.num_actions = sequence - first_sequence
 
 
 @inlined
-def has_mask(book, infoset, mask):
+def has_mask(arrays, infoset, mask):
     """Whether the legal actions of a known information set are those of ``mask``."""
-    pair = infoset.first_pair
-    end = pair + infoset.num_actions
+    sequence = infoset.first_sequence
+    end = sequence + infoset.num_actions
     action = next_action(mask, NONE)
     while action < mask.size:
-        if pair == end or book.pair_actions[pair] != action:
+        if sequence == end or arrays.sequence_actions[sequence] != action:
             return False
-        pair += 1
+        sequence += 1
         action = next_action(mask, action)
-    return pair == end
+    return sequence == end
 
 
 @inlined
-def write_decision(stack, book, depth, player, counts):
+def write_decision(stack, arrays, depth, player, counts):
     """Find or enter the information set of the node at ``depth``; FINE or what is wrong with it."""
     frame, mask, key = stack.frames[depth], stack.masks[depth], stack.keys[depth, player]
-    parent_pair = stack.last_pairs[depth, player]
-    at = find_infoset(book, key, counts)
-    infoset = book.infosets[at]
+    parent_sequence = stack.last_sequences[depth, player]
+    at = find_infoset(arrays, key, counts)
+    infoset = arrays.infosets[at]
     if at == counts[NUM_INFOSETS]:
         infoset.key = key
         infoset.player = player
         infoset.node = frame.node
         infoset.depth = depth
-        infoset.parent_pair = parent_pair
-        write_pairs(book, infoset, mask, counts[NUM_PAIRS])
+        infoset.parent_sequence = parent_sequence
+        write_sequences(arrays, infoset, mask, counts[NUM_SEQUENCES])
         counts[NUM_INFOSETS] += 1
-        counts[NUM_PAIRS] += infoset.num_actions
-    elif infoset.player != player or infoset.parent_pair != parent_pair:
+        counts[NUM_SEQUENCES] += infoset.num_actions
+    elif infoset.player != player or infoset.parent_sequence != parent_sequence:
         return NO_RECALL
-    elif not has_mask(book, infoset, mask):
+    elif not has_mask(arrays, infoset, mask):
         return TWO_MASKS
-    book.nodes[frame.node].index = at
-    frame.next_pair = infoset.first_pair
+    arrays.nodes[frame.node].index = at
+    frame.next_sequence = infoset.first_sequence
     return FINE
 
 
 @inlined
-def write_node(kernels, rules, stack, book, depth, turn, counts):
+def write_node(kernels, rules, stack, arrays, depth, turn, counts):
     """Begin a node where something is to be decided; FINE or what is wrong with it."""
     frame = stack.frames[depth]
-    book.nodes[frame.node].player = turn
-    book.nodes[frame.node].index = NONE
-    if book.open_keys.size:
+    arrays.nodes[frame.node].player = turn
+    arrays.nodes[frame.node].index = NONE
+    if arrays.open_keys.size:
         row = counts[NUM_NODES] - counts[NUM_TERMINALS] - 1
         for column in range(stack.keys.shape[1]):
-            book.open_keys[row, column] = stack.keys[depth, column]
+            arrays.open_keys[row, column] = stack.keys[depth, column]
     begin(kernels, rules, stack, depth)
     if turn == CHANCE:
         kernels.chance(stack.states[depth], rules, stack.probs[depth])
         return FINE
-    return write_decision(stack, book, depth, turn, counts)
+    return write_decision(stack, arrays, depth, turn, counts)
 
 
 @inlined
-def write_terminal(kernels, rules, stack, book, depth, counts):
+def write_terminal(kernels, rules, stack, arrays, depth, counts):
     """Write what a finished game pays and how it came about."""
     at = counts[NUM_TERMINALS]
     frame = stack.frames[depth]
-    kernels.returns(stack.states[depth], rules, book.terminal_returns[at])
-    book.terminal_probs[at] = frame.reach
-    for player in range(stack.last_pairs.shape[1]):
-        book.terminal_pairs[at, player] = stack.last_pairs[depth, player]
-    node = book.nodes[frame.node]
+    kernels.returns(stack.states[depth], rules, arrays.terminal_returns[at])
+    arrays.terminal_probs[at] = frame.reach
+    for player in range(stack.last_sequences.shape[1]):
+        arrays.terminal_sequences[at, player] = stack.last_sequences[depth, player]
+    node = arrays.nodes[frame.node]
     node.player = OVER
     node.index = at
     node.end = frame.node + 1
@@ -337,96 +211,96 @@ def write_terminal(kernels, rules, stack, book, depth, counts):
 
 
 @inlined
-def write_edge(stack, book, depth, action, child):
+def write_edge(stack, arrays, depth, action, child):
     """Write how ``child`` comes from the node at ``depth``, and how likely it is."""
     frame, above = stack.frames[depth], stack.frames[depth + 1]
-    for player in range(stack.last_pairs.shape[1]):
-        stack.last_pairs[depth + 1, player] = stack.last_pairs[depth, player]
-    node, turn = book.nodes[child], book.nodes[frame.node].player
+    for player in range(stack.last_sequences.shape[1]):
+        stack.last_sequences[depth + 1, player] = stack.last_sequences[depth, player]
+    node, turn = arrays.nodes[child], arrays.nodes[frame.node].player
     node.parent = frame.node
     node.action = action
     node.prob = 1.0
-    node.pair = NONE
+    node.sequence = NONE
     if turn == CHANCE:
         node.prob = stack.probs[depth, action]
     else:
-        node.pair = frame.next_pair
-        stack.last_pairs[depth + 1, turn] = frame.next_pair
-        frame.next_pair += 1
+        node.sequence = frame.next_sequence
+        stack.last_sequences[depth + 1, turn] = frame.next_sequence
+        frame.next_sequence += 1
     above.reach = frame.reach * node.prob
     above.node = child
 
 
 @inlined
-def write_seen(kernels, rules, stack, book, depth, action):
+def write_seen(kernels, rules, stack, arrays, depth, action):
     """Write what everybody has seen after an action of the node at ``depth``."""
-    num_players = stack.last_pairs.shape[1]
+    num_players = stack.last_sequences.shape[1]
     for player in range(num_players):
         token = kernels.seen(stack.states[depth], rules, action, player)
         stack.keys[depth + 1, player] = fold(stack.keys[depth, player], token)
-    if book.open_keys.size:
+    if arrays.open_keys.size:
         token = kernels.seen(stack.states[depth], rules, action, PUBLIC)
         stack.keys[depth + 1, num_players] = fold(stack.keys[depth, num_players], token)
 
 
 @inlined
-def write_root(stack, book):
+def write_root(stack, arrays):
     """Write the first node: nobody has seen anything."""
-    num_players = stack.last_pairs.shape[1]
-    frame, node = stack.frames[0], book.nodes[0]
+    num_players = stack.last_sequences.shape[1]
+    frame, node = stack.frames[0], arrays.nodes[0]
     frame.node = 0
     frame.reach = 1.0
     node.parent = NONE
-    node.pair = NONE
+    node.sequence = NONE
     node.action = NONE
     node.prob = 1.0
     for player in range(num_players):
         stack.keys[0, player] = first_key(player)
-        stack.last_pairs[0, player] = NONE
+        stack.last_sequences[0, player] = NONE
     stack.keys[0, num_players] = first_key(PUBLIC)
 
 
-@compiled(INT(KERNELS, RULES, _STACK, _BOOK, types.int64[::1]))
-def write_tree(kernels, rules, stack, book, counts):
-    """Write down every node below the bottom of the stack; the book must be large enough."""
+@compiled(INT(KERNELS, RULES, STACK, TREE_ARRAYS, types.int64[::1]))
+def write_tree(kernels, rules, stack, arrays, counts):
+    """Write down every node below the bottom of the stack; the arrays must be large enough."""
     depth = 0
     turn = kernels.turn(stack.states[0], rules)
     counts[NUM_NODES] = 1
     counts[TABLE_SIZE] = FIRST_TABLE_SIZE
-    write_root(stack, book)
-    verdict = write_node(kernels, rules, stack, book, 0, turn, counts)
-    while depth >= 0 and verdict == FINE:
+    write_root(stack, arrays)
+    result = write_node(kernels, rules, stack, arrays, 0, turn, counts)
+    while depth >= 0 and result == FINE:
         frame, mask = stack.frames[depth], stack.masks[depth]
         frame.action = next_action(mask, frame.action)
         if frame.action == mask.size:
-            book.nodes[frame.node].end = counts[NUM_NODES]
+            arrays.nodes[frame.node].end = counts[NUM_NODES]
             depth -= 1
             continue
         turn = push(kernels, rules, stack, depth, frame.action)
-        write_edge(stack, book, depth, frame.action, counts[NUM_NODES])
+        write_edge(stack, arrays, depth, frame.action, counts[NUM_NODES])
         counts[NUM_NODES] += 1
         if turn == OVER:
-            write_terminal(kernels, rules, stack, book, depth + 1, counts)
+            write_terminal(kernels, rules, stack, arrays, depth + 1, counts)
         else:
-            write_seen(kernels, rules, stack, book, depth, frame.action)
+            write_seen(kernels, rules, stack, arrays, depth, frame.action)
             depth += 1
-            verdict = write_node(kernels, rules, stack, book, depth, turn, counts)
-    return verdict
+            result = write_node(kernels, rules, stack, arrays, depth, turn, counts)
+    return result
 
 
-@compiled(types.void(_BOOK, types.int32[::1], types.int32[::1]))
-def renumber(book, new_infosets, new_pairs):
-    """Give the information sets and pairs of all nodes and terminals other numbers.
+@compiled(types.void(TREE_ARRAYS, types.int32[::1], types.int32[::1]))
+def renumber(arrays, new_infosets, new_sequences):
+    """Give the information sets and sequences of all nodes and terminals other numbers.
 
-    The last of ``new_pairs`` is what terminals get for a player who never moved.
+    The last of ``new_sequences`` is what terminals get for a player who never moved.
     """
-    for v in range(book.nodes.size):
-        node = book.nodes[v]
-        if node.pair != NONE:
-            node.pair = new_pairs[node.pair]
+    for v in range(arrays.nodes.size):
+        node = arrays.nodes[v]
+        if node.sequence != NONE:
+            node.sequence = new_sequences[node.sequence]
         if node.player >= 0:
             node.index = new_infosets[node.index]
-    for terminal in range(book.terminal_pairs.shape[0]):
-        pairs = book.terminal_pairs[terminal]
-        for player in range(pairs.size):
-            pairs[player] = new_pairs[pairs[player]]
+    for terminal in range(arrays.terminal_sequences.shape[0]):
+        sequences = arrays.terminal_sequences[terminal]
+        for player in range(sequences.size):
+            sequences[player] = new_sequences[sequences[player]]

@@ -1,4 +1,4 @@
-"""Numbers that several threads read and write: each change is made at one stroke.
+"""Numbers that several threads read and write: atomic operations.
 
 Nothing comes between reading a number and writing it, and whoever sees a change also sees all that
 was written before it. In plain Python there is one thread at a time.
@@ -15,7 +15,7 @@ from numba.np.arrayobj import make_array
 
 from envs.core.compiling import JIT_DISABLED
 
-__all__ = ["add", "look", "swap"]
+__all__ = ["add", "load", "swap"]
 
 ORDER = "seq_cst"
 WORD_SIZE = 8
@@ -77,4 +77,4 @@ def _look_in_python(numbers: Any, index: int) -> Any:
 
 swap: Any = _swap_in_python if JIT_DISABLED else intrinsic(_swap)
 add: Any = _add_in_python if JIT_DISABLED else intrinsic(_add)
-look: Any = _look_in_python if JIT_DISABLED else intrinsic(_look)
+load: Any = _look_in_python if JIT_DISABLED else intrinsic(_look)

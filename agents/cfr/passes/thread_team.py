@@ -2,8 +2,8 @@
 
 Compiled code runs outside the interpreter's lock, so every worker is a thread that makes one
 compiled call and stays in it for all iterations. Where a worker needs what the others have written,
-all of them ``meet``, which takes a fraction of a microsecond when each has a core of its own. Work
-without such an order is taken by number: whoever is free does the next piece.
+all of them wait at a ``barrier``, which takes a fraction of a microsecond when each has a core of
+its own. Work without such an order is taken by number: whoever is free does the next piece.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.cfr.passes.atomics import add, look
+from agents.cfr.passes.atomics import add, load
 from envs.core.compiling import JIT_DISABLED, inlined
 
 __all__ = [
-    "CREW",
     "SIZE",
-    "Crew",
+    "THREAD_TEAM",
+    "ThreadTeam",
+    "barrier",
     "give_out",
-    "make_crew",
-    "meet",
+    "make_team",
     "stretches",
     "take",
     "work_together",
 ]
 
 Result = TypeVar("Result")
-Crew = npt.NDArray[np.int64]
+ThreadTeam = npt.NDArray[np.int64]
 
-CREW = types.int64[::1]
-# Places in a crew. They are far apart: what everybody watches is alone in its line of cache.
+THREAD_TEAM = types.int64[::1]
+# Places in a team. They are far apart: what everybody watches is alone in its line of cache.
 SIZE, ARRIVALS, NUM_PIECES, NUM_TAKEN = 0, 16, 32, 48
 NONE = -1
 PATIENCE = 2_000
@@ -45,11 +45,11 @@ ENTRIES_PER_SECOND = 100_000_000
 """About what a core does."""
 
 
-def make_crew(num_workers: int) -> Crew:
+def make_team(num_workers: int) -> ThreadTeam:
     """What so many workers share; each ``run`` of compiled code needs a new one."""
-    crew = np.zeros(64, np.int64)
-    crew[SIZE] = num_workers
-    return crew
+    team = np.zeros(64, np.int64)
+    team[SIZE] = num_workers
+    return team
 
 
 def work_together(num_workers: int, work: Callable[[int], Result]) -> list[Result]:
@@ -88,28 +88,28 @@ step_aside: Any = types.ExternalFunction(_YIELD, types.int32())
 
 
 @inlined
-def meet(crew):
-    """Wait until every worker of the crew has come here as often as this one."""
-    size = crew[SIZE]
+def barrier(team):
+    """Wait until every worker of the team has come here as often as this one."""
+    size = team[SIZE]
     if size > 1:
-        ticket = add(crew, ARRIVALS, 1)
+        ticket = add(team, ARRIVALS, 1)
         last = ticket - ticket % size + size
         looks = 0
-        while look(crew, ARRIVALS) < last:
+        while load(team, ARRIVALS) < last:
             looks += 1
             if looks > PATIENCE:
                 step_aside()
 
 
 @inlined
-def give_out(crew, num_pieces):
-    """Offer pieces of work by number; one worker does this before all meet."""
-    crew[NUM_PIECES] = num_pieces
-    crew[NUM_TAKEN] = 0
+def give_out(team, num_pieces):
+    """Offer pieces of work by number; one worker does this before a barrier."""
+    team[NUM_PIECES] = num_pieces
+    team[NUM_TAKEN] = 0
 
 
 @inlined
-def take(crew):
+def take(team):
     """The number of a piece that nobody else has taken, or NONE when all are taken."""
-    number = add(crew, NUM_TAKEN, 1)
-    return number if number < crew[NUM_PIECES] else NONE
+    number = add(team, NUM_TAKEN, 1)
+    return number if number < team[NUM_PIECES] else NONE

@@ -6,7 +6,8 @@ the start, so that the memory of a run is known and compiled code allocates noth
 no room left, information sets that come up are counted and left out.
 
 Threads may share a table. A row is entered by exactly one of them (compare and swap); regrets and
-sums are added up without locks, and now and then one of two additions at the same moment is lost.
+policies are added up without locks, and now and then one of two additions at the same moment is
+lost.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "TABLE",
     "HashTable",
     "Rows",
+    "average_rows",
     "enter",
     "enter_rows",
     "find",
@@ -39,10 +41,11 @@ __all__ = [
     "make_table",
     "num_entries",
     "read_rows",
-    "rows_by_key",
     "rows_state",
     "table_bytes",
 ]
+
+_Array = npt.NDArray[Any]
 
 ABSENT = np.uint64(0)
 """``find``: there is no such row."""
@@ -53,7 +56,7 @@ MAX_ENTRIES = 2**47
 
 # What a table counts: rows, entries taken, and visits of information sets that had no room.
 NUM_ROWS, NUM_ENTRIES, LEFT_OUT = range(3)
-_ENTRY_ARRAYS = ("actions", "regrets", "sums")
+_ENTRY_ARRAYS = ("actions", "regrets", "cumulative_policy")
 ROW_ARRAYS = ("keys", "sizes", *_ENTRY_ARRAYS)
 """What ``rows_state`` consists of."""
 _SLOT_BYTES, _ENTRY_BYTES, _BASELINE_BYTES, _COUNT_BYTES = 16, 8 + 8 + 4, 4, 8 * (3 + 2)
@@ -70,10 +73,10 @@ class HashTable(NamedTuple):
     regrets: npt.NDArray[np.float64]
     """One for each entry. In single precision a sum of ones stops growing at 2**24, after less than
     a minute on a small game: hence double."""
-    sums: npt.NDArray[np.float64]
-    """Of policies, for the average."""
+    cumulative_policy: npt.NDArray[np.float64]
+    """For the average."""
     actions: npt.NDArray[np.int32]
-    """The legal ones, rising. A table of baselines alone has none, and no regrets and sums."""
+    """The legal ones, rising. A table of baselines alone has none, and no regrets and policies."""
     baselines: npt.NDArray[np.float32]
     """[entries, players]: what each player may expect after the action; empty without baselines.
     They are moving averages, for which single precision will do."""
@@ -213,7 +216,9 @@ def make_table(
         )
     except MemoryError as error:
         size = table_bytes(max_rows, max_entries, num_baselines, has_regrets) / 1e9
-        raise OptionError(f"{size:,.1f} GB are not to be had: lower max_infosets") from error
+        raise OptionError(
+            f"{size:,.1f} GB of memory are not available: lower max_infosets"
+        ) from error
 
 
 def read_rows(table: HashTable) -> Rows:
@@ -236,6 +241,32 @@ def rows_by_key(table: HashTable) -> Rows:
     firsts = (np.cumsum(rows.sizes) - rows.sizes)[order]
     ranks = np.arange(len(rows.entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return Rows(rows.keys[order], sizes, rows.entries[np.repeat(firsts, sizes) + ranks])
+
+
+def average_rows(
+    table: HashTable, least: float | None = None
+) -> tuple[_Array, _Array, _Array, _Array, _Array]:
+    """The average policy: keys, firsts, actions, probabilities and what was reached.
+
+    Args:
+        table: the table.
+        least: drop actions below this probability, but the most frequent one of each row, and rows
+            that were never reached; ``None`` keeps all, and unreached rows are uniform.
+    """
+    keys, sizes, entries = rows_by_key(table)
+    owners, weights = np.repeat(np.arange(len(keys)), sizes), table.cumulative_policy[entries]
+    totals = np.bincount(owners, weights, len(keys))
+    if least is None:
+        weights = np.where(totals[owners] > 0.0, weights, 1.0)
+    else:
+        largest = np.maximum.reduceat(weights, np.cumsum(sizes) - sizes)[owners]
+        is_kept = (weights >= least * totals[owners]) | (weights == largest)
+        is_kept &= weights > 0.0
+        weights, owners, entries = weights[is_kept], owners[is_kept], entries[is_kept]
+    probs = weights / np.bincount(owners, weights, len(keys))[owners]
+    sizes = np.bincount(owners, minlength=len(keys))
+    firsts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])])
+    return keys[sizes > 0], firsts, table.actions[entries], probs, (totals > 0.0)[sizes > 0]
 
 
 @compiled(types.void(TABLE, types.uint64[::1], types.int64[::1], types.int32[::1], types.int8[::1]))

@@ -7,20 +7,20 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 from agents.cfr.policy_learner import SolverLearner
-from agents.cfr.sampled.settings import TableSettings, bytes_text
-from agents.cfr.sampled.table_solver import TableSolver
+from agents.cfr.sampled.settings import WalkSettings, bytes_text
+from agents.cfr.sampled.walk_solver import WalkSolver
 from agents.learning.learner import Task
 
 __all__ = ["SamplingLearner"]
 
 
 class SamplingLearner(SolverLearner):
-    """A solver by samples at school."""
+    """Trains a solver by samples."""
 
-    settings: TableSettings
-    solver: TableSolver
+    settings: WalkSettings
+    solver: WalkSolver
 
-    def __init__(self, task: Task, settings: TableSettings) -> None:
+    def __init__(self, task: Task, settings: WalkSettings) -> None:
         """Say how much memory it takes, and make the tables."""
         super().__init__(task, settings)
         size = settings.table_bytes(task.game)
@@ -32,10 +32,10 @@ class SamplingLearner(SolverLearner):
         self.solver = self._make_solver()
 
     @abstractmethod
-    def _make_solver(self) -> TableSolver: ...
+    def _make_solver(self) -> WalkSolver: ...
 
     def update(self, num_steps: int) -> Mapping[str, float]:
-        """Run so many iterations; what the policy is worth is for each learner to add."""
+        """Run so many iterations; how strong the policy is, is for each learner to add."""
         solver = self.solver
         solver.run(num_steps)
         self.num_steps = solver.iteration

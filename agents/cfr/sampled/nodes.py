@@ -1,16 +1,8 @@
-"""What a sampling solver does at one node, compiled: move on, look up, draw, learn.
-
-Row ``d`` of every array of a :class:`Desk` belongs to the node at depth ``d``. What follows a node
-is copied to the next row, so that the node itself stays as it was. Chance events have no row.
-"""
+"""What a sampling solver does at one node, compiled: move on, look up, draw, learn."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import numpy.typing as npt
-from numba import from_dtype, types
 
 from agents.cfr.sampled.hash_tables import (
     ABSENT,
@@ -19,135 +11,32 @@ from agents.cfr.sampled.hash_tables import (
     first_entry,
     num_entries,
 )
+from agents.cfr.sampled.hooks import NONE
+from agents.cfr.sampled.workspace import BY_HISTORY, BY_INFOSET
 from envs.core.compiling import inlined
-from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.keys import first_key, fold
-from envs.core.rng import Words
-
-__all__ = [
-    "BY_HISTORY",
-    "BY_INFOSET",
-    "CHANCE_ONLY",
-    "DESK",
-    "EXTERNAL",
-    "NONE",
-    "NO_BASELINES",
-    "OUTCOME",
-    "PLAN",
-    "Desk",
-    "action_at",
-    "add_policy",
-    "add_regrets",
-    "begin",
-    "draw",
-    "find_baselines",
-    "look_up",
-    "match_regrets",
-    "mean_value",
-    "play",
-]
-
-EXTERNAL, OUTCOME, CHANCE_ONLY = range(3)
-NO_BASELINES, BY_INFOSET, BY_HISTORY = range(3)
-NONE = -1
-
-PLAN = np.dtype(
-    (
-        np.record,
-        [
-            ("sampling", np.int64),  # EXTERNAL, OUTCOME or CHANCE_ONLY
-            ("is_plus", np.int64),  # regrets below 0 are forgotten
-            ("regret_power", np.float64),  # of the iteration's number, which its regrets count
-            ("average_power", np.float64),  # and its policies in the average
-            ("epsilon", np.float64),  # how often an outcome-sampling traverser plays anything
-            ("baselines", np.int64),  # NO_BASELINES, BY_INFOSET or BY_HISTORY
-            ("baseline_rate", np.float64),  # how far a baseline follows what was last seen
-            ("stops_when_full", np.int64),
-        ],
-    )
-)
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("player", np.int64),  # to move
-            ("first", np.int64),  # entry, NONE when the table has no room for the information set
-            ("num_actions", np.int64),
-            ("baseline", np.int64),  # entry that has the first baseline, NONE without baselines
-            ("at", np.int64),  # the action that is tried, by its rank; NONE when the node is new
-            ("stop", np.int64),  # the rank before which to stop
-            # Outcome sampling: the probability that the traverser explored its way here, and that
-            # of the action that was drawn here.
-            ("explored", np.float64),
-            ("drawn", np.float64),
-            # Chance sampling: the probability that the traverser and the others come here.
-            ("own", np.float64),
-            ("others", np.float64),
-        ],
-    )
-)
-
-
-class Desk(NamedTuple):
-    """Where one thread works."""
-
-    frames: npt.NDArray[Any]
-    states: npt.NDArray[np.uint8]
-    keys: npt.NDArray[np.uint64]
-    """What each player has seen."""
-    actions: npt.NDArray[np.int32]
-    """The legal ones, where the table does not know them."""
-    policies: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
-    """What the traverser gets after each action."""
-    mask: npt.NDArray[np.int8]
-    totals: npt.NDArray[np.float64]
-    rng: Words
-
-    @classmethod
-    def of(cls, game: Game, rng: Words) -> Desk:
-        """Room for the longest game."""
-        facts = game.facts
-        rows = facts.max_length + 1
-        return cls(
-            np.zeros(rows, FRAME),
-            np.zeros((rows, game.state_size), np.uint8),
-            np.zeros((rows, facts.num_players), np.uint64),
-            np.zeros((rows, facts.num_actions), np.int32),
-            np.zeros((rows, facts.num_actions)),
-            np.zeros((rows, facts.num_actions)),
-            np.zeros(facts.num_actions, np.int8),
-            np.zeros(facts.num_players),
-            rng,
-        )
-
-
-DESK = types.NamedTuple(
-    (
-        from_dtype(FRAME)[::1],
-        types.uint8[:, ::1],
-        types.uint64[:, ::1],
-        types.int32[:, ::1],
-        types.float64[:, ::1],
-        types.float64[:, ::1],
-        types.int8[::1],
-        types.float64[::1],
-        types.uint64[::1],
-    ),
-    Desk,
-)
-
+from envs.core.rng import uniform
 
 # ---- moving --------------------------------------------------------------------------------------
 
 
 @inlined
-def settle(kernels, rules, desk, depth, turn):
+def copy_state(source, target):
+    """Copy a state."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@inlined
+def settle(game, work, depth, turn):
     """Play chance in the state at ``depth`` until somebody is to move; who, or OVER."""
-    state, keys = desk.states[depth], desk.keys[depth]
+    kernels, rules = game.kernels, game.rules
+    state, keys = work.states[depth], work.keys[depth]
+    if game.hooks.has_key and game.optional.has_settle:
+        return game.optional.settle(state, rules, work.rng)
     while turn == CHANCE:
-        outcome = kernels.sample(state, rules, desk.rng)
+        outcome = kernels.sample(state, rules, work.rng)
         for player in range(keys.size):
             keys[player] = fold(keys[player], kernels.seen(state, rules, outcome, player))
         kernels.step(state, rules, outcome)
@@ -156,45 +45,56 @@ def settle(kernels, rules, desk, depth, turn):
 
 
 @inlined
-def begin(kernels, rules, root, desk):
-    """Put the start of a game into the first row; who is to move."""
-    state = desk.states[0]
-    for i in range(root.size):
-        state[i] = root[i]
-    for player in range(desk.keys.shape[1]):
-        desk.keys[0, player] = first_key(player)
-    frame = desk.frames[0]
+def begin(game, work):
+    """Put the root into the first row; who is to move."""
+    state = work.states[0]
+    copy_state(work.root, state)
+    for player in range(work.keys.shape[1]):
+        work.keys[0, player] = first_key(player)
+    frame = work.frames[0]
     frame.own = 1.0
     frame.others = 1.0
     frame.explored = 1.0
-    return settle(kernels, rules, desk, 0, kernels.turn(state, rules))
+    return settle(game, work, 0, game.kernels.turn(state, game.rules))
 
 
 @inlined
-def play(kernels, rules, desk, depth, action):
-    """Put what follows the node at ``depth`` into the next row; who is to move there."""
-    state, child = desk.states[depth], desk.states[depth + 1]
-    for i in range(state.size):
-        child[i] = state[i]
+def play(game, work, depth, action):
+    """Put what follows the node at ``depth`` into the next row; who is to move there.
+
+    It is OVER where the walk ends, be it with the game or at a position of the continuation values.
+    """
+    kernels, rules = game.kernels, game.rules
+    state, child = work.states[depth], work.states[depth + 1]
+    copy_state(state, child)
     kernels.step(child, rules, action)
     turn = kernels.turn(child, rules)
-    if turn == OVER:
-        return turn
-    for player in range(desk.keys.shape[1]):
-        token = kernels.seen(state, rules, action, player)
-        desk.keys[depth + 1, player] = fold(desk.keys[depth, player], token)
-    return settle(kernels, rules, desk, depth + 1, turn)
+    if turn == OVER or (turn == CHANCE and game.hooks.has_position):
+        walk = work.walk[0]
+        walk.position = NONE
+        if turn == CHANCE:
+            walk.position = game.hooks.position(child, rules, walk.traverser)
+        if turn == OVER or walk.position != NONE:
+            return np.int64(OVER)
+    if not game.hooks.has_key:
+        for player in range(work.keys.shape[1]):
+            token = kernels.seen(state, rules, action, player)
+            work.keys[depth + 1, player] = fold(work.keys[depth, player], token)
+    return settle(game, work, depth + 1, turn) if turn == CHANCE else turn
 
 
 @inlined
-def find_row(frame, table, key):
-    """Note where the row of an information set is; False if there is none yet."""
-    place = find(table, key)
-    if place == ABSENT:
-        return False
-    frame.first = first_entry(place)
-    frame.num_actions = num_entries(place)
-    return True
+def end_value(game, work, depth):
+    """What the traverser gets where its walk ends; ``totals`` is what everybody has got so far."""
+    walk = work.walk[0]
+    game.kernels.returns(work.states[depth], game.rules, work.totals)
+    value = work.totals[walk.traverser]
+    if walk.position != NONE:
+        value += game.continuation[walk.position]
+    return value
+
+
+# ---- decisions -----------------------------------------------------------------------------------
 
 
 @inlined
@@ -215,30 +115,78 @@ def enter_row(frame, table, key, mask, size, actions):
 
 
 @inlined
-def look_up(kernels, rules, desk, depth, table, player):
-    """Find the row of the node at ``depth``, or enter it."""
-    frame, key = desk.frames[depth], desk.keys[depth, player]
-    frame.player = player
-    if not find_row(frame, table, key):
-        size = kernels.legal(desk.states[depth], rules, desk.mask)
-        enter_row(frame, table, key, desk.mask, size, desk.actions[depth])
+def mark_actions(game, work, depth):
+    """Mark what can be done at ``depth``, by actions or by abstract ones; how much there is."""
+    abstract, mask = work.abstract[depth], work.mask
+    if abstract.size == 0:
+        return game.kernels.legal(work.states[depth], game.rules, mask)
+    size = 0
+    for action in range(mask.size):
+        mask[action] = action < abstract.size and abstract[action] != NONE
+        size += mask[action]
+    return np.int64(size)
 
 
 @inlined
-def find_baselines(desk, depth, book, plan):
-    """Note where the baselines of the node at ``depth`` are; ``book`` is the table that has them.
+def look_up(game, work, depth, table):
+    """Find the row of the node at ``depth``, or enter it."""
+    frame = work.frames[depth]
+    key = work.keys[depth, frame.player]
+    if game.hooks.has_key:
+        state, abstract = work.states[depth], work.abstract[depth]
+        player, numbers = frame.player, work.numbers
+        key = game.hooks.key(state, game.rules, player, numbers, game.tables, abstract)
+    frame.is_abstract = work.abstract.shape[1]
+    place = find(table, key)
+    if place != ABSENT:
+        frame.first = first_entry(place)
+        frame.num_actions = num_entries(place)
+    else:
+        size = mark_actions(game, work, depth)
+        enter_row(frame, table, key, work.mask, size, work.actions[depth])
+
+
+@inlined
+def leave_one(work, depth, action):
+    """Leave a single action at ``depth``, which is in no table."""
+    frame = work.frames[depth]
+    work.actions[depth, 0] = action
+    frame.first = NONE
+    frame.num_actions = 1
+    frame.is_abstract = 0
+
+
+@inlined
+def decide(game, work, depth, table, player, deviations):
+    """Prepare the decision at ``depth``: find its row, and write the policy there."""
+    frame, state, rng = work.frames[depth], work.states[depth], work.rng
+    frame.player = player
+    if deviations > 0.0 and uniform(rng) < deviations:
+        action = game.hooks.deviation(state, game.rules, rng, work.numbers, game.tables)
+        leave_one(work, depth, action)
+    elif work.is_fixed[player]:
+        action = game.hooks.opponent(state, game.rules, rng, work.numbers, game.tables)
+        leave_one(work, depth, action)
+    else:
+        look_up(game, work, depth, table)
+    match_regrets(frame, table, work.policies[depth])
+
+
+@inlined
+def find_baselines(work, depth, baselines, plan):
+    """Note where the baselines of the node at ``depth`` are.
 
     By history, they know what nobody knows: all that the players have seen taken together.
     """
-    frame = desk.frames[depth]
+    frame = work.frames[depth]
     frame.baseline = frame.first if plan.baselines == BY_INFOSET else NONE
     if plan.baselines == BY_HISTORY:
-        key = desk.keys[depth, 0]
-        for player in range(1, desk.keys.shape[1]):
-            key = fold(key, np.int64(desk.keys[depth, player]))
-        place = find(book, key)
+        key = work.keys[depth, 0]
+        for player in range(1, work.keys.shape[1]):
+            key = fold(key, np.int64(work.keys[depth, player]))
+        place = find(baselines, key)
         if place == ABSENT:
-            place = enter(book, key, desk.mask, frame.num_actions)
+            place = enter(baselines, key, work.mask, frame.num_actions)
         if place != ABSENT:
             frame.baseline = first_entry(place)
 
@@ -276,11 +224,14 @@ def draw(policy, size, number):
 
 
 @inlined
-def action_at(frame, desk, depth, table):
-    """The action that is tried in the node at ``depth``."""
+def action_at(work, depth, table, rank):
+    """The action of a rank in the node at ``depth``."""
+    frame = work.frames[depth]
     if frame.first == NONE:
-        return np.int64(desk.actions[depth, frame.at])
-    return np.int64(table.actions[frame.first + frame.at])
+        action = np.int64(work.actions[depth, rank])
+    else:
+        action = np.int64(table.actions[frame.first + rank])
+    return np.int64(work.abstract[depth, action]) if frame.is_abstract else action
 
 
 # ---- learning ------------------------------------------------------------------------------------
@@ -303,7 +254,7 @@ def add_policy(frame, table, policy, weight):
     if frame.first == NONE:
         return
     for i in range(frame.num_actions):
-        table.sums[frame.first + i] += weight * policy[i]
+        table.cumulative_policy[frame.first + i] += weight * policy[i]
 
 
 @inlined

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.sampled.hash_tables import table_bytes
-from agents.cfr.sampled.nodes import (
+from agents.cfr.sampled.workspace import (
     BY_HISTORY,
     BY_INFOSET,
     CHANCE_ONLY,
@@ -22,7 +22,7 @@ from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.options import Options, option
 
-__all__ = ["SamplingSettings", "TableSettings", "bytes_text"]
+__all__ = ["SamplingSettings", "WalkSettings", "bytes_text"]
 
 HISTORIES_PER_INFOSET = 4
 """Room for baselines by history where nobody says how much."""
@@ -46,11 +46,11 @@ _VARIANTS = MappingProxyType(
 )
 
 
-class TableSettings(Options):
-    """How much memory there is, and what to do when it is full.
+class WalkSettings(Options):
+    """How regrets are kept, how much memory there is, and what to do when it is full.
 
     >>> from envs import make_game
-    >>> TableSettings(max_infosets=1000).room(make_game("kuhn_v0"))
+    >>> WalkSettings(max_infosets=1000).room(make_game("kuhn_v0"))
     (1000, 2000)
     """
 
@@ -66,22 +66,40 @@ class TableSettings(Options):
     when_full: str = option(
         "error", choices=("error", "freeze"), help="stop, or learn on with what is in the table"
     )
+    variant: str = option("linear", choices=tuple(_VARIANTS), help="how regrets are kept")
+    pruning: float = option(
+        0.0, low=0.0, high=1.0, help="how often a walk passes hopeless actions over"
+    )
+    threads: int = option(1, low=1, high=64, help="workers; with more than 1, runs differ")
 
     def room(self, game: Game) -> tuple[int, int]:
         """Information sets and entries that there is room for."""
         per_infoset = min(game.facts.num_actions, self.entries_per_infoset)
         return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
 
+    def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
+        """The tables as ``make_table`` wants them: the main one, perhaps one of baselines."""
+        return [(*self.room(game), 0, True)]
+
     def table_bytes(self, game: Game) -> int:
         """How much memory the tables take, all of it from the start."""
-        return table_bytes(*self.room(game))
+        return sum(table_bytes(*sizes) for sizes in self.table_sizes(game))
+
+    def record(self) -> npt.NDArray[Any]:
+        """As one record, for compiled code."""
+        plan = np.zeros(1, PLAN)
+        plan["sampling"] = EXTERNAL
+        plan["stops_when_full"] = self.when_full == "error"
+        plan["pruning"] = self.pruning
+        for name, value in _VARIANTS[self.variant]._asdict().items():
+            plan[name] = value
+        return plan
 
 
-class SamplingSettings(TableSettings):
+class SamplingSettings(WalkSettings):
     """What is drawn, how regrets are kept, and how much memory there is."""
 
     sampling: str = option("external", choices=tuple(SAMPLINGS), help="what is drawn, not walked")
-    variant: str = option("linear", choices=tuple(_VARIANTS), help="how regrets are kept")
     epsilon: float = option(
         0.6, low=0.001, high=1.0, help="outcome sampling: how often the player plays anything"
     )
@@ -94,13 +112,14 @@ class SamplingSettings(TableSettings):
     max_histories: int | None = option(
         None, low=1, high=10**10, help="with baselines of their own (default: 4 an infoset)"
     )
-    threads: int = option(1, low=1, high=64, help="workers; with more than 1, runs differ")
 
     def __post_init__(self) -> None:
-        """Refuse baselines where they change nothing."""
+        """Refuse what changes nothing."""
         super().__post_init__()
         if self.baselines != "none" and self.sampling == "chance":
             raise OptionError("chance sampling draws no actions: baselines must be none")
+        if self.pruning and self.sampling == "outcome":
+            raise OptionError("outcome sampling tries one action at a time: pruning must be 0")
 
     def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
         """The tables as ``make_table`` wants them: the main one, perhaps one of baselines."""
@@ -112,21 +131,13 @@ class SamplingSettings(TableSettings):
         rows = self.max_histories or HISTORIES_PER_INFOSET * infosets
         return [main, (rows, -(-rows * entries // infosets), players, False)]
 
-    def table_bytes(self, game: Game) -> int:
-        """How much memory the tables take, all of it from the start."""
-        return sum(table_bytes(*sizes) for sizes in self.table_sizes(game))
-
     def record(self) -> npt.NDArray[Any]:
         """As one record, for compiled code."""
-        plan = np.zeros(1, PLAN)
-        weights = _VARIANTS[self.variant]
+        plan = super().record()
         plan["sampling"] = SAMPLINGS[self.sampling]
-        plan["stops_when_full"] = self.when_full == "error"
         plan["baselines"] = BASELINES[self.baselines]
         plan["epsilon"] = self.epsilon
         plan["baseline_rate"] = self.baseline_rate
-        for name, value in weights._asdict().items():
-            plan[name] = value
         return plan
 
 

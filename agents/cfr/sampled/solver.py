@@ -30,28 +30,25 @@ table on every iteration.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.passes.thread_team import work_together
 from agents.cfr.response import exploitability
-from agents.cfr.sampled.hash_tables import HashTable, enter_rows, make_table, read_rows, rows_by_key
-from agents.cfr.sampled.nodes import Desk
-from agents.cfr.sampled.settings import SamplingSettings, bytes_text
-from agents.cfr.sampled.table_solver import TableSolver
-from agents.cfr.sampled.walk import TOO_LONG, run_walks
-from agents.cfr.tables import from_policy
+from agents.cfr.sampled.hash_tables import average_rows, enter_rows
+from agents.cfr.sampled.settings import SamplingSettings
+from agents.cfr.sampled.walk_solver import WalkSolver
+from agents.cfr.tree_policies import from_policy
 from agents.policy import Policy, PolicyError
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.rng import stream
 
 __all__ = ["SamplingSolver"]
 
 
-class SamplingSolver(TableSolver):
+class SamplingSolver(WalkSolver):
     """Monte Carlo CFR on any game, any number of players.
 
     Args:
@@ -69,7 +66,15 @@ class SamplingSolver(TableSolver):
     (True, True)
     """
 
-    learning = ("sampling", "variant", "epsilon", "baselines", "baseline_rate", "threads")
+    learning = (
+        "sampling",
+        "variant",
+        "pruning",
+        "epsilon",
+        "baselines",
+        "baseline_rate",
+        "threads",
+    )
     settings: SamplingSettings
 
     def __init__(
@@ -81,36 +86,10 @@ class SamplingSolver(TableSolver):
     ) -> None:
         """Make the tables; nothing is drawn yet."""
         base = SamplingSettings() if settings is None else settings
-        super().__init__(game, SamplingSettings.parse({**_own(base), **changes}))
-        self._plan = self.settings.record()
-        self._roots = np.stack(
-            [game.new_position(number).state for number in range(game.facts.num_openings)]
-        )
-        workers = range(self.settings.threads)
-        self._desks = [Desk.of(game, stream(seed, "mccfr", worker)) for worker in workers]
+        super().__init__(game, seed, SamplingSettings.parse({**_own(base), **changes}))
 
-    def _make_tables(self) -> HashTable:
-        tables = [make_table(*sizes) for sizes in self.settings.table_sizes(self.game)]
-        self._book = tables[-1]
-        """Where baselines are, which may be a table of its own."""
-        return tables[0]
-
-    # ---- iterations ------------------------------------------------------------------------------
-
-    def _run(self, first: int, end: int) -> int:
-        workers = range(len(self._desks))
-        reached = work_together(len(workers), lambda worker: self._work(worker, first, end))
-        if TOO_LONG in reached:
-            raise MasqueradeError(
-                f"{self.game!r} goes on beyond its declared max_length of "
-                f"{self.game.facts.max_length}"
-            )
-        return min(end, *reached)
-
-    def _work(self, worker: int, first: int, end: int) -> int:
-        kernels, rules, desk = self.game.kernels, self.game.rules, self._desks[worker]
-        args = kernels, rules, self._roots, desk, self._table, self._book, self._plan
-        return int(run_walks(*args, first + worker, end, len(self._desks)))
+    def _what(self) -> str:
+        return self.settings.sampling
 
     # ---- what it knows ---------------------------------------------------------------------------
 
@@ -121,23 +100,10 @@ class SamplingSolver(TableSolver):
             tree: of the same game, if its exploitability is wanted.
             notes: how it came about.
         """
-        keys, sizes, entries = rows_by_key(self._table)
-        firsts = np.concatenate([[0], np.cumsum(sizes)])
-        owners = np.repeat(np.arange(len(keys)), sizes)
-        sums = self._table.sums[entries]
-        totals = np.bincount(owners, sums, len(keys))
-        is_reached = totals > 0.0
-        probs = np.where(
-            is_reached[owners],
-            sums / np.where(is_reached, totals, 1.0)[owners],
-            1.0 / sizes[owners],
-        )
-        actions = self._table.actions[entries]
-        policy = Policy(self.game, keys, firsts, actions, probs, is_reached, None, notes)
+        policy = Policy(self.game, *average_rows(self._table), notes=notes)
         if tree is None:
             return policy
-        measured = exploitability(tree, from_policy(tree, policy))
-        return Policy(self.game, keys, firsts, actions, probs, is_reached, measured, notes)
+        return replace(policy, exploitability=exploitability(tree, from_policy(tree, policy)))
 
     def exploitability(self, tree: GameTree) -> float:
         """How much the average policy can lose to best responses, per player."""
@@ -159,38 +125,6 @@ class SamplingSolver(TableSolver):
         facts = self.game.facts
         largest = facts.max_return - facts.min_return
         self._table.regrets[: len(policy.probs)] = weight * largest * policy.probs
-
-    def __repr__(self) -> str:
-        """The game, what is drawn, and the memory."""
-        return (
-            f"SamplingSolver({self.game!r}: {self.settings.sampling}, room for "
-            f"{self.settings.max_infosets:,} information sets in {bytes_text(self.nbytes)})"
-        )
-
-    # ---- checkpoints -----------------------------------------------------------------------------
-
-    def _more_state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"rngs": np.stack([desk.rng for desk in self._desks])}
-        if self.settings.baselines == "none":
-            return state
-        rows = read_rows(self._book)
-        if self._book is not self._table:
-            state |= {"history_keys": rows.keys, "history_sizes": rows.sizes}
-        state["baselines"] = self._book.baselines[rows.entries]
-        return state
-
-    def _more_shapes(self) -> dict[str, tuple[int, ...] | None]:
-        any_shape = dict.fromkeys(self._more_state())
-        return {**any_shape, "rngs": (len(self._desks), *self._desks[0].rng.shape)}
-
-    def _load_more(self, state: dict[str, Any]) -> None:
-        if self._book is not self._table:
-            keys, sizes = state["history_keys"], state["history_sizes"]
-            enter_rows(self._book, keys, sizes, np.zeros(0, np.int32))
-        if self.settings.baselines != "none":
-            self._book.baselines[: len(state["baselines"])] = state["baselines"]
-        for desk, rng in zip(self._desks, state["rngs"], strict=True):
-            desk.rng[:] = rng
 
 
 def _own(settings: SamplingSettings) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 For two players, exactly, over a public tree that is never written down:
 
-* ``shape``: the tree of a round, and where everything lies in the tables;
-* ``passes``: the compiled walk over it;
+* ``shape``: the tree of a round, and where everything lies in the arrays;
+* ``passes`` and ``hand_vectors``: the compiled walk over it;
 * ``iterations``: whole walks, shared by threads;
 * ``rounds``: CFR for one round;
-* ``extraction``: from the tables to the rows of a policy;
-* ``match``: from rounds to the match, and what it is worth;
+* ``extraction``: from the arrays to the rows of a policy;
+* ``match``: from rounds to the match, and its value;
 * ``best_response``: the exploitability of a policy for a whole match;
 * ``keys``: decisions by what matters in a round;
 * ``learner``: all of it as a run of ``train.py``.

@@ -1,28 +1,29 @@
 """How exploitable a policy of Liar's Dice is that goes by rounds: exact, for a whole match.
 
-The policy is put back into the tables of one round after the other, as it is or with its calls
+The policy is put back into the arrays of one round after the other, as it is or with its calls
 moved, and best responses are worked out there.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.abstraction import find_abstraction
 from agents.base import Agent
-from agents.cfr.evaluator import Verdict
+from agents.cfr.evaluator import BestResponseResult
 from agents.games.liars_dice.cfr.extraction import (
     FIELD,
     begin,
     go_on,
     make_field,
     make_rows,
-    num_choices,
+    num_actions_at,
 )
-from agents.games.liars_dice.cfr.keys import RoundCoding, fold_hand
+from agents.games.liars_dice.cfr.keys import RoundAbstraction, fold_hand
 from agents.games.liars_dice.cfr.match import (
     MatchFigures,
     SolvedRound,
@@ -33,7 +34,7 @@ from agents.games.liars_dice.cfr.match import (
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, SHAPE, RoundShape
 from agents.games.liars_dice.odds_ratio import multiply_odds
-from agents.policy import Policy, PolicyAgent, find_coding
+from agents.policy import UNKNOWN, Policy, PolicyAgent, find_row
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -42,7 +43,7 @@ from envs.core.keys import fold
 from envs.core.rng import Words
 from envs.liars_dice import LiarsDice
 
-__all__ = ["CallOdds", "RoundJudge", "judge_match"]
+__all__ = ["CallOdds", "RoundEvaluator", "evaluate_match"]
 
 
 class CallOdds(Protocol):
@@ -71,19 +72,6 @@ _KNOWN = types.NamedTuple(
 
 
 @inlined
-def find_row(keys, key):
-    """The row of a key, or -1."""
-    low, high = 0, keys.size
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < keys.size and keys[low] == key else -1
-
-
-@inlined
 def key_of_bids(field, depth, memory):
     """The key of the last bids, as many as the policy remembers."""
     key = field.keys[0]
@@ -93,7 +81,7 @@ def key_of_bids(field, depth, memory):
 
 
 @inlined
-def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bound, table):
+def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bound, weights):
     """Write one row, its call moved; a row that is not known stays 0, which means uniform."""
     first = shape.first_raise[frame.standing]
     num_raises = shape.first_raise[frame.standing + 1] - first
@@ -113,7 +101,7 @@ def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bou
             prob = moved
         elif call < 1.0:
             prob *= (1.0 - moved) / (1.0 - call)
-        table[frame.place + action * width + h] = prob
+        weights[frame.place + action * width + h] = prob
 
 
 @compiled(
@@ -128,13 +116,13 @@ def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bou
         types.float32[::1],
     )
 )
-def fill_side(shape, player, memory, known, factors, bound, field, table):
+def fill_side(shape, player, memory, known, factors, bound, field, weights):
     """Write what one player of a round does wherever its own choices lead."""
     begin(field)
     depth = 0
     while depth >= 0:
         frame = field.frames[depth]
-        num_actions = num_choices(shape, player, frame)
+        num_actions = num_actions_at(shape, player, frame)
         if num_actions:
             level, factor = shape.levels[frame.standing], factors[frame.standing]
             width = shape.widths[player, level]
@@ -142,7 +130,7 @@ def fill_side(shape, player, memory, known, factors, bound, field, table):
             for h in range(width):
                 if field.has_hand[depth, h]:
                     row = find_row(known.keys, fold_hand(key, field.hands[level, h]))
-                    if row >= 0:
+                    if row != UNKNOWN:
                         fill_row(
                             shape,
                             frame,
@@ -154,58 +142,54 @@ def fill_side(shape, player, memory, known, factors, bound, field, table):
                             num_actions,
                             factor,
                             bound,
-                            table,
+                            weights,
                         )
-        depth = go_on(shape, player, table, field, depth)
+        depth = go_on(shape, player, weights, field, depth)
 
 
-class RoundJudge:
-    """Judges agents of Liar's Dice for two players that go by rounds, however many dice there are.
-
-    >>> RoundJudge(LiarsDice()).form
-    'rounds'
-    """
+class RoundEvaluator:
+    """Evaluates agents of Liar's Dice for two players that go by rounds, with any dice."""
 
     form = "rounds"
 
     def __init__(self, game: Game) -> None:
         """Only Liar's Dice for two players has such rounds."""
         self.game = game
-        self.num_rounds = len(rounds_of(game))
+        self.size_text = f"round by round over {len(rounds_of(game))} rounds"
 
-    def __call__(self, agent: Agent) -> Verdict:
-        """Judge an agent that plays a policy by rounds."""
-        if not isinstance(agent, PolicyAgent) or not agent.table.coding.startswith("round"):
+    def evaluate(self, agent: Agent, *_: Any, **__: Any) -> tuple[BestResponseResult, int]:
+        """Evaluate an agent that plays a policy by rounds; it tells its policy."""
+        if not isinstance(agent, PolicyAgent) or not agent.table.abstraction.startswith("round"):
             raise MasqueradeError(
                 "the game is too large to write down, and it plays no policy by rounds: use "
                 "'evaluate.py best-response'"
             )
-        figures = judge_match(agent.table)
-        return Verdict((figures.value, -figures.value), figures.best_values)
+        figures = evaluate_match(agent.table)
+        return BestResponseResult((figures.value, -figures.value), figures.best_values), 0
 
 
-def judge_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
+def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
     """Value and best responses of a match in which everybody plays a policy.
 
     Args:
         policy: it goes by rounds, as those of ``cfr_rounds`` and ``mccfr_rounds`` do.
-        calls: how everybody departs from it, such as ``lies.leaning.Leaning``.
+        calls: how everybody departs from it.
 
     >>> from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
     >>> from agents.learning.learner import Task
     >>> learner = RoundsLearner(Task(LiarsDice(dice=1), total=100), RoundsSettings())
     >>> figures = learner.update(100)
     >>> policy = learner.player().table
-    >>> abs(judge_match(policy).exploitability - policy.exploitability) < 1e-6
+    >>> abs(evaluate_match(policy).exploitability - policy.exploitability) < 1e-6
     True
     """
-    game, coding = policy.game, find_coding(policy.coding, policy.game)
-    if not isinstance(game, LiarsDice) or not isinstance(coding, RoundCoding):
-        raise MasqueradeError("only policies that go by rounds are judged by rounds")
+    game, abstraction = policy.game, find_abstraction(policy.abstraction, policy.game)
+    if not isinstance(game, LiarsDice) or not isinstance(abstraction, RoundAbstraction):
+        raise MasqueradeError("only policies that go by rounds are evaluated by rounds")
     rounds = {}
     for dice in rounds_of(game):
         solver = RoundSolver(RoundShape(game.options, dice))
-        _fill(solver, game, policy, coding.memory, calls)
+        _fill(solver, game, policy, abstraction.memory, calls)
         solved = SolvedRound(dice, solver.value(), solver.best_values(), make_rows(0, 0))
         rounds[dice] = solved
     figures = match_figures(game, rounds)
@@ -226,4 +210,13 @@ def _fill(
     actions = round_actions(game, shape)
     for player in (0, 1):
         field = make_field(shape, player, actions)
-        fill_side(shape.arrays, player, memory, known, factors, bound, field, solver.tables.sums)
+        fill_side(
+            shape.arrays,
+            player,
+            memory,
+            known,
+            factors,
+            bound,
+            field,
+            solver.arrays.cumulative_policy,
+        )

@@ -1,9 +1,9 @@
-"""From the tables of a round to rows of a policy: only what its player can get into.
+"""From the arrays of a round to rows of a policy: only what its player can get into.
 
 A player who never makes a bid never needs to know what comes after it. So rows are written for the
 hands and bids that the player's own choices lead to, whatever the other does. Actions below a least
 probability are dropped first, because averages keep a trace of everything that was ever tried; the
-table is changed accordingly, so that its exploitability is that of the rows.
+weights are changed accordingly, so that their exploitability is that of the rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from envs.core.kernels import INT
 from envs.core.keys import fold
 from envs.core.rng import Words
 
-__all__ = ["FIELD", "Field", "Rows", "begin", "go_on", "harvest", "make_field", "make_rows"]
+__all__ = ["FIELD", "Field", "Rows", "begin", "extract_policy", "go_on", "make_field", "make_rows"]
 
 NUM_ROWS, NUM_ENTRIES = range(2)
 ZERO = np.float32(0.0)
@@ -68,33 +68,33 @@ FIELD = types.NamedTuple(
 
 
 @inlined
-def drop_small(table, place, width, num_actions, h, least):
+def drop_small(weights, place, width, num_actions, h, least):
     """Make 0 of what is improbable for one hand; returns the total that remains."""
     total = ZERO
     largest = ZERO
     for action in range(num_actions):
-        weight = table[place + action * width + h]
+        weight = weights[place + action * width + h]
         total += weight
         largest = max(largest, weight)
     limit = min(least * total, largest)
     kept = ZERO
     for action in range(num_actions):
         at = place + action * width + h
-        if table[at] < limit:
-            table[at] = ZERO
-        kept += table[at]
+        if weights[at] < limit:
+            weights[at] = ZERO
+        kept += weights[at]
     return kept
 
 
 @inlined
-def write_row(shape, field, frame, table, width, num_actions, h, key, total, rows, counts):
+def write_row(shape, field, frame, weights, width, num_actions, h, key, total, rows, counts):
     """One hand at one node; a row without a known probability is left out."""
     entry = counts[NUM_ENTRIES]
     first = shape.first_raise[frame.standing]
     num_raises = shape.first_raise[frame.standing + 1] - first
     num_kept = 0
     for action in range(num_actions):
-        weight = table[frame.place + action * width + h]
+        weight = weights[frame.place + action * width + h]
         if weight > ZERO:
             if rows.actions.size:
                 standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
@@ -112,7 +112,7 @@ def write_row(shape, field, frame, table, width, num_actions, h, key, total, row
 
 
 @inlined
-def get_below(shape, player, frame, table, width, has_hand, below):
+def get_below(shape, player, frame, weights, width, has_hand, below):
     """Which hands the player can still have after the raise that is looked at; False if none."""
     after = shape.raises[shape.first_raise[frame.standing] + frame.child]
     before_level, after_level = shape.levels[frame.standing], shape.levels[after]
@@ -122,7 +122,7 @@ def get_below(shape, player, frame, table, width, has_hand, below):
     is_possible = False
     for h in range(width):
         at = frame.place + frame.child * width + h
-        if has_hand[h] and (frame.mover != player or table[at] > ZERO):
+        if has_hand[h] and (frame.mover != player or weights[at] > ZERO):
             below[kinds[h]] = 1
             is_possible = True
     return is_possible
@@ -138,8 +138,8 @@ def begin(field):
 
 
 @inlined
-def go_on(shape, player, table, field, depth):
-    """Go to the next node that the player's choices in ``table`` lead to; returns its depth."""
+def go_on(shape, player, weights, field, depth):
+    """Go to the next node that the player's choices in ``weights`` lead to; returns its depth."""
     frame = field.frames[depth]
     first = shape.first_raise[frame.standing]
     width = shape.widths[player, shape.levels[frame.standing]]
@@ -147,7 +147,7 @@ def go_on(shape, player, table, field, depth):
     if frame.child >= shape.first_raise[frame.standing + 1] - first:
         return depth - 1
     has_hand, below = field.has_hand[depth], field.has_hand[depth + 1]
-    if not get_below(shape, player, frame, table, width, has_hand, below):
+    if not get_below(shape, player, frame, weights, width, has_hand, below):
         return depth
     after = shape.raises[first + frame.child]
     child = field.frames[depth + 1]
@@ -160,7 +160,7 @@ def go_on(shape, player, table, field, depth):
 
 
 @inlined
-def num_choices(shape, player, frame):
+def num_actions_at(shape, player, frame):
     """How many actions the player has at a node that the walk comes to; 0 elsewhere."""
     num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
     if frame.child != NOT_BEGUN or frame.mover != player or num_raises == 0:
@@ -169,23 +169,33 @@ def num_choices(shape, player, frame):
 
 
 @compiled(types.void(SHAPE, INT, types.float32[::1], types.float32, FIELD, _ROWS, types.int64[::1]))
-def harvest_side(shape, player, table, least, field, rows, counts):
+def extract_side(shape, player, weights, least, field, rows, counts):
     """Write, or with empty arrays just count, the rows of one player."""
     begin(field)
     depth = 0
     while depth >= 0:
         frame = field.frames[depth]
-        num_actions = num_choices(shape, player, frame)
+        num_actions = num_actions_at(shape, player, frame)
         if num_actions:
             width = shape.widths[player, shape.levels[frame.standing]]
             key = field.keys[depth]
             for h in range(width):
                 if field.has_hand[depth, h]:
-                    total = drop_small(table, frame.place, width, num_actions, h, least)
+                    total = drop_small(weights, frame.place, width, num_actions, h, least)
                     write_row(
-                        shape, field, frame, table, width, num_actions, h, key, total, rows, counts
+                        shape,
+                        field,
+                        frame,
+                        weights,
+                        width,
+                        num_actions,
+                        h,
+                        key,
+                        total,
+                        rows,
+                        counts,
                     )
-        depth = go_on(shape, player, table, field, depth)
+        depth = go_on(shape, player, weights, field, depth)
 
 
 def make_rows(num_rows: int, num_entries: int) -> Rows:
@@ -199,7 +209,7 @@ def make_rows(num_rows: int, num_entries: int) -> Rows:
 
 
 def make_field(shape: RoundShape, player: int, actions: npt.NDArray[np.int32]) -> Field:
-    """What a walk of one player needs; ``actions`` as for :func:`harvest`."""
+    """What a walk of one player needs; ``actions`` as for :func:`extract_policy`."""
     depth, width = shape.longest_bidding + 2, int(shape.arrays.widths.max())
     hands = np.zeros((len(shape.alive), width, shape.options.faces), np.int64)
     for level, kinds in enumerate(shape.hands[player]):
@@ -219,10 +229,10 @@ def make_field(shape: RoundShape, player: int, actions: npt.NDArray[np.int32]) -
     return field
 
 
-def harvest(
+def extract_policy(
     shape: RoundShape,
     player: int,
-    table: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float32],
     least: float,
     actions: npt.NDArray[np.int32],
 ) -> Rows:
@@ -231,14 +241,14 @@ def harvest(
     Args:
         shape: the round.
         player: 0 for the opener.
-        table: weights of the average policy; small ones are made 0.
+        weights: of the average policy; small ones are made 0.
         least: the least probability that is kept.
         actions: what the match calls each bid, with the call in place 0.
     """
     field = make_field(shape, player, actions)
     counts = np.zeros(2, np.int64)
-    harvest_side(shape.arrays, player, table, least, field, make_rows(0, 0), counts)
+    extract_side(shape.arrays, player, weights, least, field, make_rows(0, 0), counts)
     rows = make_rows(*counts.tolist())
     counts[:] = 0
-    harvest_side(shape.arrays, player, table, least, field, rows, counts)
+    extract_side(shape.arrays, player, weights, least, field, rows, counts)
     return rows

@@ -1,7 +1,7 @@
 """Whole walks and iterations over a round of Liar's Dice, shared by threads.
 
-The numbers are the same for any number of threads: tasks have their own parts of the tables, and
-their gains are taken up in the same order, whoever did them.
+The numbers are the same for any number of threads: tasks have their own parts of the arrays, and
+their values are taken up in the same order, whoever did them.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
-from agents.cfr.passes.thread_team import CREW, NONE, SIZE, give_out, meet, take
+from agents.cfr.passes.thread_team import NONE, SIZE, THREAD_TEAM, barrier, give_out, take
 from agents.cfr.variants import SETTINGS_TYPE, average_weight, discount
 from agents.games.liars_dice.cfr.passes import (
     CUT,
     LEARN,
     NO_CUT,
+    ROUND_ARRAYS,
     SCOUT,
     SCRATCH,
-    TABLES,
     TASKS,
     WEIGHTS,
     walk,
@@ -44,7 +44,7 @@ def begin_at_root(priors, player, scratch):
 
 
 @inlined
-def do_task(shape, player, policy, sums, scratch, tasks, task, record, purpose):
+def do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose):
     """Walk the subtree of a task."""
     begun, frame = tasks.frames[task], scratch.frames[0]
     frame.place = begun.place
@@ -53,59 +53,63 @@ def do_task(shape, player, policy, sums, scratch, tasks, task, record, purpose):
     level = shape.levels[begun.standing]
     for h in range(shape.widths[1 - player, level]):
         scratch.reach[0, h] = tasks.reach[task, h]
-    walk(shape, player, policy, sums, scratch, tasks, NO_CUT, record, purpose)
+    walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
     for h in range(shape.widths[player, level]):
-        tasks.gains[task, h] = scratch.gains[0, h]
+        tasks.cf_values[task, h] = scratch.cf_values[0, h]
 
 
 _WALK = SHAPE, _PRIORS, INT, _FLOATS, _FLOATS, SCRATCH, TASKS
 
 
-@compiled(types.void(*_WALK, _WEIGHTS, INT, CREW, INT))
-def walk_round(shape, priors, player, policy, sums, scratch, tasks, record, purpose, crew, worker):
-    """Do a worker's share of a walk of the whole round; worker 0 has the gains in its row 0."""
-    if crew[SIZE] == 1:
+@compiled(types.void(*_WALK, _WEIGHTS, INT, THREAD_TEAM, INT))
+def walk_round(
+    shape, priors, player, policy, cumulative_policy, scratch, tasks, record, purpose, team, worker
+):
+    """Do a worker's share of a walk of the whole round; worker 0 has the values in its row 0."""
+    if team[SIZE] == 1:
         begin_at_root(priors, player, scratch)
-        walk(shape, player, policy, sums, scratch, tasks, NO_CUT, record, purpose)
+        walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
         return
     if worker == 0:
         begin_at_root(priors, player, scratch)
-        give_out(crew, walk(shape, player, policy, sums, scratch, tasks, CUT, record, SCOUT))
-    meet(crew)
-    task = take(crew)
+        give_out(
+            team, walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, SCOUT)
+        )
+    barrier(team)
+    task = take(team)
     while task != NONE:
-        do_task(shape, player, policy, sums, scratch, tasks, task, record, purpose)
-        task = take(crew)
-    meet(crew)
+        do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose)
+        task = take(team)
+    barrier(team)
     if worker == 0:
         begin_at_root(priors, player, scratch)
-        walk(shape, player, policy, sums, scratch, tasks, CUT, record, purpose)
+        walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, purpose)
 
 
 @compiled(
     types.void(
         SHAPE,
         _PRIORS,
-        TABLES,
+        ROUND_ARRAYS,
         SCRATCH,
         TASKS,
         _WEIGHTS,
         SETTINGS_TYPE,
-        CREW,
+        THREAD_TEAM,
         INT,
         INT,
         INT,
     )
 )
 def run_rounds(
-    shape, priors, tables, scratch, tasks, record, variant, crew, worker, done, num_iterations
+    shape, priors, arrays, scratch, tasks, record, variant, team, worker, done, num_iterations
 ):
     """Do a worker's share of so many iterations after ``done`` earlier ones."""
     weights, settings = record[0], variant[0]
     for t in range(done + 1, done + num_iterations + 1):
         for player in range(2):
-            weights.keep_gain = discount(t, settings.alpha)
-            weights.keep_loss = discount(t, settings.beta)
+            weights.keep_positive = discount(t, settings.alpha)
+            weights.keep_negative = discount(t, settings.beta)
             # Player 1 meets the opener's policy of the next iteration, which is already there.
             weights.average = average_weight(t + player, settings)
             weights.prunes = settings.alpha == np.inf and abs(settings.beta) == np.inf
@@ -113,12 +117,12 @@ def run_rounds(
                 shape,
                 priors,
                 player,
-                tables.regrets,
-                tables.sums,
+                arrays.regrets,
+                arrays.cumulative_policy,
                 scratch,
                 tasks,
                 record,
                 LEARN,
-                crew,
+                team,
                 worker,
             )

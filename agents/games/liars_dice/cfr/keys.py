@@ -31,27 +31,26 @@ from envs.liars_dice import (
 
 __all__ = [
     "ALL_BIDS",
-    "RoundCoding",
+    "SCRATCH_SIZE",
+    "RoundAbstraction",
     "fold_hand",
     "fold_table",
-    "is_alive",
+    "lowest_alive",
     "round_key",
 ]
 
 ALL_BIDS = 10_000
 """A memory that no round fills."""
 _SALT = 77
-_SCRATCH = 16
+SCRATCH_SIZE = 16
 
 
 @helper
-def is_alive(r, num_in_play, bid, face):
-    """Whether a face can still decide the round, when ``bid`` stands."""
-    if bid == NO_BID or face == r.wild_face:
-        return True
-    if r.raising == COUNT_FIRST and bid_count(r, bid) < num_in_play:
-        return True
-    return face >= bid_face(r, bid)
+def lowest_alive(r, num_in_play, bid):
+    """The lowest face that can still be bid when ``bid`` stands; those below it are dead."""
+    if bid == NO_BID or (r.raising == COUNT_FIRST and bid_count(r, bid) < num_in_play):
+        return 1
+    return bid_face(r, bid)
 
 
 @helper
@@ -82,23 +81,19 @@ def fold_hand(key, hand):
 
 
 @helper
-def fold_round(key, s, r, player, memory, hand):
-    """Add the last ``memory`` bids and the hand to the key of a round; ``hand`` is for scratch."""
-    num_bids = 0
-    for bid in range(r.liar):
-        num_bids += s.was_bid[bid]
-    for bid in range(r.liar):
+def fold_bids(key, s, memory):
+    """Add the last ``memory`` bids of the round to a key."""
+    # Bids have rising numbers: the last is the highest.
+    first, num_found, bid = s.bid + 1, 0, s.bid
+    while bid >= 0 and num_found < memory:
         if s.was_bid[bid]:
-            if num_bids <= memory:
-                key = fold(key, 1 + bid)
-            num_bids -= 1
-    for face in range(r.faces):
-        hand[face] = 0
-    for die in range(s.dice_left[player]):
-        face = s.dice[player, die]
-        if is_alive(r, s.num_in_play, s.bid, face):
-            hand[face - 1] += 1
-    return fold_hand(key, hand)
+            num_found += 1
+            first = bid
+        bid -= 1
+    for bid in range(first, s.bid + 1):
+        if s.was_bid[bid]:
+            key = fold(key, 1 + bid)
+    return key
 
 
 @compiled(types.uint64(types.uint8[::1], RULES_TYPE, INT, INT, types.int64[::1]))
@@ -110,10 +105,19 @@ def round_key(state, rules, player, memory, scratch):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     others, hand = scratch[: r.num_players - 1], scratch[r.num_players - 1 :][: r.faces]
+    seat = player
     for i in range(others.size):
-        others[i] = s.dice_left[(player + 1 + i) % r.num_players]
-    key = fold_table(s.dice_left[player], others)
-    return fold_round(key, s, r, player, memory, hand)
+        seat = seat + 1 if seat + 1 < r.num_players else 0
+        others[i] = s.dice_left[seat]
+    key = fold_bids(fold_table(s.dice_left[player], others), s, memory)
+    for face in range(r.faces):
+        hand[face] = 0
+    lowest = lowest_alive(r, s.num_in_play, s.bid)
+    for die in range(s.dice_left[player]):
+        face = s.dice[player, die]
+        if face >= lowest or face == r.wild_face:
+            hand[face - 1] += 1
+    return fold_hand(key, hand)
 
 
 @compiled(
@@ -132,13 +136,13 @@ def round_keys(worlds, rules, seats, memory, scratch, keys):
         keys[i] = round_key(worlds[i], rules, seats[i], memory, scratch)
 
 
-class RoundCoding:
+class RoundAbstraction:
     """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
 
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Only Liar's Dice has rounds of this kind."""
         if game.id != "liars_dice_v0":
-            raise MasqueradeError(f"rounds are coded for liars_dice_v0, not for {game.id}")
+            raise MasqueradeError(f"abstraction 'round' is for liars_dice_v0, not for {game.id}")
         self.memory = memory
 
     def __repr__(self) -> str:
@@ -148,6 +152,6 @@ class RoundCoding:
     def __call__(self, views: Views) -> Words:
         """The key of every row; of the worlds, only what the mover knows is read."""
         keys = np.empty(len(views), np.uint64)
-        scratch = np.zeros(_SCRATCH, np.int64)
+        scratch = np.zeros(SCRATCH_SIZE, np.int64)
         round_keys(views.worlds(), views.game.rules, views.seats, self.memory, scratch, keys)
         return keys

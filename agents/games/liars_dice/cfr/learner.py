@@ -1,8 +1,8 @@
 """Rounds of Liar's Dice as a run of ``train.py``: one after the other, those with few dice first.
 
-Every round gets the same number of iterations. When it is done its policy is kept and its tables
+Every round gets the same number of iterations. When it is done its policy is kept and its arrays
 are let go, so that memory holds one round at a time. Checkpoints are small at the end of a round;
-within one they hold its tables, up to 3 GB for five dice against five.
+within one they hold its arrays, up to 3 GB for five dice against five.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RoundsSettings(Options):
         1e-3, low=0.0, high=0.5, help="actions of the average policy below this are dropped"
     )
     max_gb: float = option(
-        8.0, low=0.001, high=1e6, help="largest tables, in GB; those of finished rounds are let go"
+        8.0, low=0.001, high=1e6, help="largest arrays, in GB; those of finished rounds are let go"
     )
     threads: int = option(2, low=1, high=64, help="threads; the result does not depend on them")
 
@@ -134,7 +134,7 @@ class RoundsLearner(PolicyLearner):
         )
 
     def state_dict(self) -> State:
-        """Policies of solved rounds, and the tables of the one at work."""
+        """Policies of solved rounds, and the arrays of the one at work."""
         state: State = {"num_steps": self.num_steps, "figures": []}
         for dice, solved in self.solved.items():
             state["figures"].append([*dice, solved.value, *solved.best_values])
@@ -154,6 +154,6 @@ class RoundsLearner(PolicyLearner):
             solved = SolvedRound((first, second), value, (best[0], best[1]), rows)
             self.solved[solved.dice] = solved
         self._solver = None
-        tables = part(state, "solver.")
-        if tables:
-            self._current().load_state_dict(tables)
+        arrays = part(state, "solver.")
+        if arrays:
+            self._current().load_state_dict(arrays)

@@ -1,7 +1,7 @@
 """A whole match of Liar's Dice between two players, from solved rounds.
 
 What is at stake in a round is one die, the opener's or the other's, so a round is played for one of
-two continuations. Whatever these are worth, the best one can do is to win the round as often as
+two continuations. Whatever their values, the best one can do is to win the round as often as
 possible: rounds can be solved by themselves, and the match follows from how often they are won.
 
 The same holds for a best response to such a player. So the exploitability of the whole match is
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.liars_dice.cfr.extraction import Rows, harvest
+from agents.games.liars_dice.cfr.extraction import Rows, extract_policy
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.policy import Policy
@@ -41,7 +41,7 @@ Dice = tuple[int, int]
 
 
 class SolvedRound(NamedTuple):
-    """One round's policy and what it is worth; values are from -1 to 1."""
+    """One round's policy and its values, which are from -1 to 1."""
 
     dice: Dice
     value: float
@@ -72,13 +72,13 @@ def rounds_of(game: Game) -> list[Dice]:
     if game.options.single_round:
         openers = [first] if isinstance(first, int) else [0, 1]
         return sorted({(seats[seat], seats[1 - seat]) for seat in openers})
-    pairs = {
+    rounds = {
         (own, other)
         for seat in (0, 1)
         for own in range(1, seats[seat] + 1)
         for other in range(1, seats[1 - seat] + 1)
     }
-    return sorted(pairs, key=lambda dice: (sum(dice), dice))
+    return sorted(rounds, key=lambda dice: (sum(dice), dice))
 
 
 def round_actions(game: LiarsDice, shape: RoundShape) -> npt.NDArray[np.int32]:
@@ -90,9 +90,9 @@ def round_actions(game: LiarsDice, shape: RoundShape) -> npt.NDArray[np.int32]:
 
 def finish_round(solver: RoundSolver, game: LiarsDice, least: float) -> SolvedRound:
     """The policy of a round that has been solved, without improbable actions."""
-    table = solver.tables.sums.copy()
+    table = solver.arrays.cumulative_policy.copy()
     actions = round_actions(game, solver.shape)
-    sides = [harvest(solver.shape, player, table, least, actions) for player in (0, 1)]
+    sides = [extract_policy(solver.shape, player, table, least, actions) for player in (0, 1)]
     rows = Rows(*(np.concatenate(arrays) for arrays in zip(*sides, strict=True)))
     return SolvedRound(solver.shape.dice, solver.value(table), solver.best_values(table), rows)
 
@@ -125,7 +125,7 @@ def sort_rows(rows: Rows) -> Rows:
 
 
 class MatchFigures(NamedTuple):
-    """What a match is worth, from -1 to 1."""
+    """Values of a match, from -1 to 1."""
 
     value: float
     """To the player in seat 0, who plays against the same policy."""
@@ -156,15 +156,15 @@ def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigure
 def _seat_value(
     game: LiarsDice, seat: int, opening: Mapping[Dice, float], answering: Mapping[Dice, float]
 ) -> float:
-    """What a match is worth to a seat, given what rounds are that it opens or answers."""
+    """The value of a match for a seat, given those of the rounds that it opens or answers."""
     seats = game.options.dice_by_seat
     is_single, pays_dice = game.options.single_round, game.options.rewards == "dice"
 
     @cache
     def value(own: int, other: int, is_opener: bool) -> float:
-        gain = opening[own, other] if is_opener else answering[other, own]
+        of_round = opening[own, other] if is_opener else answering[other, own]
         if is_single:
-            return gain
+            return of_round
         won = 0.0 if pays_dice else 1.0
         lost = -won
         if other > 1:
@@ -173,7 +173,7 @@ def _seat_value(
             lost = value(own - 1, other, True)
         if pays_dice:
             won, lost = won + 1.0, lost - 1.0
-        chance = (1.0 + gain) / 2.0
+        chance = (1.0 + of_round) / 2.0
         return chance * won + (1.0 - chance) * lost
 
     first = game.options.first_player

@@ -1,9 +1,9 @@
 """Decisions of Liar's Dice by odds, for tables with so many dice that bids cannot be told apart.
 
 With 30 dice on the table there are 180 bids and hundreds of hands. What matters of them is how
-likely bids are, given the own dice and fair hidden ones. So *choices* are made here instead of
-bids: to call, or one of a few raises that the hand and the standing bid lead to. A choice is always
-a legal action, and two of them may come to the same one.
+likely bids are, given the own dice and fair hidden ones. So there are *abstract actions* here
+instead of bids: to call, or one of a few raises that the hand and the standing bid lead to. Each
+stands for a legal action, and two may stand for the same one.
 
 =============  ====================================================================================
 ``CALL``       liar
@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.abstraction import Coded
+from agents.abstraction import AbstractViews
 from agents.games.liars_dice.cfr.keys import ALL_BIDS
 from agents.games.liars_dice.rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
 from envs.core.compiling import compiled, helper
@@ -54,10 +54,10 @@ from envs.liars_dice import (
 __all__ = [
     "CALL",
     "LIKELIEST",
-    "NUM_CHOICES",
+    "NUM_ABSTRACT",
     "SPOT",
-    "OddsCoding",
-    "find_choices",
+    "OddsAbstraction",
+    "find_actions",
     "make_chances",
     "odd_raise",
     "odds_key",
@@ -65,7 +65,7 @@ __all__ = [
 ]
 
 CALL, LIKELIEST, HIGHER, BOLD, LOWEST, SAME_FACE, LAST_FACE, BLUFF, OTHER = range(9)
-NUM_CHOICES = 9
+NUM_ABSTRACT = 9
 
 SPOT = np.dtype(
     (
@@ -95,10 +95,10 @@ Chances = npt.NDArray[np.float64]
 def make_chances(game: Game) -> Chances:
     """How likely it is that enough of the hidden dice fit: see ``count_chances``.
 
-    The first axis is for faces with and without the help of a wild one.
+    For faces without and with the help of a wild one, all in one row.
     """
     r = game.rules.view(RULES)[0]
-    return np.stack([count_chances(int(r.faces), k, int(r.num_dice)) for k in (1, 2)])
+    return np.ravel([count_chances(int(r.faces), k, int(r.num_dice)) for k in (1, 2)])
 
 
 # ---- bids ----------------------------------------------------------------------------------------
@@ -138,7 +138,9 @@ def chance_of(r, spot, chances, count, face, side):
     """How likely a bid is true (``AT_LEAST``) or false (``FEWER``), given the own dice."""
     help_of_wild = ALONE if r.wild_face == 0 or r.wild_face == face else WITH_WILD
     num_needed = max(count - num_fitting(r, spot, face), 0)
-    return chances[help_of_wild, side, spot.num_in_play - spot.num_own, num_needed]
+    size = r.num_dice + 1
+    num_hidden = spot.num_in_play - spot.num_own
+    return chances[((help_of_wild * 2 + side) * size + num_hidden) * size + num_needed]
 
 
 @helper
@@ -204,47 +206,47 @@ def rule_action(r, spot, chances):
     return np.int64(r.liar) if rule_calls(r, spot, chances, likeliest) else np.int64(likeliest)
 
 
-# ---- choices and keys ----------------------------------------------------------------------------
+# ---- abstract actions and keys -------------------------------------------------------------------
 
 
 @helper
-def find_choices(r, spot, chances, choices):
-    """Write the action that each choice comes to; where no raise is left, all of them call."""
+def find_actions(r, spot, chances, actions):
+    """Write what each abstract action stands for; where no raise is left, all of them call."""
     likeliest = likeliest_raise(r, spot, chances, 0)
-    for choice in range(NUM_CHOICES):
-        choices[choice] = r.liar if likeliest == NO_BID else likeliest
-    choices[CALL] = r.liar
+    for action in range(NUM_ABSTRACT):
+        actions[action] = r.liar if likeliest == NO_BID else likeliest
+    actions[CALL] = r.liar
     if likeliest == NO_BID:
         return
     count, face = bid_count(r, likeliest), bid_face(r, likeliest)
     if count < spot.num_in_play:
-        choices[HIGHER] = make_bid(r, count + 1, face)
+        actions[HIGHER] = make_bid(r, count + 1, face)
     while (
         count < spot.num_in_play and chance_of(r, spot, chances, count + 1, face, AT_LEAST) >= EVEN
     ):
         count += 1
-    choices[BOLD] = make_bid(r, count, face)
+    actions[BOLD] = make_bid(r, count, face)
     other = likeliest_raise(r, spot, chances, face)
     if other != NO_BID:
-        choices[OTHER] = other
+        actions[OTHER] = other
     if spot.bid != NO_BID and bid_count(r, spot.bid) < spot.num_in_play:
-        choices[SAME_FACE] = make_bid(r, bid_count(r, spot.bid) + 1, bid_face(r, spot.bid))
-    find_low_raises(r, spot, choices)
+        actions[SAME_FACE] = make_bid(r, bid_count(r, spot.bid) + 1, bid_face(r, spot.bid))
+    find_low_raises(r, spot, actions)
 
 
 @helper
-def find_low_raises(r, spot, choices):
-    """Write those choices that do not ask how likely they are."""
+def find_low_raises(r, spot, actions):
+    """Write those raises that do not ask how likely they are."""
     fewest = spot.num_own + 1
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
         count = lowest_count(r, spot.bid, face)
         if count <= spot.num_in_play:
             bid = make_bid(r, count, face)
-            choices[LOWEST] = min(choices[LOWEST], bid)
-            choices[LAST_FACE] = bid
+            actions[LOWEST] = min(actions[LOWEST], bid)
+            actions[LAST_FACE] = bid
             if num_fitting(r, spot, face) <= fewest:
                 fewest = num_fitting(r, spot, face)
-                choices[BLUFF] = bid
+                actions[BLUFF] = bid
 
 
 @helper
@@ -261,9 +263,9 @@ def bucket(chance):
 
 
 @helper
-def odds_key(r, spot, chances, choices):
-    """The key of a decision, once its choices are found."""
-    likeliest = NO_BID if choices[LIKELIEST] == r.liar else choices[LIKELIEST]
+def odds_key(r, spot, chances, actions):
+    """The key of a decision, once its abstract actions are found."""
+    likeliest = NO_BID if actions[LIKELIEST] == r.liar else actions[LIKELIEST]
     code = spot.num_own * 8 + spot.num_players
     if spot.bid == NO_BID:
         code = code * 4 + OPENS
@@ -300,12 +302,13 @@ def look(s, r, seat, memory, spot):
     spot.bid = s.bid
     spot.num_on_face = 0
     # Bids have rising numbers: the last is the highest.
-    for i in range(r.liar):
-        bid = r.liar - 1 - i
+    bid = s.bid
+    while bid >= 0 and spot.num_on_face < memory:
         if s.was_bid[bid]:
-            if spot.num_on_face == memory or bid_face(r, bid) != bid_face(r, s.bid):
+            if bid_face(r, bid) != bid_face(r, s.bid):
                 break
             spot.num_on_face += 1
+        bid -= 1
 
 
 @compiled(
@@ -314,41 +317,41 @@ def look(s, r, seat, memory, spot):
         RULES_TYPE,
         types.int64[::1],
         INT,
-        types.float64[:, :, :, ::1],
+        types.float64[::1],
         from_dtype(SPOT)[::1],
         types.uint64[::1],
         types.int32[:, ::1],
         types.int64[::1],
     )
 )
-def code_views(worlds, rules, seats, memory, chances, spots, keys, choices, fallbacks):
-    """The keys of many decisions, what their choices come to, and what the rule would do."""
+def abstract_views(worlds, rules, seats, memory, chances, spots, keys, actions, fallbacks):
+    """Keys of many decisions, what abstract actions stand for, and what the rule would do."""
     r = rules.view(RULES)[0]
     spot = spots[0]
     for i in range(keys.size):
         look(worlds[i].view(STATE)[0], r, seats[i], memory, spot)
-        find_choices(r, spot, chances, choices[i])
-        keys[i] = odds_key(r, spot, chances, choices[i])
+        find_actions(r, spot, chances, actions[i])
+        keys[i] = odds_key(r, spot, chances, actions[i])
         fallbacks[i] = rule_action(r, spot, chances)
 
 
-class OddsCoding:
-    """Views of Liar's Dice to keys and choices; it counts up to ``memory`` bids on a face.
+class OddsAbstraction:
+    """Views of Liar's Dice by odds; it counts up to ``memory`` bids on a face.
 
     >>> from envs.core import Batch, new_rng
     >>> from envs.liars_dice import LiarsDice
     >>> game = LiarsDice(num_players=6)
     >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
     >>> batch.begin(rows, rows)
-    >>> choices = OddsCoding(game).code(batch.views(rows)).choices[0]
-    >>> [game.action_text(None, int(action)) for action in choices]
+    >>> actions = OddsAbstraction(game).abstract(batch.views(rows)).actions[0]
+    >>> [game.action_text(None, int(action)) for action in actions]
     ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
     """
 
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Work out every chance that can come up in this game."""
         if game.id != "liars_dice_v0":
-            raise MasqueradeError(f"odds are coded for liars_dice_v0, not for {game.id}")
+            raise MasqueradeError(f"abstraction 'odds' is for liars_dice_v0, not for {game.id}")
         self.memory = memory
         self._chances = make_chances(game)
 
@@ -358,18 +361,18 @@ class OddsCoding:
 
     def __call__(self, views: Views) -> Words:
         """The key of every row; of the worlds, only what the mover knows is read."""
-        return self.code(views).keys
+        return self.abstract(views).keys
 
-    def code(self, views: Views) -> Coded:
-        """Keys, the action that each choice comes to, and what ``liars_dice_rule`` would do.
+    def abstract(self, views: Views) -> AbstractViews:
+        """Keys, what each abstract action stands for, and what ``liars_dice_rule`` would do.
 
-        A call that nobody can make, before the first bid, is among the choices: no key has it.
+        A call that nobody can make, before the first bid, is among them: no key has it.
         """
-        coded = Coded(
+        found = AbstractViews(
             np.empty(len(views), np.uint64),
-            np.empty((len(views), NUM_CHOICES), np.int32),
+            np.empty((len(views), NUM_ABSTRACT), np.int32),
             np.empty(len(views), np.int64),
         )
         args = self.memory, self._chances, np.zeros(1, SPOT)
-        code_views(views.worlds(), views.game.rules, views.seats, *args, *coded)
-        return coded
+        abstract_views(views.worlds(), views.game.rules, views.seats, *args, *found)
+        return found

@@ -1,19 +1,20 @@
 """The walk over the public tree of a round, compiled.
 
 One walk is for one *player*: it carries the chances with which the *other* holds each hand and has
-made the bids so far (its reach) down the tree, and what the player's hands gain up again.
+made the bids so far (its reach) down the tree, and the counterfactual values of the player's hands
+up again.
 
-* Where the other is to move, its policy is read from a table of weights, each at least 0 or taken
-  as such; regrets and sums of policies are both such tables.
-* Where the player is to move, what is done with the gains depends on the purpose: learn from them
+* Where the other is to move, its policy is read from an array of weights, each at least 0 or taken
+  as such; regrets and the cumulative policy are both such arrays.
+* Where the player is to move, what is done with the values depends on the purpose: learn from them
   (``LEARN``), take the best (``RESPOND``), or take what the player's policy gets (``EVALUATE``).
 
-Subtrees that the other never reaches are left out. All gains there are 0, so without discounts they
-would change nothing.
+Subtrees that the other never reaches are left out. All values there are 0, so without discounts
+they would change nothing.
 
 For several threads the walk is cut at a depth: a first one (``SCOUT``) writes down what is to be
-done below, anybody does these tasks in any order, each in its own part of the tables, and a last
-walk over the top takes up their gains (see ``iterations``).
+done below, anybody does these tasks in any order, each in its own part of the arrays, and a last
+walk over the top takes up their values (see ``iterations``).
 """
 
 from __future__ import annotations
@@ -24,8 +25,18 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from agents.games.liars_dice.cfr.hand_vectors import (
+    TINY,
+    ZERO,
+    add_weights,
+    learn,
+    pay_call,
+    share,
+    take_best,
+    take_share,
+)
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, SHAPE
-from envs.core.compiling import compiled, helper, inlined, summing
+from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 
 __all__ = [
@@ -37,8 +48,8 @@ __all__ = [
     "RESPOND",
     "SCOUT",
     "WEIGHTS",
+    "RoundArrays",
     "Scratch",
-    "Tables",
     "Tasks",
     "walk",
 ]
@@ -64,8 +75,8 @@ WEIGHTS = np.dtype(
     (
         np.record,
         [
-            ("keep_gain", np.float32),  # what positive regrets are multiplied by
-            ("keep_loss", np.float32),
+            ("keep_positive", np.float32),  # what positive regrets are multiplied by
+            ("keep_negative", np.float32),
             ("average", np.float32),  # how much the other's policy counts in its average
             ("prunes", np.int32),
         ],
@@ -73,11 +84,11 @@ WEIGHTS = np.dtype(
 )
 
 
-class Tables(NamedTuple):
+class RoundArrays(NamedTuple):
     """What the solver learns: one entry for each public node, action and hand of the mover."""
 
     regrets: npt.NDArray[np.float32]
-    sums: npt.NDArray[np.float32]
+    cumulative_policy: npt.NDArray[np.float32]
 
 
 class Scratch(NamedTuple):
@@ -86,10 +97,10 @@ class Scratch(NamedTuple):
     frames: npt.NDArray[Any]
     reach: npt.NDArray[np.float32]
     """[depth, hand] of the other."""
-    gains: npt.NDArray[np.float32]
+    cf_values: npt.NDArray[np.float32]
     """[depth, hand] of the player."""
     choices: npt.NDArray[np.float32]
-    """[depth, action, hand] gains of the player's actions."""
+    """[depth, action, hand] counterfactual values of the player's actions."""
     totals: npt.NDArray[np.float32]
     """[depth, hand] of the mover's weights."""
     moved: npt.NDArray[np.float32]
@@ -97,7 +108,7 @@ class Scratch(NamedTuple):
 
 
 _FLOATS = types.float32[::1]
-TABLES = types.NamedUniTuple(_FLOATS, 2, Tables)
+ROUND_ARRAYS = types.NamedUniTuple(_FLOATS, 2, RoundArrays)
 SCRATCH = types.NamedTuple(
     (
         from_dtype(FRAME)[::1],
@@ -117,7 +128,7 @@ class Tasks(NamedTuple):
     frames: npt.NDArray[Any]
     reach: npt.NDArray[np.float32]
     """[task, hand] of the other, when the subtree begins."""
-    gains: npt.NDArray[np.float32]
+    cf_values: npt.NDArray[np.float32]
     """[task, hand] of the player, when it is done."""
 
 
@@ -125,104 +136,11 @@ TASKS = types.NamedTuple(
     (from_dtype(FRAME)[::1], types.float32[:, ::1], types.float32[:, ::1]), Tasks
 )
 
-ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
-TINY = np.float32(1e-25)
-"""What is smaller is taken as 0: numbers near the end of the range of floats are a hundred times as
-slow, and under discounts regrets and reach do get there."""
-
-
-@summing
-def reach_with(reach, fits, num_fitting):
-    """How likely the other has at least so many fitting dice, and has got here."""
-    total = ZERO
-    for h in range(reach.size):
-        total += reach[h] if fits[h] >= num_fitting else ZERO
-    return total
-
 
 @inlined
-def pay_call(shape, player, standing, reach, width, is_bidder, gains):
-    """Write what each hand of the player gets, from 1 to -1, when the standing bid is called."""
-    # A hand with k fitting dice wins for its bidder against everybody who has the rest. So the gain
-    # is a sum over k of what one fitting die more is worth.
-    other_fits, fits = shape.fits[1 - player, standing], shape.fits[player, standing]
-    count = shape.counts[standing]
-    sign = ONE if is_bidder else -ONE
-    below = reach_with(reach, other_fits, count)
-    base = sign * (TWO * below - reach_with(reach, other_fits, 0))
-    for h in range(width):
-        gains[h] = base
-    for k in range(1, min(count, shape.dice[player]) + 1):
-        enough = reach_with(reach, other_fits, count - k)
-        step = sign * TWO * (enough - below)
-        below = enough
-        for h in range(width):
-            gains[h] += step if fits[h] >= k else ZERO
-
-
-@inlined
-def add_weights(weights, width, num_actions, totals):
-    """Sum what is positive over actions, for every hand."""
-    for h in range(width):
-        totals[h] = ZERO
-    for action in range(num_actions):
-        row = weights[action * width : (action + 1) * width]
-        for h in range(width):
-            totals[h] += max(row[h], ZERO)
-    # What is not known at all is uniform, which ``share`` makes of a negative total.
-    for h in range(width):
-        if totals[h] <= ZERO:
-            totals[h] = -np.float32(num_actions)
-
-
-@helper
-def share(weight, total):
-    """The probability that belongs to a weight."""
-    return max(weight, ZERO) / total if total > ZERO else -ONE / total
-
-
-@inlined
-def learn(regrets, choices, width, num_actions, totals, gains, keep_gain, keep_loss):
-    """Gains of the policy, and new regrets."""
-    for h in range(width):
-        gains[h] = ZERO
-    for action in range(num_actions):
-        row = regrets[action * width : (action + 1) * width]
-        choice = choices[action]
-        for h in range(width):
-            gains[h] += share(row[h], totals[h]) * choice[h]
-    for action in range(num_actions):
-        row = regrets[action * width : (action + 1) * width]
-        choice = choices[action]
-        for h in range(width):
-            regret = row[h] + (choice[h] - gains[h])
-            regret *= keep_gain if regret >= ZERO else keep_loss
-            row[h] = regret if abs(regret) > TINY else ZERO
-
-
-@inlined
-def take_best(choices, width, num_actions, gains):
-    """Gains of the best action of every hand."""
-    for h in range(width):
-        gains[h] = choices[0, h]
-    for action in range(1, num_actions):
-        for h in range(width):
-            gains[h] = max(gains[h], choices[action, h])
-
-
-@inlined
-def take_share(weights, choices, width, num_actions, totals, gains):
-    """Gains of a policy."""
-    for h in range(width):
-        gains[h] = ZERO
-    for action in range(num_actions):
-        row = weights[action * width : (action + 1) * width]
-        for h in range(width):
-            gains[h] += share(row[h], totals[h]) * choices[action, h]
-
-
-@inlined
-def enter(shape, frame, player, policy, sums, scratch, depth, width, other_width, average):
+def enter(
+    shape, frame, player, policy, cumulative_policy, scratch, depth, width, other_width, average
+):
     """Begin a node: the mover's weights, and the games that end here by a call."""
     first, last = shape.first_raise[frame.standing], shape.first_raise[frame.standing + 1]
     num_raises = last - first
@@ -234,15 +152,15 @@ def enter(shape, frame, player, policy, sums, scratch, depth, width, other_width
     totals = scratch.totals[depth]
     add_weights(rows, row_width, num_actions, totals)
     reach = scratch.reach[depth, :other_width]
-    gains = scratch.gains[depth]
+    cf_values = scratch.cf_values[depth]
     if is_own:
         if can_call:
-            gains = scratch.choices[depth, num_raises]
-            pay_call(shape, player, frame.standing, reach, width, False, gains)
+            cf_values = scratch.choices[depth, num_raises]
+            pay_call(shape, player, frame.standing, reach, width, False, cf_values)
         return
     if not can_call:
         for h in range(width):
-            gains[h] = ZERO
+            cf_values[h] = ZERO
         return
     at = num_raises * row_width
     called = scratch.reach[depth + 1, :other_width]
@@ -250,14 +168,14 @@ def enter(shape, frame, player, policy, sums, scratch, depth, width, other_width
         part = reach[h] * share(rows[at + h], totals[h])
         called[h] = part if part > TINY else ZERO
     if average > ZERO:
-        own_sums = sums[frame.place + at : frame.place + at + row_width]
+        own_policy = cumulative_policy[frame.place + at : frame.place + at + row_width]
         for h in range(other_width):
-            own_sums[h] += average * called[h]
-    pay_call(shape, player, frame.standing, called, width, True, gains)
+            own_policy[h] += average * called[h]
+    pay_call(shape, player, frame.standing, called, width, True, cf_values)
 
 
 @inlined
-def descend(shape, frame, player, policy, sums, scratch, depth, other_width, average):
+def descend(shape, frame, player, policy, cumulative_policy, scratch, depth, other_width, average):
     """Write the other's reach of the next child one row below; False if it is 0 throughout."""
     other = 1 - player
     at = shape.first_raise[frame.standing] + frame.child
@@ -275,9 +193,9 @@ def descend(shape, frame, player, policy, sums, scratch, depth, other_width, ave
             part = reach[h] * share(row[h], totals[h])
             raised[h] = part if part > TINY else ZERO
         if average > ZERO:
-            own_sums = sums[start : start + other_width]
+            own_policy = cumulative_policy[start : start + other_width]
             for h in range(other_width):
-                own_sums[h] += average * raised[h]
+                own_policy[h] += average * raised[h]
     if before_level != after_level:
         for h in range(shape.widths[other, after_level]):
             below[h] = ZERO
@@ -304,23 +222,23 @@ def is_last_bid(shape, frame):
 
 @inlined
 def call_at_once(shape, frame, player, scratch, depth):
-    """Gains after the last bid, which has to be called: half of all nodes, and no choice."""
+    """Values after the last bid, which has to be called: half of all nodes, and no choice."""
     after = shape.raises[shape.first_raise[frame.standing] + frame.child]
     level = shape.levels[after]
     reach = scratch.reach[depth + 1, : shape.widths[1 - player, level]]
     is_bidder = frame.mover == player
-    gains = scratch.gains[depth + 1]
+    cf_values = scratch.cf_values[depth + 1]
     width = shape.widths[player, level]
-    pay_call(shape, player, after, reach, width, is_bidder, gains)
+    pay_call(shape, player, after, reach, width, is_bidder, cf_values)
 
 
 @inlined
 def give_back(shape, frame, player, scratch, depth, is_reached):
-    """Take up the gains of a child, which lie one row below."""
+    """Take up the values of a child, which lie one row below."""
     after = shape.raises[shape.first_raise[frame.standing] + frame.child]
     before_level, after_level = shape.levels[frame.standing], shape.levels[after]
     width = shape.widths[player, before_level]
-    below = scratch.gains[depth + 1]
+    below = scratch.cf_values[depth + 1]
     kinds = shape.maps[player, before_level, after_level]
     if frame.mover == player:
         choice = scratch.choices[depth, frame.child]
@@ -334,30 +252,41 @@ def give_back(shape, frame, player, scratch, depth, is_reached):
             for h in range(width):
                 choice[h] = below[kinds[h]]
     elif is_reached:
-        gains = scratch.gains[depth]
+        cf_values = scratch.cf_values[depth]
         if before_level == after_level:
             for h in range(width):
-                gains[h] += below[h]
+                cf_values[h] += below[h]
         else:
             for h in range(width):
-                gains[h] += below[kinds[h]]
+                cf_values[h] += below[kinds[h]]
 
 
 @inlined
 def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights):
-    """Make one number for each of the player's hands of what its actions gain."""
+    """Make one value for each of the player's hands of those of its actions."""
     num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
     num_actions = num_raises + (frame.standing != NO_BID_YET)
     rows = policy[frame.place : frame.place + num_actions * width]
-    gains, choices, totals = scratch.gains[depth], scratch.choices[depth], scratch.totals[depth]
+    cf_values, choices, totals = (
+        scratch.cf_values[depth],
+        scratch.choices[depth],
+        scratch.totals[depth],
+    )
     if purpose == LEARN:
         learn(
-            rows, choices, width, num_actions, totals, gains, weights.keep_gain, weights.keep_loss
+            rows,
+            choices,
+            width,
+            num_actions,
+            totals,
+            cf_values,
+            weights.keep_positive,
+            weights.keep_negative,
         )
     elif purpose == RESPOND:
-        take_best(choices, width, num_actions, gains)
+        take_best(choices, width, num_actions, cf_values)
     elif purpose == EVALUATE:
-        take_share(rows, choices, width, num_actions, totals, gains)
+        take_share(rows, choices, width, num_actions, totals, cf_values)
 
 
 @inlined
@@ -372,12 +301,12 @@ def stop_at_task(shape, frame, player, tasks, task, scratch, depth, purpose):
             tasks.reach[task, h] = scratch.reach[depth, h]
     else:
         for h in range(shape.widths[player, level]):
-            scratch.gains[depth, h] = tasks.gains[task, h]
+            scratch.cf_values[depth, h] = tasks.cf_values[task, h]
 
 
 @compiled(INT(SHAPE, INT, _FLOATS, _FLOATS, SCRATCH, TASKS, INT, from_dtype(WEIGHTS)[::1], INT))
-def walk(shape, player, policy, sums, scratch, tasks, cut, record, purpose):
-    """Walk the subtree of ``scratch.frames[0]`` with the reach in row 0; gains are left in row 0.
+def walk(shape, player, policy, cumulative_policy, scratch, tasks, cut, record, purpose):
+    """Walk the subtree of ``scratch.frames[0]`` with the reach in row 0; values are left there.
 
     Returns how many tasks were met at depth ``cut``.
     """
@@ -396,14 +325,33 @@ def walk(shape, player, policy, sums, scratch, tasks, cut, record, purpose):
             num_tasks += 1
             frame.child = num_raises
         elif frame.child == NOT_BEGUN:
-            enter(shape, frame, player, policy, sums, scratch, depth, width, other_width, average)
+            enter(
+                shape,
+                frame,
+                player,
+                policy,
+                cumulative_policy,
+                scratch,
+                depth,
+                width,
+                other_width,
+                average,
+            )
             frame.child = 0
         else:
             give_back(shape, frame, player, scratch, depth, True)
             frame.child += 1
         while frame.child < num_raises:
             is_reached = descend(
-                shape, frame, player, policy, sums, scratch, depth, other_width, average
+                shape,
+                frame,
+                player,
+                policy,
+                cumulative_policy,
+                scratch,
+                depth,
+                other_width,
+                average,
             )
             if is_last_bid(shape, frame):
                 call_at_once(shape, frame, player, scratch, depth)

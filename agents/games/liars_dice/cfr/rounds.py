@@ -1,7 +1,7 @@
 """CFR for one round of Liar's Dice between two players, over the tree of ``shape``.
 
 A round has two outcomes: the opener loses a die, or the other does. So its equilibrium is that of
-a game for 1 and -1, whatever a die is worth in the match: what ``match`` needs is just this.
+a game for 1 and -1, whatever the value of a die in the match: what ``match`` needs is just this.
 
 Players are updated in turn. Each one's average counts the policies that the other has met, so the
 opener's policy of iteration *t* comes in the average after its update, weighted by *t*.
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.passes.thread_team import Crew, make_crew, stretches, work_together
+from agents.cfr.passes.thread_team import ThreadTeam, make_team, stretches, work_together
 from agents.cfr.variants import Variant, make_variant
 from agents.games.liars_dice.cfr.iterations import run_rounds, walk_round
 from agents.games.liars_dice.cfr.passes import (
@@ -24,8 +24,8 @@ from agents.games.liars_dice.cfr.passes import (
     FRAME,
     RESPOND,
     WEIGHTS,
+    RoundArrays,
     Scratch,
-    Tables,
     Tasks,
 )
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, RoundShape
@@ -72,7 +72,9 @@ class RoundSolver:
                 "take cfr, cfr+, linear or discounted"
             )
         self.iteration = 0
-        self.tables = Tables(*(np.zeros(shape.num_entries, np.float32) for _ in Tables._fields))
+        self.arrays = RoundArrays(
+            *(np.zeros(shape.num_entries, np.float32) for _ in RoundArrays._fields)
+        )
         # Plain Python has no use for threads, and a small round no work for them.
         is_alone = JIT_DISABLED or shape.num_entries < WORTH_THREADS
         self._num_workers = 1 if is_alone else num_threads
@@ -88,11 +90,11 @@ class RoundSolver:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next iterations depend on."""
-        return {"iteration": self.iteration, **self.tables._asdict()}
+        return {"iteration": self.iteration, **self.arrays._asdict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where another solver of the same round and variant was."""
-        for name, table in self.tables._asdict().items():
+        for name, table in self.arrays._asdict().items():
             if np.shape(state[name]) != table.shape:
                 raise MasqueradeError("this state is of another round: make the solver for it")
             table[:] = state[name]
@@ -100,26 +102,26 @@ class RoundSolver:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tables."""
-        return sum(table.nbytes for table in self.tables)
+        """Bytes of the arrays."""
+        return sum(table.nbytes for table in self.arrays)
 
     def run(self, num_iterations: int) -> None:
         """Run so many iterations."""
         for number in stretches(num_iterations, self.shape.num_entries):
-            work = partial(self._work, make_crew(self._num_workers), number)
+            work = partial(self._work, make_team(self._num_workers), number)
             work_together(self._num_workers, work)
             self.iteration += number
 
-    def _work(self, crew: Crew, num_iterations: int, worker: int) -> None:
+    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
         run_rounds(
             self.shape.arrays,
             self._priors,
-            self.tables,
+            self.arrays,
             self._scratches[worker],
             self._tasks,
             np.zeros(1, WEIGHTS),
             self.variant.record(),
-            crew,
+            team,
             worker,
             self.iteration,
             num_iterations,
@@ -132,7 +134,7 @@ class RoundSolver:
 
         They are against the average policy, or against that of another table.
         """
-        weights = self.tables.sums if weights is None else weights
+        weights = self.arrays.cumulative_policy if weights is None else weights
         first, second = (self._walk(player, RESPOND, weights) for player in (0, 1))
         return first, second
 
@@ -142,7 +144,9 @@ class RoundSolver:
 
     def value(self, weights: Floats | None = None) -> float:
         """What the opener gets, from -1 to 1, when both play the average policy, or another."""
-        return self._walk(0, EVALUATE, self.tables.sums if weights is None else weights)
+        return self._walk(
+            0, EVALUATE, self.arrays.cumulative_policy if weights is None else weights
+        )
 
     def policy_at(
         self, bids: Sequence[int], hand: Sequence[int], weights: Floats | None = None
@@ -155,7 +159,7 @@ class RoundSolver:
         >>> round(float(solver.policy_at([5], hand=[1])[-1]), 2)  # one six: who has none calls
         1.0
         """
-        shape, weights = self.shape, self.tables.sums if weights is None else weights
+        shape, weights = self.shape, self.arrays.cumulative_policy if weights is None else weights
         place, standing, mover = 0, NO_BID_YET, 0
         for bid in bids:
             raises = shape.raises[standing]
@@ -175,9 +179,9 @@ class RoundSolver:
         return positive / total if total > 0.0 else np.full(num_actions, 1.0 / num_actions)
 
     def _walk(self, player: int, purpose: int, policy: Floats) -> float:
-        """One walk that learns nothing; returns what the player gains at the root."""
-        crew, weights = make_crew(self._num_workers), np.zeros(1, WEIGHTS)
-        weights["prunes"] = True  # what nobody reaches is worth nothing
+        """One walk that learns nothing; returns the value of the player at the root."""
+        team, weights = make_team(self._num_workers), np.zeros(1, WEIGHTS)
+        weights["prunes"] = True  # what nobody reaches has value 0
         work_together(
             self._num_workers,
             lambda worker: walk_round(
@@ -185,17 +189,17 @@ class RoundSolver:
                 self._priors,
                 player,
                 policy,
-                self.tables.sums,
+                self.arrays.cumulative_policy,
                 self._scratches[worker],
                 self._tasks,
                 weights,
                 purpose,
-                crew,
+                team,
                 worker,
             ),
         )
         own_prior = self.shape.priors[player]
-        return float(own_prior @ self._scratches[0].gains[0, : len(own_prior)])
+        return float(own_prior @ self._scratches[0].cf_values[0, : len(own_prior)])
 
 
 def _make_scratch(shape: RoundShape) -> Scratch:

@@ -20,7 +20,7 @@ class SampledRoundsLearner(SamplingLearner):
     ...     Task(LiarsDice(num_players=3, dice=1)), SampledMatchSettings(memory=1)
     ... )
     >>> sorted(learner.update(100))
-    ['charts/infosets', 'charts/worth']
+    ['charts/infosets', 'charts/opening_value']
     """
 
     settings_class = SampledMatchSettings
@@ -32,9 +32,9 @@ class SampledRoundsLearner(SamplingLearner):
         return SampledMatch(self.game, self.task.seed, self.settings)
 
     def update(self, num_steps: int) -> Mapping[str, float]:
-        """Run so many iterations; ``charts/worth`` is what player 0 may expect of a match."""
+        """Run so many iterations; the opening value is what player 0 may expect of a match."""
         values = super().update(num_steps)
-        return {**values, "charts/worth": float(self.solver.opening_worth()[0])}
+        return {**values, "charts/opening_value": float(self.solver.opening_values()[0])}
 
     def policy(self) -> Policy:
         """The average so far."""

@@ -1,7 +1,7 @@
 """The public tree of one round of Liar's Dice between two players, which is never written down.
 
 **Public nodes** are the bids so far. What may follow depends on the standing bid alone, so all
-subtrees below the same standing bid, with the same player to move, have the same shape. If tables
+subtrees below the same standing bid, with the same player to move, have the same shape. If arrays
 hold the nodes depth first, the place of every node follows from the sizes of these few shapes:
 a node's own rows come first, then the subtrees of its raises, one after the other. After the last
 bid, which can only be called, there is nothing to choose and nothing to keep.
@@ -245,7 +245,7 @@ class RoundShape:
         self.num_nodes = nodes[NO_BID_YET]
         """Public nodes at which somebody has to move."""
         self.num_infosets = infosets[NO_BID_YET][0]
-        """Pairs of a public node with a choice and a kind of hand."""
+        """Sequences of a public node with a choice and a kind of hand."""
         return np.array([[o for per in offsets[m] for o in per] for m in (0, 1)], np.int64)
 
     @property
@@ -255,7 +255,7 @@ class RoundShape:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the two tables that a solver needs."""
+        """Bytes of the two arrays that a solver needs."""
         return 2 * self.num_entries * np.dtype(np.float32).itemsize
 
     @property
