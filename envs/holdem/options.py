@@ -159,6 +159,14 @@ class HoldemOptions(Options):
         blocks = self.blocks if isinstance(self.blocks, tuple) else (self.blocks,)
         object.__setattr__(self, "blocks", tuple(sorted(set(blocks))))
 
+    def structural(self) -> dict[str, Any]:
+        """With every number of chips as an action, actions depend on the stacks as well."""
+        found = super().structural()
+        if self.menu == "exact":
+            values = self.to_dict()
+            found |= {name: values[name] for name in ("stacks", "num_hands", "fresh_stacks")}
+        return found
+
     @property
     def stacks_by_seat(self) -> tuple[int, ...]:
         """Chips of each player at the start."""

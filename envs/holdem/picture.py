@@ -17,7 +17,7 @@ from envs.holdem.words import STREETS, hand_name, is_hand_visible
 if TYPE_CHECKING:
     from envs.holdem.game import Holdem
 
-__all__ = ["button_words", "draw_table", "shown_actions"]
+__all__ = ["button_words", "draw_table", "offered_actions"]
 
 WIDTH, HEIGHT = 900, 620
 MIDDLE = (450, 280)
@@ -26,8 +26,11 @@ BETS = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
 CARD = 62
 BOARD_CARD = 78
 BUTTONS_Y = 590
-# With an action for every number of chips, these bets get a button: fractions of the pot.
+# With an action for every number of chips, these bets get a button: fractions of the pot. The
+# others lie on a ruler, all of them if there are not too many.
 EXACT_BUTTONS = (0.5, 0.75, 1.0)
+RULER_Y, RULER_WIDTH = 552, 640
+MOST_ON_RULER = 400
 
 
 def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
@@ -139,29 +142,37 @@ def button_words(s: Any, r: Any, action: int) -> str:
     return f"Raise to {amount}" if s.bet_to > 0 else f"Bet {amount}"
 
 
-def shown_actions(game: Holdem, state: Any, viewer: int | None) -> list[int]:
-    """The actions that get a button: all of them, or some of too many."""
+def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[int], list[int]]:
+    """The actions that get a button and those on the ruler."""
     s, r = game.record(state), game.rules.view(RULES)[0]
     if s.to_move < 0 or viewer not in (None, s.to_move):
-        return []
+        return [], []
     mask = np.zeros(game.mask_size, np.int8)
     game.kernels.legal(state, game.rules, mask)
     legal = [int(action) for action in np.flatnonzero(mask)]
     raises = [action for action in legal if action > 1]
     if r.menu != EXACT or len(raises) <= 5:
-        return legal
+        return legal, []
     seat = int(s.to_move)
     after_call = int(s.paid.sum()) + int(s.bet_to) - int(s.bets[seat])
     wanted = [int(s.bet_to + part * after_call) + 1 for part in EXACT_BUTTONS]
-    some = {min(max(action, raises[0]), raises[-1]) for action in wanted}
-    return [action for action in legal if action < 2] + sorted(some | {raises[0], raises[-1]})
+    some = {min(max(action, raises[0]), raises[-1]) for action in wanted} | {raises[0], raises[-1]}
+    rest = [action for action in raises if action not in some]
+    stride = -(-len(rest) // MOST_ON_RULER)
+    return [action for action in legal if action < 2] + sorted(some), rest[:: max(stride, 1)]
 
 
 def _draw_buttons(drawing: Drawing, game: Holdem, state: Any, viewer: int | None) -> None:
     s, r = game.record(state), game.rules.view(RULES)[0]
-    actions = shown_actions(game, state, viewer)
+    actions, on_ruler = offered_actions(game, state, viewer)
     width = min(120.0, (WIDTH - 20) / max(len(actions), 1) - 8)
     left = WIDTH / 2 - (width + 8) * (len(actions) - 1) / 2
     for i, action in enumerate(actions):
         words = button_words(s, r, action)
         drawing.button(left + i * (width + 8), BUTTONS_Y, words, action, width)
+    step = RULER_WIDTH / max(len(on_ruler), 1)
+    for i, action in enumerate(on_ruler):
+        at = (WIDTH - RULER_WIDTH) / 2 + i * step
+        with drawing.group(at, RULER_Y, action, button_words(s, r, action)):
+            fill = "gold" if i % 2 else "gold_edge"
+            drawing.rect(0, -7, step, 14, fill=fill)

@@ -126,12 +126,15 @@ def test_a_picture_offers_the_actions_of_the_viewer_with_their_amounts() -> None
     assert "data-action" in game.draw(position.state, None)
 
 
-def test_with_thousands_of_actions_a_picture_offers_a_few() -> None:
+def test_with_thousands_of_actions_a_picture_offers_some_of_all_sizes() -> None:
     position = deal(THREE)
-    actions = re.findall(r'data-action="(\d+)"', position.game.draw(position.state, 0))
-    legal = set(position.legal_actions())
-    assert 4 <= len(actions) <= 8
-    assert {int(action) for action in actions} <= legal
+    found = re.findall(r'data-action="(\d+)"', position.game.draw(position.state, 0))
+    actions = sorted(int(action) for action in found)
+    legal = position.legal_actions()
+    assert len(set(actions)) == len(actions) < 500 < len(legal)
+    assert set(actions) <= set(legal)
+    assert (actions[0], actions[-1]) == (legal[0], legal[-1])
+    assert np.diff(actions[2:]).max() < 60
 
 
 def test_a_picture_shows_nothing_that_the_viewer_does_not_know() -> None:
@@ -213,6 +216,11 @@ def test_a_position_in_mid_hand_is_written_as_far_as_it_goes() -> None:
 def test_random_hands_are_those_of_pokerkit(rules: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert holdem_oracle.main(["--hands", "160", "--rules", rules, "--seed", "7"]) == 0
     assert "160 hands" in capsys.readouterr().out
+
+
+def test_random_deals_are_judged_as_by_phevaluator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert holdem_oracle.main(["--deals", "20000"]) == 0
+    assert "differs in 0" in capsys.readouterr().out
 
 
 def test_a_difference_to_pokerkit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

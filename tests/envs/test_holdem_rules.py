@@ -482,3 +482,15 @@ def test_impossible_options_are_refused(options: dict[str, Any], message: str) -
 def test_the_same_game_has_one_spelling() -> None:
     assert make_game("holdem_v0", stacks=[500] * 6) == make_game("holdem_v0", stacks=500)
     assert make_game("holdem_v0", menu=[1, 0.5]) == make_game("holdem_v0", menu=(0.5, 1.0))
+
+
+def test_chips_and_hands_change_no_actions_unless_every_amount_is_one() -> None:
+    game = make_game("holdem_v0")
+    for options in ({"stacks": 500}, {"small_blind": 5, "big_blind": 10}, {"num_hands": 9}):
+        other = make_game("holdem_v0", **options)
+        assert other.options.structural() == game.options.structural()
+        assert other.facts.num_actions == game.facts.num_actions
+        assert other.observation_size == game.observation_size
+    one, other = (make_game("holdem_v0", menu="exact", stacks=n) for n in (200, 300))
+    assert one.options.misfit(other.options.to_dict()) == "stacks=300"
+    assert one.options.misfit(one.options.to_dict()) == ""

@@ -39,7 +39,9 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
         "holdem_v0",
         {
             "num_players": 5,
-            "stacks": (60, 5, 1000, 220, 90),
+            "stacks": (60, 45, 1000, 220, 90),
+            "small_blind": 10,
+            "big_blind": 20,
             "ante": 5,
             "button": 4,
             "fold_when_free": "check",
