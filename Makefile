@@ -3,15 +3,21 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test lint unit plain tensorboard bench format clean help
+.PHONY: demo test test-all test-lowest lint unit plain tensorboard bench format clean help
 
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody meet, print the table
 	$(BIN)/python -m training.demo
 
-test: lint unit plain  ## everything CI runs
+test: lint unit plain  ## everything CI runs, with samples of the wide cross products
+
+test-all: export MASQUERADE_TESTS = all
+test-all: test  ## the same with every config, every agent and every option set
+
+test-lowest: .venv/lowest.stamp  ## the environments with the lowest versions that pyproject.toml allows
+	.venv/lowest/bin/python -m pytest -q -n 2 --dist loadfile $(ENV_TESTS)
 
 lint: .venv/dev.stamp  ## style, types and spelling
 	$(BIN)/ruff check .
@@ -36,6 +42,10 @@ format: .venv/dev.stamp  ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# What needs neither learners nor peers.
+ENV_TESTS := $(addprefix tests/envs/test_, aec.py check_game.py core.py drawing.py golden.py kuhn.py leduc.py \
+	liars_dice.py liars_dice_bids.py liars_dice_face.py liars_dice_files.py options.py single_agent.py vector.py)
+
 clean:  ## remove the environment and every cache
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 
@@ -50,6 +60,12 @@ clean:  ## remove the environment and every cache
 .venv/dev.stamp: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) install -q -c constraints.txt -e '.[dev]'
 	@touch .venv/base.stamp $@
+
+# Of torch and what uses it any version will do.
+.venv/lowest.stamp: .venv/bin/python pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv/lowest
+	.venv/lowest/bin/pip install -q -c constraints-lowest.txt -e '.[sb3]' hypothesis pytest pytest-xdist
+	@touch $@
 
 .venv/bench.stamp: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) install -q -c constraints.txt -e '.[dev,bench]'

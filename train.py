@@ -1,17 +1,18 @@
 """Train a player from a YAML file.
 
 python train.py --config configs/leduc/q_learning.yaml
-python train.py --config configs/leduc/dqn.yaml --set train.amount=50_000 --seed 1
+python train.py --config configs/leduc/dqn.yaml --set train.steps=50_000 --seed 1
 python train.py --resume runs/leduc_v0/dqn-seed1
 python train.py --list
 
-Curves appear in TensorBoard while it runs: make tensorboard. A run that is stopped or killed goes
-on with --resume and ends with the same curves.
+Curves appear in TensorBoard while it runs: make tensorboard. A run that is stopped or killed is
+continued by --resume and ends with the same curves.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
@@ -22,6 +23,7 @@ from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml
 from training.listing import list_everything, plan
 from training.runner import Outcome, begin_run, resume_run
+from training.schema import run_schema
 
 RUNS = Path("runs")
 
@@ -33,7 +35,10 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--config", type=Path, metavar="FILE", help="the run to begin")
-    what.add_argument("--resume", type=Path, metavar="RUN", help="the run to go on with")
+    what.add_argument("--resume", type=Path, metavar="RUN", help="the run to continue")
+    what.add_argument(
+        "--schema", action="store_true", help="the JSON Schema of a file, for editors"
+    )
     what.add_argument("--list", action="store_true", help="games, learners and configs there are")
     parser.add_argument(
         "--set",
@@ -61,16 +66,21 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     if arguments.list:
         print(list_everything())
         return None
+    if arguments.schema:
+        print(json.dumps(run_schema(), indent=1))
+        return None
     is_shown = not arguments.quiet
     if arguments.resume:
         if arguments.set or arguments.seed is not None or arguments.out:
-            raise MasqueradeError("--resume goes on as before: leave --set, --seed and --out out")
+            raise MasqueradeError(
+                "--resume continues a run as it is: leave out --set, --seed and --out"
+            )
         device = resolve_device(arguments.device)
         return resume_run(arguments.resume, device, command, is_shown)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     config = RunConfig.parse(read_yaml(arguments.config, [*arguments.set, *seed]))
     name = f"{arguments.config.stem}-seed{config.train.seed}"
-    folder = arguments.out or RUNS / config.game_id / name
+    folder = arguments.out or RUNS / config.game.id / name
     device = resolve_device(arguments.device)
     if arguments.dry_run:
         print(plan(config, folder, device))
@@ -93,7 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        print("\nstopped at once; go on from the last checkpoint with --resume", file=sys.stderr)
+        print("\nstopped at once; continue from the last checkpoint with --resume", file=sys.stderr)
         return 130
     if outcome is None:
         return 0
@@ -103,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"wins {100 * score.win_rate.mean:.1f} % of {score.games:,} games"
         )
     if not outcome.is_finished:
-        print(f"stopped; go on with: python train.py --resume {outcome.folder}")
+        print(f"stopped; continue with: python train.py --resume {outcome.folder}")
         return 130
     print(f"run in {outcome.folder}")
     return 0

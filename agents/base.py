@@ -14,8 +14,8 @@ Three rules keep matches fair and repeatable:
   depends on another.
 
 An agent is as it was made: it does not learn while it plays, unless it is asked to
-(``begin_learning``). Then it is told after every move what each of its seats may know (``watch``),
-and games are played one after the other.
+(``begin_learning``). Then it is told after every move what each of its seats may know
+(``observe``), and games are played one after the other.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from envs.core.rollouts import RowsFailed
 from envs.core.sides import roles_of
 from envs.core.views import Views
 
-__all__ = ["Actions", "Agent", "Moment", "Probs", "RowsFailed", "Views"]
+__all__ = ["Actions", "Agent", "Probs", "RowsFailed", "TimeStep", "Views"]
 
 Actions = npt.NDArray[np.int64]
 Probs = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimeStep:
     """What a learner in one seat may know after a move, its own or another's."""
 
     game_number: int
@@ -144,12 +144,12 @@ class Agent(ABC):
         """Called before the first game of a match, or of a piece of one."""
 
     def begin_learning(self) -> None:
-        """Learn from now on; an agent that can sets ``is_learning`` and overrides ``watch``."""
+        """Learn from now on; an agent that can sets ``is_learning`` and overrides ``observe``."""
         raise MasqueradeError(
             f"{_name(type(self))} cannot learn while it plays: leave 'learning' out"
         )
 
-    def watch(self, moment: Moment) -> None:  # noqa: B027, only learners are told
+    def observe(self, step: TimeStep) -> None:  # noqa: B027, only learners are told
         """Called for each of a learner's seats after every move of its games, and at their end."""
 
     def __repr__(self) -> str:

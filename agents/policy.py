@@ -16,7 +16,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from agents.abstraction import (
     probe_encoding,
 )
 from agents.base import Actions, Agent, Views
-from agents.learning.files import load_state
+from agents.learning.files import load_state, read_header
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
 from envs.core.errors import MasqueradeError
@@ -137,23 +137,23 @@ class Policy:
     def load(cls, path: str | Path, game: Game) -> Policy:
         """Read a file, the ``policy.npz`` of a folder, or a run of ``train.py``.
 
-        It must be for ``game``, with the same options.
+        It must be for ``game``, with the same structural options.
         """
         path = Path(path)
         if path.is_dir() and not (path / FILE_NAME).exists():
             return cls._of_run(path, game)
         path = _file(path)
         header, arrays = _read(path)
-        _check(path, header, game)
+        solved = _check(path, header, game)
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
         return cls(
-            game,
+            solved,
             **arrays,
             exploitability=header["exploitability"],
             notes=header["notes"],
             abstraction=header["abstraction"],
-        )
+        )._on(game)
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:
@@ -162,8 +162,13 @@ class Policy:
             raise PolicyError(f"{path} has 'coding', which is 'abstraction' now: train it again")
         if state.keys() != {*_ARRAYS, "abstraction", "encoding", "exploitability", "notes"}:
             raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
-        _check_encoding(path, state.pop("encoding"), game, state["abstraction"])
-        return cls(game, **state)
+        solved = type(game)(**read_header(path)["options"])
+        _check_encoding(path, state.pop("encoding"), solved, state["abstraction"])
+        return cls(solved, **state)._on(game)
+
+    def _on(self, game: Game) -> Policy:
+        """The same for a game with other options, where nobody knows how exploitable it is."""
+        return self if self.game == game else replace(self, game=game, exploitability=None)
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as ``agents.learning.files`` can keep it."""
@@ -217,7 +222,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     return header, arrays
 
 
-def _check(path: Path, header: Mapping[str, Any], game: Game) -> None:
+def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
+    """Refuse what does not fit; the game, with the options for which the policy was made."""
     if header.get("version") != FILE_VERSION:
         raise PolicyError(
             f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION} (its "
@@ -225,12 +231,15 @@ def _check(path: Path, header: Mapping[str, Any], game: Game) -> None:
         )
     if header.get("game") != game.id:
         raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
-    options, theirs = game.options.to_dict(), header.get("options") or {}
-    changed = [name for name in options if theirs.get(name) != options[name]]
-    if changed or theirs.keys() != options.keys():
-        told = ", ".join(f"{name}={theirs.get(name)!r}" for name in changed) or "other options"
+    theirs = header.get("options") or {}
+    misfit = game.options.misfit(theirs)
+    if misfit or theirs.keys() != game.options.to_dict().keys():
+        told = misfit or "other options"
         raise PolicyError(f"{path} is for {game.id} with {told}: play it with these options")
-    _check_encoding(path, header.get("encoding"), game, header["abstraction"])
+    # Random games, from which the fingerprint is made, depend on all options.
+    solved = type(game)(**theirs)
+    _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
+    return solved
 
 
 def _encoding(game: Game, abstraction: str) -> list[Any]:

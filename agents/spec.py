@@ -47,7 +47,7 @@ class AgentSpec:
             )
 
     @classmethod
-    def parse(cls, value: str | Mapping[str, Any]) -> AgentSpec:
+    def parse(cls, value: AgentSpec | str | Mapping[str, Any]) -> AgentSpec:
         """Read ``"random"``, ``"my name=random"``, ``"id:path"`` or a mapping of the fields.
 
         >>> AgentSpec.parse("zero=random").to_dict()
@@ -55,6 +55,8 @@ class AgentSpec:
         >>> AgentSpec.parse("mine=external:./player.py").to_dict()
         {'id': 'external', 'params': {'path': './player.py'}, 'name': 'mine'}
         """
+        if isinstance(value, AgentSpec):
+            return value
         if isinstance(value, str):
             name, equals, text = value.partition("=")
             # In "external:a=b.py" the sign belongs to the path.

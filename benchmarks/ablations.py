@@ -66,7 +66,7 @@ def _run(path: Path, seed: int, run: Path) -> None:
         return
     folder, config = RunFolder.open(run)
     last = folder.last_checkpoint()
-    if last is None or not last.name.endswith(f"{config.train.amount:012d}"):
+    if last is None or not last.name.endswith(f"{config.train.steps:012d}"):
         resume_run(run, is_shown=False)
 
 

@@ -49,7 +49,7 @@ def study(
 ) -> list[list[str]]:
     """The rows of one opponent."""
     game = other.game
-    pupil = LeaningAgent(game, base, lie_by_opponent=False)
+    pupil = LeaningAgent(game, base, by_opponent=False)
     pupil.begin_learning()
     for seat in (0, 1):
         seats = [pupil, other] if seat == 0 else [other, pupil]

@@ -486,21 +486,25 @@ class LiarsDiceOptions(Options):
     faces: int = option(6, low=2, high=MAX_FACES, help="faces of a die")
     wild: str = option("none", choices=WILD, help="the face that counts as every face")
     raising: str = option("never_lower", choices=RAISING, help="which bids are higher")
-    single_round: bool = option(False, help="stop after the first call")
+    single_round: bool = option(False, is_structural=False, help="stop after the first call")
     first_player: int | str = option(
         0,
         low=0,
         high=MAX_PLAYERS - 1,
         choices=("random", "alternate"),
-        help="who opens the first round",
+        help="who opens the first round",  # structural: "random" adds an event that all see
     )
     starter_after_elimination: str = option(
         "next",
         choices=("next", "winner"),
+        is_structural=False,
         help="who opens when a caller is out: the next seat, or the bidder who won the call",
     )
     rewards: str = option(
-        "winner", choices=("winner", "dice"), help="pay at the end, or every lost die at once"
+        "winner",
+        choices=("winner", "dice"),
+        is_structural=False,
+        help="pay at the end, or every lost die at once",
     )
 
     def __post_init__(self) -> None:

@@ -1,3 +1,3 @@
-"""The school: runs of learners, from a YAML file to a folder that can be taken up again."""
+"""Training runs, from a YAML file to a folder from which they can be resumed."""
 
 from __future__ import annotations

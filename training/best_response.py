@@ -34,10 +34,11 @@ from agents.learning.files import COMPLETE, CheckpointError, checkpoint_folder, 
 from agents.policy import FILE_NAME
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
-from arena.statistics.intervals import Interval, mean_interval
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
+from envs.core.options import Options, option
 from envs.core.rng import stream
+from envs.core.statistics import Interval, mean_interval
 from training.config import RunConfig, learner_class, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run
@@ -52,31 +53,24 @@ DEFAULTS = ("response", "q_learning", "dqn")
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Options):
     """How a best response is looked for."""
 
     learners: tuple[str, ...] = ()
     """Names of files in ``configs/<game>/``, paths of files, or ids; empty: the game's own."""
-    amount: int | None = None
-    """How much each learns, in its unit; ``None``: as its file says."""
-    num_seeds: int = 1
-    games: int = 20_000
-    """Games in which the responders are measured, all seats together."""
-    choosing_games: int = 4000
-    """Games of every candidate in the choice, and in the evaluations of its run."""
-    seed: int = 0
-    """Root of all chance; the runs have this seed and the next ones."""
-    confidence: float = 0.95
+    steps: int | None = option(
+        None, low=1, high=10**12, help="how long each learns; null: as its file says"
+    )
+    seeds: int = option(1, low=1, high=10**6, help="runs of each learner")
+    games: int = option(
+        20_000, low=4, high=10**9, help="games that measure the responders, all seats together"
+    )
+    choosing_games: int = option(
+        4000, low=4, high=10**9, help="games of every candidate in the choice and in its run"
+    )
+    seed: int = option(0, low=0, high=2**62, help="root of all chance, and seed of the first run")
+    confidence: float = option(0.95, low=0.5, high=0.9999, help="of every interval")
     device: str = "cpu"
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
-        for name, least in (("num_seeds", 1), ("games", 4), ("choosing_games", 4)):
-            if getattr(self, name) < least:
-                raise OptionError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        if self.amount is not None and self.amount < 1:
-            raise OptionError(f"--steps must be at least 1, not {self.amount}")
 
 
 @dataclass(frozen=True)
@@ -138,13 +132,13 @@ def bound(
     folder = runs / game.id / _in_letters(spec.name)
     candidates = []
     for learner in search.learners or (default_learner(game),):
-        for seed in range(search.seed, search.seed + search.num_seeds):
+        for seed in range(search.seed, search.seed + search.seeds):
             config = _configure(game, spec, find_learner(game, learner), search, seed)
             run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
             _train(config, run, search.device, is_shown)
-            candidates += _players_of(run, config.agent_id, learner, game)
+            candidates += _players_of(run, config.agent.id, learner, game)
     found = _measure(game, agent, candidates, search)
-    _write(folder / "bound.json", {"search": vars(search), **found.to_dict()})
+    _write(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
     return found
 
 
@@ -194,8 +188,8 @@ def _configure(
 ) -> RunConfig:
     """The run of one learner with one seed against the frozen agent."""
     train = {"seed": seed, "opponents": [spec.to_dict()]}
-    amount = search.amount or (content.get("train") or {}).get("amount")
-    train |= {"amount": amount} if amount else {}
+    steps = search.steps or (content.get("train") or {}).get("steps")
+    train |= {"steps": steps} if steps else {}
     return RunConfig.parse(
         {
             "game": {"id": game.id, "params": game.options.to_dict()},
@@ -211,7 +205,7 @@ def _configure(
 
 
 def _train(config: RunConfig, run: Path, device: str, is_shown: bool) -> None:
-    """Have the run finished: begun, taken up again, or done before."""
+    """Finish the run: begin it, resume it, or find it done."""
     if is_finished(run):
         return
     if is_shown:

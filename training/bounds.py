@@ -21,14 +21,14 @@ def best_response(arguments: argparse.Namespace) -> None:
     game = spec.build_game()
     learners = tuple(arguments.learner) or (default_learner(game),)
     search = Search(
-        learners,
-        arguments.steps,
-        arguments.seeds,
-        arguments.games,
-        arguments.choosing_games,
-        spec.seed,
-        spec.confidence,
-        resolve_device(arguments.device or "auto"),
+        learners=learners,
+        steps=arguments.steps,
+        seeds=arguments.seeds,
+        games=arguments.games,
+        choosing_games=arguments.choosing_games,
+        seed=spec.seed,
+        confidence=spec.confidence,
+        device=resolve_device(arguments.device or "auto"),
     )
     for learner in learners:
         find_learner(game, learner)  # what cannot be is refused before anything is learnt
@@ -43,7 +43,7 @@ def best_response(arguments: argparse.Namespace) -> None:
     content = {
         "game": game.id,
         "options": game.options.to_dict(),
-        "search": vars(search),
+        "search": search.to_dict(),
         "agents": [each.to_dict() for each in found],
     }
     page = "\n\n".join([f"# {title}", markdown(rows), " ".join(lines)])
@@ -68,8 +68,8 @@ def notes(game: Game, search: Search) -> list[str]:
     """What the table cannot say."""
     percent = f"{100 * search.confidence:g} %"
     learners = " and ".join(search.learners)
-    seeds = "one seed" if search.num_seeds == 1 else f"{search.num_seeds} seeds"
-    how_much = "" if search.amount is None else f" for {search.amount:,}"
+    seeds = "one seed" if search.seeds == 1 else f"{search.seeds} seeds"
+    how_much = "" if search.steps is None else f" for {search.steps:,}"
     return [
         f"A lower bound: responses learnt by {learners}{how_much}, {seeds}, from the frozen agent;",
         "a better response may exist, so a small bound is no proof of strength.",

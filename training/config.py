@@ -4,86 +4,86 @@
 
     game:  {id: leduc_v0}
     agent: {id: dqn, params: {learning_rate: 3e-4}}
-    train: {seed: 0, amount: 200_000, opponents: [self, leduc_rule]}
+    train: {seed: 0, steps: 200_000, opponents: [self, leduc_rule]}
     eval:  {games: 2_000, opponents: [random, leduc_rule]}
 
 Defaults live in the classes below and in the settings of the learner, nowhere else. A key that is
-not known is refused with the nearest one that is.
+not known is refused with the nearest one that is. ``base: other.yaml`` takes over another file, of
+which this one changes single values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, Self
 
 import yaml
+from pydantic import (
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    SerializeAsAny,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 from agents import LEARNERS
 from agents.learning.learner import Learner
 from agents.spec import AgentSpec
 from envs import make_game
-from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest
+from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.options import Options, option
 
-__all__ = ["EvalSettings", "RunConfig", "TrainSettings", "learner_class", "read_yaml"]
+__all__ = ["EvalSettings", "Opponent", "RunConfig", "TrainSettings", "learner_class", "read_yaml"]
 
 MANY = 10**12
 
 
-class TrainSettings(Options):
-    """How much is learnt, and what is kept on the way. Amounts are in the learner's unit."""
+class GameSettings(Options):
+    """The game, and those of its options that are not as usual."""
 
-    amount: int = option(100_000, low=1, high=MANY, help="how much to learn")
-    seed: int = option(0, low=0, high=2**63 - 1, help="root of all randomness")
-    log_every: int | None = option(
-        None, low=1, high=MANY, help="a point on the curves (default: 100 points)"
-    )
-    eval_every: int | None = option(
-        None, low=1, high=MANY, help="an evaluation (default: 10 of them)"
-    )
-    checkpoint_every: int | None = option(
-        None, low=1, high=MANY, help="a checkpoint (default: 10 of them)"
-    )
-    keep: int = option(2, low=1, high=1000, help="full checkpoints kept; players are all kept")
+    id: str
+    params: dict[str, Any] = Field(default_factory=dict)
 
-    def every(self, name: str, share: int) -> int:
-        """How often something is done: as told, or ``share`` times in the run."""
-        told: int | None = getattr(self, f"{name}_every")
-        return told if told is not None else max(1, self.amount // share)
+    def __post_init__(self) -> None:
+        """Note every option, chosen or by default."""
+        options = self.build().options.to_dict()
+        self.params.clear()  # a preset is no option, but stands for some
+        self.params.update(options)
 
-    @property
-    def cadences(self) -> dict[str, int]:
-        """How often each thing is done."""
-        return {
-            "log": self.every("log", 100),
-            "eval": self.every("eval", 10),
-            "checkpoint": self.every("checkpoint", 10),
-        }
+    def build(self, **changes: Any) -> Game:
+        """Make the game, perhaps with some options changed."""
+        return make_game(self.id, **{**self.params, **changes})
 
 
-class EvalSettings(Options):
-    """How the present skill is measured."""
+class AgentSettings(Options):
+    """The learner and its settings."""
 
-    games: int = option(1000, low=2, high=10**9, help="games against each opponent, in pairs")
-    confidence: float = option(0.95, low=0.5, high=0.9999, help="of every interval")
-    exploitability: bool = option(True, help="exact, where the game is small enough")
-    max_nodes: int = option(
-        400_000, low=1, high=10**9, help="largest game tree for exact exploitability"
-    )
+    id: str
+    params: SerializeAsAny[Options] = Field(default_factory=dict, validate_default=True)  # type: ignore[assignment]
 
+    @field_validator("id")
+    @classmethod
+    def _check_id(cls, learner_id: str) -> str:
+        learner_class(learner_id)
+        return learner_id
 
-class LogSettings(Options):
-    """What is written beside the metrics file."""
-
-    tensorboard: bool = option(True, help="event files for TensorBoard")
+    @field_validator("params", mode="before")
+    @classmethod
+    def _read_params(cls, values: Any, info: ValidationInfo) -> Any:
+        if not isinstance(values, Mapping) or "id" not in info.data:
+            return values
+        return learner_class(info.data["id"]).settings_class.parse(values)
 
 
 @dataclass(frozen=True)
-class Entry:
+class Opponent:
     """One opponent of the run with how often it is met."""
 
     agent: AgentSpec | None
@@ -93,8 +93,10 @@ class Entry:
     weight: float = 1.0
 
     @classmethod
-    def parse(cls, value: str | Mapping[str, Any]) -> Entry:
+    def parse(cls, value: Opponent | str | Mapping[str, Any]) -> Opponent:
         """Read ``self``, ``past``, ``league:RUN``, an agent, or one with a weight."""
+        if isinstance(value, Opponent):
+            return value
         weight = 1.0
         if isinstance(value, Mapping):
             value = dict(value)
@@ -116,66 +118,109 @@ class Entry:
         return {**(plain if isinstance(plain, dict) else {"id": plain}), "weight": self.weight}
 
 
-@dataclass(frozen=True)
-class RunConfig:
+_ANY = WithJsonSchema({"type": ["string", "object"]})
+_Trained = Annotated[
+    Opponent, PlainValidator(Opponent.parse), PlainSerializer(Opponent.to_plain), _ANY
+]
+_Evaluated = Annotated[
+    AgentSpec, PlainValidator(AgentSpec.parse), PlainSerializer(AgentSpec.to_dict), _ANY
+]
+
+
+class TrainSettings(Options):
+    """How long to learn, against whom, and what is kept on the way; steps are the learner's."""
+
+    renamed = MappingProxyType({"amount": "steps"})
+
+    steps: int = option(100_000, low=1, high=MANY, help="how long to learn, in the learner's unit")
+    seed: int = option(0, low=0, high=2**63 - 1, help="root of all randomness")
+    opponents: tuple[_Trained, ...] = Field(
+        default=(Opponent(None, "self"),),
+        description="who has the other seats: self, past, league:RUN or agents",
+    )
+    log_every: int | None = option(
+        None, low=1, high=MANY, help="steps between two points of the curves (default: 100 points)"
+    )
+    eval_every: int | None = option(
+        None, low=1, high=MANY, help="steps between two evaluations (default: 10 evaluations)"
+    )
+    checkpoint_every: int | None = option(
+        None, low=1, high=MANY, help="steps between two checkpoints (default: 10 checkpoints)"
+    )
+    keep: int = option(2, low=1, high=1000, help="full checkpoints kept; players are all kept")
+
+    def every(self, name: str, share: int) -> int:
+        """How often something is done: as the file says, or ``share`` times in the run."""
+        given: int | None = getattr(self, f"{name}_every")
+        return given if given is not None else max(1, self.steps // share)
+
+    @property
+    def cadences(self) -> dict[str, int]:
+        """How often each thing is done."""
+        return {
+            "log": self.every("log", 100),
+            "eval": self.every("eval", 10),
+            "checkpoint": self.every("checkpoint", 10),
+        }
+
+
+class EvalSettings(Options):
+    """How the present skill is measured."""
+
+    games: int = option(1000, low=2, high=10**9, help="games against each opponent, in pairs")
+    opponents: tuple[_Evaluated, ...] = Field(
+        default=(AgentSpec.parse("random"),), description="agents to play against"
+    )
+    confidence: float = option(0.95, low=0.5, high=0.9999, help="of every interval")
+    exploitability: bool = option(True, help="exact, where the game is small enough")
+    max_nodes: int = option(
+        400_000, low=1, high=10**9, help="largest game tree for exact exploitability"
+    )
+    game_params: dict[str, Any] = Field(
+        default_factory=dict,
+        description="options of the game that differ from those in training; not structural ones",
+    )
+
+
+class LogSettings(Options):
+    """What is written beside the metrics file."""
+
+    tensorboard: bool = option(True, help="event files for TensorBoard")
+
+
+class RunConfig(Options):
     """All there is to know about a run."""
 
-    game_id: str
-    game_params: dict[str, Any]
-    agent_id: str
-    settings: Options
-    train: TrainSettings
-    opponents: tuple[Entry, ...]
-    eval: EvalSettings
-    eval_opponents: tuple[AgentSpec, ...]
-    log: LogSettings = field(default_factory=LogSettings)
+    game: GameSettings
+    agent: AgentSettings
+    train: TrainSettings = TrainSettings()
+    eval: EvalSettings = EvalSettings()
+    log: LogSettings = LogSettings()
+
+    def __post_init__(self) -> None:
+        """Refuse evaluations on a game that the player cannot play."""
+        try:
+            misfit = self.build_eval_game().options.misfit(self.game.params)
+        except OptionError as error:
+            raise OptionError(f"eval.game_params: {error}") from error
+        if misfit:
+            raise OptionError(
+                f"eval.game_params: a player trained with {misfit} cannot play with another value: "
+                "it changes actions or observations"
+            )
 
     @classmethod
-    def parse(cls, values: Mapping[str, Any]) -> RunConfig:
-        """Read the mapping of a YAML file."""
-        _check_keys("", values, ("game", "agent", "train", "eval", "log"))
-        game = _section(values, "game", ("id", "params"))
-        agent = _section(values, "agent", ("id", "params"))
-        train = dict(_section(values, "train"))
-        evaluation = dict(_section(values, "eval"))
-        for name, section in (("game", game), ("agent", agent)):
-            if "id" not in section:
-                raise OptionError(f"{name} must be a mapping with an id, such as {{id: ...}}")
-        opponents = _listed("train", train.pop("opponents", ["self"]))
-        measured = _listed("eval", evaluation.pop("opponents", ["random"]))
-        config = cls(
-            game_id=str(game["id"]),
-            game_params=dict(game.get("params") or {}),
-            agent_id=str(agent["id"]),
-            settings=_parse("agent.params", _settings_class(agent["id"]), agent.get("params")),
-            train=_parse("train", TrainSettings, train),
-            opponents=tuple(Entry.parse(entry) for entry in opponents),
-            eval=_parse("eval", EvalSettings, evaluation),
-            eval_opponents=tuple(AgentSpec.parse(entry) for entry in measured),
-            log=_parse("log", LogSettings, values.get("log")),
-        )
-        config.build_game()
-        return config
+    def parse(cls, values: Mapping[str, Any]) -> Self:
+        """Read the mapping of a YAML file; what is empty there is as usual."""
+        return cls(**_without_empty(values))
 
     def build_game(self) -> Game:
         """Make the game."""
-        return make_game(self.game_id, **self.game_params)
+        return self.game.build()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every value, chosen or by default, as it would stand in a YAML file."""
-        return {
-            "game": {"id": self.game_id, "params": self.build_game().options.to_dict()},
-            "agent": {"id": self.agent_id, "params": self.settings.to_dict()},
-            "train": {
-                **self.train.to_dict(),
-                "opponents": [entry.to_plain() for entry in self.opponents],
-            },
-            "eval": {
-                **self.eval.to_dict(),
-                "opponents": [agent.to_dict() for agent in self.eval_opponents],
-            },
-            "log": self.log.to_dict(),
-        }
+    def build_eval_game(self) -> Game:
+        """Make the game of the evaluations, which may have other options."""
+        return self.game.build(**self.eval.game_params)
 
     def to_yaml(self) -> str:
         """The file that repeats the run."""
@@ -194,8 +239,24 @@ def learner_class(learner_id: str) -> type[Learner]:
     return found
 
 
+# ---- files ---------------------------------------------------------------------------------------
+
+
 def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a YAML file and apply ``section.key=value`` texts to it."""
+    """Read a YAML file, put it on top of its ``base``, and apply ``section.key=value`` texts."""
+    content = _read(path)
+    base = content.pop("base", None)
+    if base is not None:
+        below = _read(path.parent / str(base))
+        if "base" in below:
+            raise MasqueradeError(f"{path}: its base {base} has a base itself; only one may follow")
+        content = _merge(below, content)
+    for text in overrides:
+        content = _merge(content, _override(text))
+    return content
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -204,62 +265,43 @@ def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
         raise MasqueradeError(f"{path} is no valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise MasqueradeError(f"{path} must be a mapping with game, agent and train")
-    for text in overrides:
-        _override(content, text)
     return content
 
 
-def _override(content: dict[str, Any], text: str) -> None:
+def _merge(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Mappings are put together key by key; anything else is replaced.
+
+    >>> _merge({"game": {"id": "kuhn_v0"}, "log": {}}, {"game": {"params": {"num_players": 3}}})
+    {'game': {'id': 'kuhn_v0', 'params': {'num_players': 3}}, 'log': {}}
+    """
+    merged = dict(below)
+    for key, value in above.items():
+        is_deeper = isinstance(value, Mapping) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if is_deeper else value
+    return merged
+
+
+def _override(text: str) -> dict[str, Any]:
+    """The mapping that changes one value: ``train.steps=9`` is ``{"train": {"steps": 9}}``."""
     place, equals, value = text.partition("=")
     *sections, key = place.split(".")
     if not equals or not sections:
-        raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.amount=1000, not {text!r}")
-    target = content
-    for section in sections:
-        if not isinstance(target.setdefault(section, {}), dict):
-            target[section] = {}
-        target = target[section]
+        raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {text!r}")
     try:
-        target[key] = yaml.safe_load(value)
+        content = {key: yaml.safe_load(value)}
     except yaml.YAMLError as error:
         raise OptionError(f"--set {place}: {value!r} is no valid YAML value") from error
+    for section in reversed(sections):
+        content = {section: content}
+    return content
 
 
-def _settings_class(learner_id: Any) -> type[Options]:
-    try:
-        return learner_class(str(learner_id)).settings_class
-    except UnknownNameError as error:
-        raise UnknownNameError(f"agent.id: {error}") from error
-
-
-def _parse(place: str, cls: type[Any], values: Any) -> Any:
-    if values is not None and not isinstance(values, Mapping):
-        raise OptionError(f"{place} must be a mapping, not {values!r}")
-    try:
-        return cls.parse(values or {})
-    except OptionError as error:
-        raise OptionError(f"{place}: {error}") from error
-
-
-def _section(
-    values: Mapping[str, Any], name: str, known: tuple[str, ...] = ()
-) -> Mapping[str, Any]:
-    section = values.get(name) or {}
-    if not isinstance(section, Mapping):
-        raise OptionError(f"{name} must be a mapping, not {section!r}")
-    if known:
-        _check_keys(name, section, known)
-    return section
-
-
-def _check_keys(place: str, values: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in values:
-        if key not in known:
-            where = f"{place}: " if place else ""
-            raise OptionError(f"{where}unknown key '{key}': {nearest(str(key), known)}")
-
-
-def _listed(place: str, value: Any) -> Sequence[Any]:
-    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise OptionError(f"{place}.opponents must be a list, such as [random], not {value!r}")
-    return value
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out ``train:`` with nothing after it, and ``params:`` likewise."""
+    return {
+        key: {k: v for k, v in value.items() if (k, v) != ("params", None)}
+        if isinstance(value, Mapping)
+        else value
+        for key, value in values.items()
+        if value is not None
+    }

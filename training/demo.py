@@ -31,9 +31,14 @@ def main() -> int:
     """Train, play and print; an earlier demo is replaced."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch when it is first imported
     try:
+        configs = sorted(CONFIGS.glob("*.yaml"))
+        if not configs:
+            raise MasqueradeError(
+                f"there is no {CONFIGS}/ here: run it from the folder of the project"
+            )
         shutil.rmtree(RUNS, ignore_errors=True)
         agents = [AgentSpec.parse("random"), AgentSpec.parse("liars_dice_rule")]
-        agents += [train(path) for path in sorted(CONFIGS.glob("*.yaml"))]
+        agents += [train(path) for path in configs]
         print("everybody against everybody, every deal in both seatings\n", flush=True)
         spec = TournamentSpec("liars_dice_v0", tuple(agents), deals=DEALS)
         summary = run_tournament(spec, RUNS / "tournament")
@@ -49,12 +54,12 @@ def main() -> int:
 def train(path: Path) -> AgentSpec:
     """Train what a file describes; its player, by the name of the file."""
     config = RunConfig.parse(read_yaml(path))
-    unit = learner_class(config.agent_id).unit
-    print(f"training {path.stem}: {config.train.amount:,} {unit}", flush=True)
+    unit = learner_class(config.agent.id).unit
+    print(f"training {path.stem}: {config.train.steps:,} {unit}", flush=True)
     outcome = begin_run(config, RUNS / path.stem, command="make demo")
     for score in outcome.scores:
         print(f"  against {score.opponent}: wins {100 * score.win_rate.mean:.1f} % of its games")
-    return AgentSpec.parse(f"{path.stem}={config.agent_id}:{outcome.folder}")
+    return AgentSpec.parse(f"{path.stem}={config.agent.id}:{outcome.folder}")
 
 
 if __name__ == "__main__":

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from agents import make_agent
 from agents.base import Agent
 from agents.cfr import GameTree, exploitability, tabulate
+from agents.learning.files import save_state
+from agents.learning.learner import Learner
 from arena.playing.match import play_match
-from arena.statistics.intervals import Interval, mean_interval, wilson
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from training.config import EvalSettings
+from envs.core.statistics import Interval, mean_interval, wilson
+from training.config import EvalSettings, RunConfig
 
-__all__ = ["Exact", "Score", "evaluate"]
+__all__ = ["Evaluation", "Score", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -47,25 +53,38 @@ class Score:
         return {"opponent": self.opponent, "games": self.games, **self.metrics()}
 
 
-class Exact:
-    """How far from optimal, where the whole tree of a game can be walked."""
+class Evaluation:
+    """The evaluations of one run: opponents, and the game tree where it is small enough."""
 
-    def __init__(self, game: Game, settings: EvalSettings) -> None:
-        """Write the tree down once; a game that is too large has none."""
+    def __init__(self, config: RunConfig) -> None:
+        """Make the opponents; write the tree down once."""
+        self._config = config
+        self._game = config.build_eval_game()
+        self._opponents = [spec.build(self._game) for spec in config.eval.opponents]
         self._tree: GameTree | None = None
-        if settings.exploitability:
-            try:
-                self._tree = GameTree(game, settings.max_nodes)
-            except MasqueradeError:
-                return  # too large: evaluations say nothing about it
+        if config.eval.exploitability:
+            # A game that is too large has no tree, and its evaluations no exploitability.
+            with suppress(MasqueradeError):
+                self._tree = GameTree(self._game, config.eval.max_nodes)
 
-    def metrics(self, player: Agent) -> dict[str, float]:
-        """What a best response gains, averaged over the seats; nothing for a large game."""
+    def run(self, learner: Learner) -> tuple[list[Score], dict[str, float]]:
+        """The present player against each opponent, and what is exactly known about it."""
+        player = self._player_of(learner)
+        seed = self._config.train.seed
+        scores = evaluate(self._game, player, self._opponents, self._config.eval, seed)
         if self._tree is None:
-            return {}
-        return {
-            "eval/exploitability": exploitability(self._tree, tabulate(player, self._tree).probs)
-        }
+            return scores, {}
+        probs = tabulate(player, self._tree).probs
+        return scores, {"eval/exploitability": exploitability(self._tree, probs)}
+
+    def _player_of(self, learner: Learner) -> Agent:
+        """The learner's player; on other options than in training, as if loaded from its file."""
+        if self._game == learner.game:
+            return learner.player()
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "player"
+            save_state(path, learner.game, learner.player_state())
+            return make_agent(self._config.agent.id, self._game, path=str(path))
 
 
 def evaluate(

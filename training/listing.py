@@ -22,7 +22,10 @@ def list_everything() -> str:
         about = (learner.__doc__ or "").strip().splitlines()[0]
         lines.append(f"  {learner_id}: {about} Counts {learner.unit}.")
     lines += ["", "configs"]
-    lines += [f"  {path}" for path in config_files()]
+    files = [f"  {path}" for path in config_files()]
+    lines += files or [
+        f"  none: there is no {CONFIGS}/ here; run it from the folder of the project"
+    ]
     lines += ["", "settings of a learner: python train.py --config FILE --dry-run"]
     return "\n".join(lines)
 
@@ -40,18 +43,18 @@ def plan(config: RunConfig, folder: Path, device: str) -> str:
     """The resolved configuration and what would be done."""
     learner = make_learner(config, config.build_game(), device)
     cadences = ", ".join(f"{name} every {every:,}" for name, every in config.train.cadences.items())
-    against = ", ".join(entry.name for entry in config.opponents)
+    against = ", ".join(entry.name for entry in config.train.opponents)
     settings = "\n".join(
         f"  {name} = {default}: {about} ({allowed})"
-        for name, default, allowed, about in type(config.settings).describe()
+        for name, default, allowed, about in type(config.agent.params).describe()
     )
     return "\n".join(
         [
             config.to_yaml(),
-            f"settings of {config.agent_id} and their defaults:",
+            f"settings of {config.agent.id} and their defaults:",
             settings,
             "",
-            f"plan: {config.train.amount:,} {learner.unit} of {learner.game!r} against {against}",
+            f"plan: {config.train.steps:,} {learner.unit} of {learner.game!r} against {against}",
             f"      {cadences}; on {device}; in {folder}",
         ]
     )

@@ -27,7 +27,7 @@ class MetricsFile:
 
     Args:
         path: the file; rows already in it are kept.
-        up_to: drop rows beyond this step, which a run that is taken up again will write again.
+        up_to: drop rows beyond this step, which a resumed run will write again.
     """
 
     def __init__(self, path: Path, up_to: int | None = None) -> None:
@@ -74,7 +74,7 @@ class Events:
 
     Args:
         folder: where they go.
-        from_step: the step at which a run is taken up; what older files say beyond it is void.
+        from_step: the step from which a run is resumed; what older files say beyond it is void.
     """
 
     def __init__(self, folder: Path, from_step: int | None = None) -> None:

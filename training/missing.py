@@ -1,4 +1,4 @@
-"""Runs that somebody wants to see play, and that are not there yet.
+"""Train the runs that a tournament names and that do not exist yet.
 
 A tournament names trained agents by the folders of their runs. In a fresh copy of the project those
 folders are empty, but their names say how they came about: ``runs/leduc_v0/dqn-seed1`` is
@@ -51,7 +51,7 @@ def is_finished(folder: Path) -> bool:
     if not found or not (folder / "config.yaml").exists():
         return False
     _, config = RunFolder.open(folder)
-    return int(found[-1].name.removeprefix("step_")) >= config.train.amount
+    return int(found[-1].name.removeprefix("step_")) >= config.train.steps
 
 
 def _train(config: Path, seed: int, folder: Path, device: str) -> None:

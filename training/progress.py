@@ -1,4 +1,8 @@
-"""A line on the terminal: how far, how fast, how long still, how good now."""
+"""A line on the terminal: how far, how fast, how long still, how good now.
+
+By hand rather than by tqdm: where there is no terminal, a line of a log every half minute is
+wanted, which tqdm would write over itself, and a run that is resumed counts its rate from there.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import time
 __all__ = ["Progress", "duration"]
 
 BAR = 20
-LOG_EVERY = 30.0  # seconds between two lines where nobody is looking
+LOG_EVERY = 30.0  # seconds between two lines of a log
 
 
 class Progress:

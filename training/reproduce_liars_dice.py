@@ -27,14 +27,14 @@ import yaml
 
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.tabular.games import RANDOM
-from agents.tabular.series import play_together
+from agents.tabular.model import RULES, TabularModel
+from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
-from agents.tabular.values import RULES, Mind
-from arena.statistics.intervals import Interval, mean_interval
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import stream
+from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
 
@@ -139,7 +139,7 @@ def _check(entry: Mapping[str, Any], matches: Sequence[MatchPlan]) -> Check:
 
 @dataclass(frozen=True)
 class Block:
-    """What came of one block of one seed."""
+    """The results of one block of one seed."""
 
     games: int
     wins: tuple[int, ...]
@@ -153,8 +153,8 @@ class Block:
 def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     """Play all blocks of a match with one seed.
 
-    >>> plan = MatchPlan("try", ({"id": "sarsa", "params": {"coding": "blind"}}, {"id": "random"}),
-    ...                  (20,), {})
+    >>> sarsa = {"id": "sarsa", "params": {"abstraction": "blind"}}
+    >>> plan = MatchPlan("try", (sarsa, {"id": "random"}), (20,), {})
     >>> play_plan(plan, seed=0)[0].games
     20
     """
@@ -166,43 +166,43 @@ def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     first = 0
     with TemporaryDirectory() as folder:
         for games in plan.blocks:
-            minds = _new_start(plan, game, Path(folder))
+            models = _new_start(plan, game, Path(folder))
             seating = np.tile(_seating(plan), (games, 1))
             numbers = np.arange(first, first + games)
             begun = time.perf_counter()
-            played = play_together(minds, numbers, seating, None, streams)
+            played = play_series(models, numbers, seating, None, streams)
             seconds = time.perf_counter() - begun
             first += games
-            for i, mind in enumerate(minds):
-                save_table(Path(folder) / f"{i}.json", mind)
-            sizes = tuple(len(mind.table) for mind in minds)
+            for i, model in enumerate(models):
+                save_table(Path(folder) / f"{i}.json", model)
+            sizes = tuple(len(model.table) for model in models)
             blocks.append(_count(game, played.returns, seconds, sizes))
     return blocks
 
 
 def _seating(plan: MatchPlan) -> list[int]:
     """Learners are numbered as they come."""
-    seats, num_minds = [], 0
+    seats, num_models = [], 0
     for agent in plan.agents:
         is_learner = agent["id"] != "random"
-        seats.append(num_minds if is_learner else RANDOM)
-        num_minds += is_learner
+        seats.append(num_models if is_learner else RANDOM)
+        num_models += is_learner
     return seats
 
 
-def _new_start(plan: MatchPlan, game: Game, folder: Path) -> list[Mind]:
+def _new_start(plan: MatchPlan, game: Game, folder: Path) -> list[TabularModel]:
     """Make the learners, with what they knew when the last block ended."""
     learners = [agent for agent in plan.agents if agent["id"] != "random"]
     if not 1 <= len(learners) <= 2:
         raise OptionError(f"match '{plan.name}' needs one learner or two, not {len(learners)}")
-    minds = []
+    models = []
     for i, agent in enumerate(learners):
-        mind = Mind(game, agent["id"], TabularSettings.parse(agent["params"]))
+        model = TabularModel(game, agent["id"], TabularSettings.parse(agent["params"]))
         path = folder / f"{i}.json"
         if path.exists():
-            load_table(path, mind)
-        minds.append(mind)
-    return minds
+            load_table(path, model)
+        models.append(model)
+    return models
 
 
 def _count(game: Game, returns: Floats, seconds: float, entries: tuple[int, ...]) -> Block:
@@ -261,7 +261,7 @@ def _number(check: Check, blocks: list[Block]) -> float:
 
 @dataclass(frozen=True)
 class Finding:
-    """A check, and what came of it."""
+    """A check and its result."""
 
     check: Check
     value: Interval

@@ -1,8 +1,8 @@
-"""The folder of a run: all that is needed to read, repeat or go on with it.
+"""The folder of a run: all that is needed to read, repeat or continue it.
 
 ===================  =============================================================================
 ``config.yaml``      every value, chosen or by default
-``command.txt``      how the run was started, and taken up again
+``command.txt``      how the run was started and resumed
 ``versions.json``    with what
 ``metrics.csv``      the curves: the same seed gives the same file
 ``tensorboard/``     the same for the eye, with rates
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.learning.files import checkpoints, players, read_header
-from arena.running.tournament import versions
 from envs.core.errors import MasqueradeError
+from envs.core.versions import versions
 from training.config import RunConfig, read_yaml
 
 __all__ = ["RunFolder"]
@@ -44,7 +44,7 @@ class RunFolder:
         """Make a new folder and note what is to be done."""
         if path.exists() and any(path.iterdir()):
             raise MasqueradeError(
-                f"{path} is not empty: go on with --resume {path}, or choose another --out"
+                f"{path} is not empty: continue it with --resume {path}, or choose another --out"
             )
         run = cls(path)
         try:
@@ -60,7 +60,7 @@ class RunFolder:
     def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
         """Find a run and what it was to do."""
         if not (path / "config.yaml").exists():
-            raise MasqueradeError(f"{path} is no run: give a folder that train.py has made")
+            raise MasqueradeError(f"{path} is not a run: give a folder made by train.py")
         return cls(path), RunConfig.parse(read_yaml(path / "config.yaml"))
 
     def note_command(self, command: str) -> None:
@@ -127,7 +127,7 @@ class RunFolder:
 
 
 def step_of_checkpoint(folder: Path) -> int:
-    """How much had been learnt, as the checkpoint itself says."""
+    """The step of a checkpoint, as its own header says."""
     return int(read_header(folder)["step"])
 
 

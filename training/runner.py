@@ -1,8 +1,8 @@
 """A run from its first step, or its last checkpoint, to its end.
 
-The learner works in portions that end where something is due: a point on the curves, an evaluation,
-a checkpoint. Because the ends of portions depend on the configuration alone, a run that is killed
-and taken up again makes the same portions, and so the same curves.
+The learner works in chunks that end where something is due: a point on the curves, an evaluation,
+a checkpoint. Because the ends of chunks depend on the configuration alone, a run that is killed and
+resumed makes the same chunks, and so the same curves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agents.learning.opponents import PAST, SELF, Opponents
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from training.config import RunConfig, learner_class
-from training.evaluation import Exact, Score, evaluate
+from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
 from training.progress import Progress
 from training.run_folder import RunFolder, step_of_checkpoint
@@ -41,8 +41,8 @@ class Outcome:
 
     folder: Path
     is_finished: bool
-    """False when somebody asked it to stop; it can then be taken up again."""
-    num_done: int
+    """False when somebody asked it to stop; it can then be resumed."""
+    num_steps: int
     scores: Sequence[Score]
     """The last evaluation."""
 
@@ -53,27 +53,27 @@ def begin_run(
     """Train from the beginning in a new folder."""
     game = config.build_game()
     learner = make_learner(config, game, device, folder)
-    judges = _make_judges(config, game)
+    evaluation = Evaluation(config)
     run = RunFolder.begin(folder, config, command)
-    return _School(config, run, learner, judges, is_shown).run()
+    return _TrainingRun(config, run, learner, evaluation, is_shown).run()
 
 
 def resume_run(
     folder: Path, device: str = "cpu", command: str = "", is_shown: bool = True
 ) -> Outcome:
-    """Go on from the last complete checkpoint of a run."""
+    """Continue from the last complete checkpoint of a run."""
     run, config = RunFolder.open(folder)
     game = config.build_game()
     last = run.last_checkpoint()
     step = 0 if last is None else step_of_checkpoint(last)
     learner = make_learner(config, game, device, folder)
-    judges = _make_judges(config, game)
+    evaluation = Evaluation(config)
     run.forget_after(step)
     if last is not None:
         _load_past(config, run, learner, step)
         learner.load_state_dict(load_state(last, game))
     run.note_command(command)
-    return _School(config, run, learner, judges, is_shown, resumed_at=step).run()
+    return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
 
 
 def make_learner(
@@ -86,19 +86,15 @@ def make_learner(
         opponents=_make_opponents(config, game),
         device=device,
         folder=folder,
-        total=config.train.amount,
+        total=config.train.steps,
     )
-    return learner_class(config.agent_id)(task, config.settings)
-
-
-def _make_judges(config: RunConfig, game: Game) -> list[Agent]:
-    return [spec.build(game) for spec in config.eval_opponents]
+    return learner_class(config.agent.id)(task, config.agent.params)
 
 
 def _make_opponents(config: RunConfig, game: Game) -> Opponents:
     entries: list[Agent | str] = []
     weights: list[float] = []
-    for entry in config.opponents:
+    for entry in config.train.opponents:
         if entry.agent is not None:
             entries.append(entry.agent.build(game))
             weights.append(entry.weight)
@@ -117,17 +113,17 @@ def _load_league(run: Path, game: Game) -> list[Agent]:
     found = players(run)
     if not found:
         raise MasqueradeError(f"league:{run} has no players yet: train it first")
-    return [make_agent(config.agent_id, game, path=str(path)) for path in found]
+    return [make_agent(config.agent.id, game, path=str(path)) for path in found]
 
 
 def _load_past(config: RunConfig, run: RunFolder, learner: Learner, step: int) -> None:
     opponents = learner.task.opponents
     if opponents is not None and opponents.has_past:
         for path in run.past_players(step):
-            opponents.add_past(make_agent(config.agent_id, learner.game, path=str(path)))
+            opponents.add_past(make_agent(config.agent.id, learner.game, path=str(path)))
 
 
-class _School:
+class _TrainingRun:
     """One run in progress."""
 
     def __init__(
@@ -135,7 +131,7 @@ class _School:
         config: RunConfig,
         run: RunFolder,
         learner: Learner,
-        judges: list[Agent],
+        evaluation: Evaluation,
         is_shown: bool,
         resumed_at: int | None = None,
     ) -> None:
@@ -149,8 +145,7 @@ class _School:
             self.events = Events(run.tensorboard, resumed_at)
             if resumed_at is None:
                 self.events.add_text("config", f"```yaml\n{config.to_yaml()}```")
-        self.judges = judges
-        self.exact = Exact(self.game, config.eval)
+        self.evaluation = evaluation
         self.scores: list[Score] = []
         self.evaluated_at = -1
         self.best: dict[str, Any] | None = None
@@ -158,39 +153,39 @@ class _School:
             best = run.best()
             self.best = best if best is not None and best["step"] <= resumed_at else None
             run.write_best(self.best)
-        self.progress = Progress(config.train.amount, learner.unit, is_shown, learner.num_done)
+        self.progress = Progress(config.train.steps, learner.unit, is_shown, learner.num_steps)
 
     def run(self) -> Outcome:
         """Work until the end, or until somebody presses Ctrl-C."""
         try:
             with _stop_signal() as has_stop:
-                while self.learner.num_done < self.config.train.amount and not has_stop():
+                while self.learner.num_steps < self.config.train.steps and not has_stop():
                     self._work(has_stop)
         except OSError as error:
             raise MasqueradeError(
                 f"{self.run_folder.path} cannot be written ({error.strerror}); what was saved is "
-                f"whole: make room and go on with --resume {self.run_folder.path}"
+                f"whole: make room and continue with --resume {self.run_folder.path}"
             ) from error
         finally:
             self.progress.close()
             self.learner.close()
             if self.events is not None:
                 self.events.close()
-        done = self.learner.num_done
-        is_finished = done >= self.config.train.amount
+        done = self.learner.num_steps
+        is_finished = done >= self.config.train.steps
         return Outcome(self.run_folder.path, is_finished, done, self.scores)
 
     def _work(self, has_stop: Callable[[], bool]) -> None:
-        """One portion, and what is due after it."""
-        amount, cadences = self.config.train.amount, self.config.train.cadences
-        before = self.learner.num_done
-        end = min(amount, *(every * (before // every + 1) for every in cadences.values()))
+        """One chunk, and what is due after it."""
+        total, cadences = self.config.train.steps, self.config.train.cadences
+        before = self.learner.num_steps
+        end = min(total, *(every * (before // every + 1) for every in cadences.values()))
         started = time.perf_counter()
         values = dict(self.learner.update(end - before))
         seconds = time.perf_counter() - started
-        done = self.learner.num_done
+        done = self.learner.num_steps
         due = {name for name, every in cadences.items() if done // every > before // every}
-        is_last = done >= amount
+        is_last = done >= total
         if "eval" in due or is_last:
             values |= self._evaluate()
         self._log(values, (done - before) / max(seconds, 1e-9))
@@ -200,7 +195,7 @@ class _School:
             self._save()
 
     def _log(self, values: dict[str, Any], rate: float) -> None:
-        done = self.learner.num_done
+        done = self.learner.num_steps
         scalars = {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
         self.metrics.add(done, scalars)
         if self.events is not None:
@@ -213,25 +208,23 @@ class _School:
         return f"return {scalars['charts/return']:+.3f}" if "charts/return" in scalars else ""
 
     def _evaluate(self) -> dict[str, float]:
-        step, seed = self.learner.num_done, self.config.train.seed
-        player = self.learner.player()
-        self.scores = evaluate(self.game, player, self.judges, self.config.eval, seed)
+        step = self.learner.num_steps
+        self.scores, exact = self.evaluation.run(self.learner)
         self.evaluated_at = step
-        exact = self.exact.metrics(player)
         scores = [score.to_dict() for score in self.scores]
         self.run_folder.write_evaluation(step, {"scores": scores, **exact})
         return {**exact, **{k: v for score in self.scores for k, v in score.metrics().items()}}
 
     def _save_player(self) -> None:
         """Keep the player of this step: for tournaments, as a past self, perhaps as the best."""
-        step, run = self.learner.num_done, self.run_folder
-        noted = {"agent": self.config.agent_id, "step": step}
+        step, run = self.learner.num_steps, self.run_folder
+        noted = {"agent": self.config.agent.id, "step": step}
         if not run.player(step).exists():
             save_state(run.player(step), self.game, self.learner.player_state(), **noted)
         opponents = self.learner.task.opponents
         if opponents is not None and opponents.has_past:
             path = str(run.player(step))
-            opponents.add_past(make_agent(self.config.agent_id, self.game, path=path))
+            opponents.add_past(make_agent(self.config.agent.id, self.game, path=path))
         if self.scores and self.evaluated_at == step and not self.learner.converges:
             score = float(np.mean([score.mean_return.mean for score in self.scores]))
             if self.best is None or score > self.best["score"]:
@@ -240,8 +233,8 @@ class _School:
 
     def _save(self) -> None:
         """Keep all that is needed to go on."""
-        step, run = self.learner.num_done, self.run_folder
-        noted = {"agent": self.config.agent_id, "step": step}
+        step, run = self.learner.num_steps, self.run_folder
+        noted = {"agent": self.config.agent.id, "step": step}
         if not run.checkpoint(step).exists():
             save_state(run.checkpoint(step), self.game, self.learner.state_dict(), **noted)
         run.remove_old(self.config.train.keep)
@@ -249,7 +242,7 @@ class _School:
 
 @contextmanager
 def _stop_signal() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C once: finish the portion and save. Twice: stop at once."""
+    """Ctrl-C once: finish the chunk and save. Twice: stop at once."""
     asked = False
 
     def ask(_signal: int, _frame: FrameType | None) -> None:

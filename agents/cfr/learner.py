@@ -66,10 +66,10 @@ class CFRLearner(SolverLearner):
             delay=settings.delay,
         )
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the exploitability is that of the average policy."""
-        self.solver.run(amount)
-        self.num_done = self.solver.iteration
+        self.solver.run(num_steps)
+        self.num_steps = self.solver.iteration
         return {"charts/exploitability": self.solver.exploitability()}
 
     def policy(self) -> Policy:
@@ -117,9 +117,9 @@ class MCCFRLearner(SamplingLearner):
     def _make_solver(self) -> SamplingSolver:
         return SamplingSolver(self.game, self.task.seed, self.settings)
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the exploitability is exact, if the game is small."""
-        values = super().update(amount)
+        values = super().update(num_steps)
         if self._tree is None:
             return values
         return {**values, "charts/exploitability": self.solver.exploitability(self._tree)}

@@ -61,4 +61,4 @@ class SolverLearner(PolicyLearner):
     def load_state_dict(self, state: State) -> None:
         """Go on where the solver was."""
         self.solver.load_state_dict(state)
-        self.num_done = self.solver.iteration
+        self.num_steps = self.solver.iteration

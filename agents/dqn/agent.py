@@ -1,4 +1,4 @@
-"""The player that deep Q-learning becomes: the best legal action, by its network."""
+"""The player of deep Q-learning: the best legal action, by its network."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ import torch
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from agents.dqn.network import QNetwork
 from agents.dqn.settings import DQNSettings
 from agents.learning.device import resolve_device
 from agents.learning.files import CheckpointError, load_state
+from agents.learning.games import roles_in
+from agents.learning.networks import (
+    PLAIN,
+    ModuleNetwork,
+    Network,
+    PlainNetwork,
+    find_module,
+    named_module,
+)
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG
@@ -60,16 +68,32 @@ def choose(
     return actions
 
 
-def make_network(game: Game, settings: DQNSettings, device: str, seed: int = 0) -> QNetwork:
-    """A network of the size that a game and the settings ask for."""
-    return QNetwork(
-        settings.history * game.observation_size,
-        game.facts.num_actions,
-        settings.layers,
-        settings.dueling,
-        device,
-        seed,
-    )
+def make_network(
+    game: Game, settings: DQNSettings, device: str, seed: int = 0, name: str = ""
+) -> Network:
+    """A network as the game and the settings ask for.
+
+    Args:
+        game: what it is for.
+        settings: what it is like.
+        device: where it computes.
+        seed: of its first weights.
+        name: of a module that may be imported; the settings may come from a file, so the name in
+            them is not enough.
+    """
+    input_size, num_actions = settings.history * game.observation_size, game.facts.num_actions
+    if settings.network == PLAIN:
+        return PlainNetwork(
+            input_size, num_actions, settings.hidden, settings.dueling, device, seed
+        )
+    own = named_module(settings.network)
+    module = find_module(name) if name == settings.network else own
+    if module is None:
+        raise CheckpointError(
+            f"its network is '{settings.network}': name it to run its code, "
+            f"params: {{network: '{settings.network}'}}"
+        )
+    return ModuleNetwork(module, input_size, num_actions, settings.network_params, device, seed)
 
 
 class DQNAgent(Agent):
@@ -79,8 +103,9 @@ class DQNAgent(Agent):
         game: the game to play.
         path: a run of ``train.py``, or one of its checkpoints.
         device: where it computes: ``auto``, ``cpu`` or ``cuda``.
-        network: a network in memory, instead of a path.
-        history: how many observations that network takes.
+        network: the ``module:Class`` of its network, where it was trained with one of yours; or a
+            network in memory, instead of a path.
+        history: how many observations a network in memory takes.
     """
 
     keeps_time = True
@@ -90,15 +115,17 @@ class DQNAgent(Agent):
         game: Game,
         path: str | Path | None = None,
         device: str = "auto",
-        network: QNetwork | None = None,
+        network: Network | str = PLAIN,
         history: int = 1,
     ) -> None:
         """Read the network from ``path``, if it is not given."""
         super().__init__(game)
-        if network is None:
+        if isinstance(network, str):
             if path is None:
                 raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
-            network, history = _load(game, Path(path), resolve_device(device))
+            state = _read(game, Path(path))
+            self.roles = roles_in(state)
+            network, history = _load(game, Path(path), state, resolve_device(device), network)
         self.network = network
         self.history = history
         # Earlier observations are known in recorded games only.
@@ -123,12 +150,21 @@ class DQNAgent(Agent):
         return self.network.values_of(inputs)
 
 
-def _load(game: Game, path: Path, device: str) -> tuple[QNetwork, int]:
-    state: dict[str, Any] = load_state(path, game)
+def _read(game: Game, path: Path) -> dict[str, Any]:
+    state = load_state(path, game)
     if "network" not in state or "settings" not in state:
         raise CheckpointError(f"{path} holds no network of dqn: give the folder of a dqn run")
+    return state
+
+
+def _load(
+    game: Game, path: Path, state: dict[str, Any], device: str, name: str
+) -> tuple[Network, int]:
     settings = DQNSettings.parse(state["settings"])
-    network = make_network(game, settings, device)
+    try:
+        network = make_network(game, settings, device, name=name)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from None
     # A checkpoint of the learner has both, a player only what it plays with.
     network.weights.copy_(torch.from_numpy(state.get("average", state["network"])))
     return network, settings.history

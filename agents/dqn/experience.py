@@ -1,6 +1,6 @@
 """Decisions that wait for their outcome, and how they become transitions.
 
-What a decision brings is known at the same seat's next decision, or at the end of the game. Its
+The outcome of a decision is known at the same seat's next decision, or at the end of the game. Its
 reward is what the seat's total has changed in between, so the rewards of a game add up to its
 return less what the seat had before it was first asked. With ``n_steps`` above 1 a decision waits
 for more of its seat's decisions.
@@ -18,6 +18,7 @@ from numba import types
 
 from agents.dqn.replay import TRANSITIONS, Replay
 from envs.core.compiling import compiled, direct, inlined
+from envs.core.kernels import TOTALS
 
 __all__ = ["Experience"]
 
@@ -48,15 +49,7 @@ class Waiting(NamedTuple):
 
 
 _WAITING = types.NamedTuple(
-    (
-        _ROWS,
-        _ROWS,
-        types.float64[::1],
-        types.float32[:, :, ::1],
-        types.int64[:, ::1],
-        _QUEUES,
-        _QUEUES,
-    ),
+    (_ROWS, _ROWS, TOTALS, types.float32[:, :, ::1], types.int64[:, ::1], _QUEUES, _QUEUES),
     Waiting,
 )
 
@@ -77,7 +70,7 @@ def _see_all(slots, observations, windows, inputs):
 
 @inlined
 def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
-    """Write a decision and what came of it into the replay, over the oldest there."""
+    """Write a decision and its outcome into the replay, over the oldest there."""
     row = kept.num_added[0] % kept.actions.size
     for j in range(next_input.size):
         kept.inputs[row, j] = waiting.inputs[slot, place, j]
@@ -92,15 +85,8 @@ def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
 
 @compiled(
     types.void(
-        _ROWS,
-        _INPUTS,
-        types.int8[:, ::1],
-        types.float64[::1],
-        types.boolean,
-        types.float64,
-        types.float64,
-        _WAITING,
-        TRANSITIONS,
+        *(_ROWS, _INPUTS, types.int8[:, ::1], TOTALS, types.boolean),
+        *(types.float64, types.float64, _WAITING, TRANSITIONS),
     )
 )
 def _close_all(slots, next_inputs, next_masks, totals, is_over, discount, scale, waiting, kept):
@@ -217,17 +203,8 @@ class Experience:
     ) -> None:
         replay = self.replay
         num_before = replay.num_added
-        _close_rows(
-            slots,
-            inputs,
-            masks,
-            totals,
-            is_over,
-            self._discount,
-            self._scale,
-            self.waiting,
-            replay.kept,
-        )
+        how = is_over, self._discount, self._scale
+        _close_rows(slots, inputs, masks, totals, *how, self.waiting, replay.kept)
         replay.rate_new(num_before)
 
     def open(self, slots: Indices, inputs: Floats, actions: Indices) -> None:

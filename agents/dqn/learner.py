@@ -1,10 +1,10 @@
-"""Deep Q-learning: play, keep what came of it, learn from a sample, again and again.
+"""Deep Q-learning: play, keep the transitions, learn from a sample of them, again and again.
 
 One round of the loop:
 
 1. all games wait for the network; one pass rates all actions in all of them;
 2. in each the best legal action is played, or now and then a random one;
-3. what these decisions have brought becomes transitions, at the seat's next decision or the end;
+3. these decisions become transitions at the seat's next decision or the end of the game;
 4. after so many decisions, one update: for transitions drawn from the replay the network's value
    of (state, action) moves towards ``reward + discount * best value of the next state``. That best
    is taken among the actions that are legal there, and rated by the target network.
@@ -12,7 +12,7 @@ One round of the loop:
 With ``double`` the network itself chooses the next action and the target network rates it (van
 Hasselt et al., 2016).
 
-The player that comes of it has the average of the network's weights over the last part of all
+The player has the average of the network's weights over the last part of all
 updates (Polyak and Juditsky, 1992), which is steadier than the network after any one of them.
 """
 
@@ -27,8 +27,8 @@ import torch
 from torch import Tensor
 
 from agents.dqn.agent import DQNAgent, choose, make_network
+from agents.dqn.games import DQNGames
 from agents.dqn.log import LOOK_EVERY, Log
-from agents.dqn.network import Adam
 from agents.dqn.replay import Minibatch, Replay
 from agents.dqn.settings import (
     CONSTANT,
@@ -41,8 +41,9 @@ from agents.dqn.settings import (
     TIME,
     DQNSettings,
 )
-from agents.dqn.tables import Tables
+from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
+from agents.learning.networks import Adam
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
 
@@ -77,7 +78,7 @@ class DQNLearner(Learner):
     >>> learner = DQNLearner(Task(make_game("kuhn_v0"), total=200), settings)
     >>> sorted(learner.update(200))[:3]
     ['charts/exploration', 'charts/length', 'charts/return']
-    >>> learner.num_done
+    >>> learner.num_steps
     200
     """
 
@@ -96,7 +97,7 @@ class DQNLearner(Learner):
         game, seed = task.game, task.seed
         self.device = task.device
         self.network = make_network(
-            game, settings, task.device, int(stream(seed, "network")[0] >> 1)
+            game, settings, task.device, int(stream(seed, "network")[0] >> 1), settings.network
         )
         self.target = self.network
         if settings.target != NONE:
@@ -114,7 +115,7 @@ class DQNLearner(Learner):
             game.facts.num_actions,
             settings.priority_exponent if is_prioritised else None,
         )
-        self.tables = Tables(task, settings, self.replay)
+        self.games = DQNGames(task, settings, self.replay)
         self.num_updates = 0
         self.clock: Callable[[], float] = time.perf_counter
         """Seconds, for exploration by time."""
@@ -127,14 +128,14 @@ class DQNLearner(Learner):
 
     # ---- the loop --------------------------------------------------------------------------------
 
-    def update(self, amount: int) -> Mapping[str, Any]:
-        """Learn for ``amount`` more of its own decisions."""
+    def update(self, num_steps: int) -> Mapping[str, Any]:
+        """Learn for ``num_steps`` more of its own decisions."""
         started, seconds_before = self.clock(), self._seconds
         log = Log()
-        end = self.num_done + amount
-        while self.num_done < end:
+        end = self.num_steps + num_steps
+        while self.num_steps < end:
             self._seconds = seconds_before + self.clock() - started
-            self.num_done += self._play(end - self.num_done, log)
+            self.num_steps += self._play(end - self.num_steps, log)
             for _ in range(self._num_due()):
                 self._learn(log)
         self._seconds = seconds_before + self.clock() - started
@@ -142,20 +143,20 @@ class DQNLearner(Learner):
 
     def _play(self, at_most: int, log: Log) -> int:
         """Decide once in every game; how many of these decisions it learns from."""
-        tables = self.tables
-        tables.deal(log)
-        asked = tables.ask(at_most)
-        values = self.network.values_of(asked.inputs)
-        actions = choose(values, asked.masks, self.exploration, self._rng)
-        return tables.play(asked, actions)
+        games = self.games
+        games.deal(log)
+        decisions = games.next_decisions(at_most)
+        values = self.network.values_of(decisions.inputs)
+        actions = choose(values, decisions.masks, self.exploration, self._rng)
+        return games.play(decisions, actions)
 
     def _num_due(self) -> int:
         """Updates that the decisions so far ask for and that have not been made."""
         settings = self.settings
         if len(self.replay) < min(settings.learn_start, settings.replay_size):
-            self._steps_before_learning = self.num_done
+            self._steps_before_learning = self.num_steps
             return 0
-        num_steps = self.num_done - self._steps_before_learning
+        num_steps = self.num_steps - self._steps_before_learning
         return int(num_steps * settings.updates_per_step) - self.num_updates
 
     # ---- schedules -------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class DQNLearner(Learner):
     @property
     def progress(self) -> float:
         """The part of the run that is over, by steps; 0 if its length is not known."""
-        return min(self.num_done / self.task.total, 1.0) if self.task.total else 0.0
+        return min(self.num_steps / self.task.total, 1.0) if self.task.total else 0.0
 
     @property
     def exploration(self) -> float:
@@ -244,19 +245,22 @@ class DQNLearner(Learner):
         elif settings.target == INTERVAL and self.num_updates % settings.target_every == 0:
             self.target.weights.copy_(self.network.weights)
 
-    # ---- what comes of it ------------------------------------------------------------------------
+    # ---- the player, and saving ------------------------------------------------------------------
 
     def player(self) -> DQNAgent:
         """A player with a copy of the averaged network."""
         network = make_network(self.game, self.settings, self.device)
         network.weights.copy_(self.average)
-        return DQNAgent(self.game, network=network, history=self.settings.history)
+        player = DQNAgent(self.game, network=network, history=self.settings.history)
+        player.roles = roles_in({"role": self.task.role})
+        return player
 
     def state_dict(self) -> State:
         """Networks, optimiser, replay, games in play, counters and generators."""
         state: State = {
             "settings": self.settings.to_dict(),
-            "num_done": self.num_done,
+            "role": self.task.role,
+            "num_steps": self.num_steps,
             "num_updates": self.num_updates,
             "optimiser_steps": self.optimiser.num_steps,
             "steps_before_learning": self._steps_before_learning,
@@ -268,20 +272,21 @@ class DQNLearner(Learner):
             state[name] = tensor.cpu().numpy().copy()
         for name, array in self.replay.state_dict().items():
             state[f"replay.{name}"] = array
-        for name, value in self.tables.state_dict().items():
-            state[f"tables.{name}"] = value
+        for name, value in self.games.state_dict().items():
+            state[f"games.{name}"] = value
         return state
 
     def player_state(self) -> State:
         """The averaged network, and what it takes to build it."""
         weights = self.average.cpu().numpy().copy()
-        return {"settings": self.settings.to_dict(), "network": weights}
+        role = self.task.role
+        return {"settings": self.settings.to_dict(), "role": role, "network": weights}
 
     def load_state_dict(self, state: State) -> None:
         """Become the learner that ``state`` was taken from; the settings must be the same."""
         if DQNSettings.parse(state["settings"]) != self.settings:
-            raise MasqueradeError("this run has other settings: take it up with its own config")
-        self.num_done = int(state["num_done"])
+            raise MasqueradeError("this run has other settings: resume it with its own config")
+        self.num_steps = int(state["num_steps"])
         self.num_updates = int(state["num_updates"])
         self.optimiser.num_steps = int(state["optimiser_steps"])
         self._steps_before_learning = int(state["steps_before_learning"])
@@ -293,7 +298,7 @@ class DQNLearner(Learner):
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(state[name]))
         self.replay.load_state_dict(part(state, "replay."))
-        self.tables.load_state_dict(part(state, "tables."))
+        self.games.load_state_dict(part(state, "games."))
 
     def _tensors(self) -> dict[str, Tensor]:
         return {

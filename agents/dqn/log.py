@@ -1,4 +1,4 @@
-"""What a portion of training was like: the numbers of its curves."""
+"""Means over a chunk of training: the numbers of its curves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOK_EVERY = 10
 
 
 class Log:
-    """Sums over a portion of training."""
+    """Sums over a chunk of training."""
 
     def __init__(self) -> None:
         """Nothing has happened yet."""

@@ -50,17 +50,9 @@ class Transitions(NamedTuple):
     """[1] how many there have ever been."""
 
 
+_COLUMN = types.float32[::1]
 TRANSITIONS = types.NamedTuple(
-    (
-        _TABLE,
-        _ROWS,
-        types.float32[::1],
-        types.float32[::1],
-        _TABLE,
-        types.int8[:, ::1],
-        _ROWS,
-    ),
-    Transitions,
+    (_TABLE, _ROWS, _COLUMN, _COLUMN, _TABLE, types.int8[:, ::1], _ROWS), Transitions
 )
 
 
@@ -112,18 +104,7 @@ def _set_priorities(tree, rows, priorities):
             tree[node] = tree[2 * node] + tree[2 * node + 1]
 
 
-@compiled(
-    types.void(
-        _ROWS,
-        TRANSITIONS,
-        _TABLE,
-        _ROWS,
-        types.float32[::1],
-        types.float32[::1],
-        _TABLE,
-        _TABLE,
-    )
-)
+@compiled(types.void(_ROWS, TRANSITIONS, _TABLE, _ROWS, _COLUMN, _COLUMN, _TABLE, _TABLE))
 def _gather(rows, kept, inputs, actions, rewards, discounts, next_inputs, penalties):
     """Copy the rows; a mask becomes 0 for a legal action and minus infinity for another."""
     for i in range(rows.size):
@@ -256,16 +237,8 @@ class Replay:
         return self._batch
 
     def _gathered(self, batch: Minibatch) -> Minibatch:
-        _gather_rows(
-            batch.rows,
-            self.kept,
-            batch.inputs,
-            batch.actions,
-            batch.rewards,
-            batch.discounts,
-            batch.next_inputs,
-            batch.penalties,
-        )
+        before = batch.inputs, batch.actions, batch.rewards, batch.discounts
+        _gather_rows(batch.rows, self.kept, *before, batch.next_inputs, batch.penalties)
         return batch
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pydantic import Field
+
+from agents.learning.networks import PLAIN
 from envs.core.errors import OptionError
 from envs.core.options import Options, option
 
@@ -23,7 +28,16 @@ class DQNSettings(Options):
     """
 
     # ---- the network
-    hidden: int | tuple[int, ...] = option(
+    network: str = option(
+        PLAIN,
+        choices=(PLAIN,),
+        can_import=True,
+        help="fully connected layers, or a torch.nn.Module of yours",
+    )
+    network_params: dict[str, Any] = Field(
+        default={}, description="what a module of yours takes besides its two sizes"
+    )
+    hidden: tuple[int, ...] = option(
         (128, 128), low=1, high=8192, is_list=True, help="units of each hidden layer"
     )
     dueling: bool = option(False, help="one half of the last layer for the value, one for actions")
@@ -43,15 +57,15 @@ class DQNSettings(Options):
     )
     discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
     n_steps: int = option(1, low=1, high=1_000, help="own decisions between a value and its target")
-    # Where luck decides, errors stay large however much is learnt. Squares lead to the mean of what
-    # came of an action, 'huber' to something between mean and median.
+    # Where chance decides, errors stay large however much is learnt. Squares lead to the mean
+    # return of an action, 'huber' to something between mean and median.
     loss: str = option(
         SQUARED, choices=LOSSES, help="errors count by their square, or less if large"
     )
     max_gradient: float = option(
         10.0, low=0.0, high=1e9, help="longer gradients are cut to this length; 0: never"
     )
-    # What is learnt from luck goes up and down; the average of it over a while does so less.
+    # Noise in the targets moves the weights up and down; their average over a while moves less.
     average_share: float = option(
         0.2,
         low=0.0,
@@ -102,19 +116,17 @@ class DQNSettings(Options):
     def __post_init__(self) -> None:
         """Check what no single setting can."""
         super().__post_init__()
-        if isinstance(self.hidden, int):
-            object.__setattr__(self, "hidden", (self.hidden,))
-        if self.dueling and self.layers[-1] < 2:
+        has_layers = self.dueling or self.hidden != type(self).model_fields["hidden"].default
+        if self.network != PLAIN and has_layers:
+            raise OptionError(f"network '{self.network}' has its own layers: use network_params")
+        if self.network == PLAIN and self.network_params:
+            raise OptionError("network_params are for a module of yours: set network")
+        if self.dueling and self.hidden[-1] < 2:
             raise OptionError("dueling needs a last hidden layer of at least 2 units: widen it")
         if self.replay == LATEST and self.replay_size < self.batch_size:
             raise OptionError("replay 'latest' keeps a batch: set replay_size >= batch_size")
         if self.exploration_clock == TIME and self.exploration_seconds is None:
             raise OptionError("exploration_clock 'time' needs exploration_seconds: say how many")
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """Units of each hidden layer."""
-        return self.hidden if isinstance(self.hidden, tuple) else (self.hidden,)
 
     def exploration_after(self, progress: float) -> float:
         """The share of random moves when ``progress`` (0 .. 1) of the run is over.

@@ -1,4 +1,4 @@
-"""What learners know, as files: one folder with the arrays, the rest, and a word at the end.
+"""What learners know, as files: one folder with the arrays and the rest.
 
 ``state.npz`` holds the arrays, ``state.json`` everything else with the game it belongs to, and
 ``COMPLETE`` is written last: a folder without it does not count. Nothing is pickled, so a file from
@@ -32,7 +32,7 @@ __all__ = [
     "save_state",
 ]
 
-VERSION = 1
+VERSION = 2
 ARRAYS, HEADER, COMPLETE = "state.npz", "state.json", "COMPLETE"
 _STEP = re.compile(r"step_(\d+)$")
 
@@ -46,7 +46,7 @@ def save_state(folder: Path, game: Game, state: Mapping[str, Any], **header: Any
 
     Args:
         folder: where to; it must not exist.
-        game: the game that was learnt, noted so that nobody loads it into another one.
+        game: the game that was learnt, noted so that it is not loaded into another one.
         state: arrays, and whatever JSON can say.
         header: more to note, such as ``agent="dqn"``.
     """
@@ -71,7 +71,7 @@ def save_state(folder: Path, game: Game, state: Mapping[str, Any], **header: Any
 
 
 def load_state(path: Path, game: Game | None = None) -> dict[str, Any]:
-    """Read a state back; with ``game``, only if it is of that game with the same options."""
+    """Read a state back; with ``game``, only if it is of that game with the same structure."""
     folder = checkpoint_folder(path)
     header = read_header(folder)
     if game is not None:
@@ -142,11 +142,9 @@ def checkpoint_folder(path: Path) -> Path:
 def _check_game(folder: Path, header: Mapping[str, Any], game: Game) -> None:
     if header["game"] != game.id:
         raise CheckpointError(f"{folder} was trained on {header['game']}, not on {game.id}")
-    options = game.options.to_dict()
-    changed = [name for name in options if header["options"].get(name) != options[name]]
-    if changed:
-        told = ", ".join(f"{name}={header['options'].get(name)!r}" for name in changed)
-        raise CheckpointError(f"{folder} was trained with {told}: play it with these options")
+    misfit = game.options.misfit(header["options"])
+    if misfit:
+        raise CheckpointError(f"{folder} was trained with {misfit}: play it with these options")
 
 
 def _sum_of(folder: Path) -> str:

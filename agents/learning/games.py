@@ -7,17 +7,69 @@ or to the learner itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
 from agents.learning.learner import Task
+from agents.learning.opponents import Opponents
+from envs.core.errors import OptionError
 from envs.core.rollouts import CALLER, Rollouts
 from envs.core.seat_games import SeatGames
 
-__all__ = ["LearnerGames"]
+__all__ = ["LearnerGames", "draw_seats", "roles_in"]
 
 Indices = npt.NDArray[np.int64]
+
+
+def roles_in(state: Mapping[str, Any]) -> tuple[str, ...]:
+    """The roles that the player of a learner's state can play; empty: all of them.
+
+    >>> roles_in({"role": "detective"}), roles_in({"role": ""}), roles_in({})
+    (('detective',), (), ())
+    """
+    role = state.get("role")
+    return (str(role),) if role else ()
+
+
+def draw_seats(task: Task, numbers: Indices) -> tuple[Indices, Indices]:
+    """Who sits where in games of these numbers.
+
+    An opponent that cannot play the role of a seat leaves it to the learner, if that is a role of
+    the learner's: so a learner that is drawn with a rule player for the other side has its whole
+    team.
+
+    >>> from envs import make_game
+    >>> seats, places = draw_seats(Task(make_game("kuhn_v0")), np.arange(3))
+    >>> seats.tolist(), places.tolist()
+    ([0, 1, 0], [[-1, -1], [-1, -1], [-1, -1]])
+
+    Returns:
+        The learner's first seat in each game, [n], and who has all seats, [n, players]: a place in
+        ``task.opponents.agents``, or ``Opponents.LEARNER``.
+    """
+    facts = task.game.facts
+    own = np.array(task.seats)
+    # Whoever opens changes from game to game as well, and must not always be the learner.
+    seats = own[numbers // facts.num_openings % len(own)]
+    places = np.full((len(numbers), facts.num_players), Opponents.LEARNER)
+    if task.opponents is not None:
+        places = task.opponents.draw(numbers, facts.num_players)
+        for place, agent in enumerate(task.opponents.agents):
+            for seat in range(facts.num_players if agent.roles else 0):
+                if not agent.can_sit(seat):
+                    places[places[:, seat] == place, seat] = Opponents.LEARNER
+    places[np.arange(len(numbers)), seats] = Opponents.LEARNER
+    others = np.setdiff1d(np.arange(facts.num_players), own)
+    if (places[:, others] == Opponents.LEARNER).any():
+        raise OptionError(
+            f"a learner of role '{task.role}' sits in no seat of another role: "
+            "give opponents that play the others, not self or past"
+        )
+    return seats, places
 
 
 class LearnerGames(SeatGames):
@@ -35,28 +87,22 @@ class LearnerGames(SeatGames):
         self, task: Task, size: int, num_past: int = 0, myself: Agent | None = None
     ) -> None:
         """Set up the games; ``deal`` begins them."""
-        self._opponents = task.opponents
-        self._own_seats = np.array(task.seats)
-        self._num_openings = task.game.facts.num_openings
+        self._task = task
         self.myself = myself
         rollouts = Rollouts(task.game, self._players(), size, task.seed, num_past=num_past)
         super().__init__(rollouts, self._draw_seating)
-        for agent in self._opponents.agents if self._opponents else []:
+        for agent in task.opponents.agents if task.opponents else []:
             agent.begin_match()
 
     def _players(self) -> list[Agent]:
         """Earlier selves join while it learns, so the list is made anew."""
-        others = self._opponents.agents if self._opponents else []
+        others = self._task.opponents.agents if self._task.opponents else []
         return [self.myself, *others]  # type: ignore[list-item]  # nobody sits there without one
 
     def _draw_seating(self, numbers: Indices) -> tuple[Indices, Indices]:
-        num_players = self.batch.game.facts.num_players
-        # Whoever opens changes from game to game as well, and must not always be the learner.
-        seats = self._own_seats[numbers // self._num_openings % len(self._own_seats)]
         self.rollouts.players = self._players()
-        seating = np.zeros((len(numbers), num_players), np.int64)
-        if self._opponents is not None:
-            seating = 1 + self._opponents.draw(numbers, num_players)
+        seats, places = draw_seats(self._task, numbers)
+        seating = 1 + places
         if self.myself is None:
             seating[seating == 0] = CALLER
         seating[np.arange(len(numbers)), seats] = CALLER

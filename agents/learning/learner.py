@@ -1,7 +1,7 @@
 """``Learner``: what gets better with practice, and what a run of ``train.py`` is made of.
 
 A learner owns everything that training changes: tables or weights, replay, generators, games in
-play. The school asks it for work in portions (``update``), for a player of its present skill
+play. A training run asks it for work in chunks (``update``), for a player of its present skill
 (``player``), and for all of its memory (``state_dict``). The promise that makes runs resumable:
 
     ``update(a)`` and then ``update(b)``, with the memory saved and loaded in between or not, leaves
@@ -76,7 +76,7 @@ class Learner(ABC):
     settings_class: ClassVar[type[Options]] = Options
     """Its settings, with defaults and ranges."""
     unit: ClassVar[str] = "games"
-    """What ``num_done`` counts: games, steps (its own decisions) or iterations."""
+    """What ``num_steps`` counts: games, steps (its own decisions) or iterations."""
     converges: ClassVar[bool] = False
     """Whether its last player is its best, as a solver's is; then no evaluation chooses one."""
     game_ids: ClassVar[tuple[str, ...]] = ()
@@ -91,14 +91,14 @@ class Learner(ABC):
         self.task = task
         self.game = task.game
         self.settings = settings
-        self.num_done = 0
+        self.num_steps = 0
 
     @abstractmethod
-    def update(self, amount: int) -> Mapping[str, float]:
-        """Learn for ``amount`` more of its unit and say what is worth a curve.
+    def update(self, num_steps: int) -> Mapping[str, float]:
+        """Learn for ``num_steps`` more of its unit and say what is worth a curve.
 
         Names are those of TensorBoard, such as ``charts/return``, ``charts/length``,
-        ``charts/exploration``, ``losses/td``. Averages are over this portion. A name that begins
+        ``charts/exploration``, ``losses/td``. Averages are over this chunk. A name that begins
         with ``histograms/`` may carry an array.
         """
 

@@ -1,8 +1,8 @@
-"""Who else sits at the table while a learner practises.
+"""Who has the other seats while a learner trains.
 
 A list of opponents with weights: fixed agents, ``self`` (the learner as it is now) and ``past``
 (one of its earlier selves). Who is met in game *n* depends on the seed and *n*, so a run that is
-taken up again meets the same ones.
+resumed meets the same ones.
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""Models of Stable-Baselines3, trained through our single-agent environment."""
+"""Models of Stable-Baselines3: learners of ``train.py``, and an environment for its own loops."""
 
 from __future__ import annotations

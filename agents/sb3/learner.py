@@ -43,9 +43,9 @@ class SB3Learner(Learner):
         self._randomness = _Randomness(task.seed)
         algorithm = load_library(settings.algorithm)
         with self._randomness:
-            from agents.sb3.env import SchoolVecEnv
+            from agents.sb3.vec_env import TrainingVecEnv
 
-            self._env = SchoolVecEnv(task, settings.num_envs)
+            self._env = TrainingVecEnv(task, settings.num_envs)
             self._model = algorithm(
                 "MlpPolicy",
                 self._env,
@@ -61,17 +61,17 @@ class SB3Learner(Learner):
 
     # ---- learning --------------------------------------------------------------------------------
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Let the model learn for about so many steps: it works in whole rollouts."""
         with self._randomness:
             self._begin()
-            end = self.num_done + amount
+            end = self.num_steps + num_steps
             while self._model.num_timesteps < end:
                 if self._own.algorithm == "DQN":
                     self._learn_off_policy()
                 else:
                     self._learn_on_policy()
-        self.num_done = int(self._model.num_timesteps)
+        self.num_steps = int(self._model.num_timesteps)
         return self._metrics()
 
     def _begin(self) -> None:
@@ -152,7 +152,7 @@ class SB3Learner(Learner):
             for name, value in self._model.policy.state_dict().items()
         }
         noted = {"algorithm": self._own.algorithm, "hidden": list(self._own.hidden)}
-        return {**weights, **noted, "num_done": self.num_done}
+        return {**weights, **noted, "role": self.task.role, "num_steps": self.num_steps}
 
     def state_dict(self) -> State:
         """Everything, the games in play included."""
@@ -186,7 +186,7 @@ class SB3Learner(Learner):
         }
         model.policy.load_state_dict(weights)
         _load_optimizer(model.policy.optimizer, state)
-        self.num_done = int(state["num_done"])
+        self.num_steps = int(state["num_steps"])
         self._last = dict(state["last_metrics"])
         for name in COUNTERS:
             if name in state:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state
+from agents.learning.games import roles_in
 from agents.learning.learner import part
 from agents.sb3.settings import make_policy
 from envs.core.batch import weighted_actions
@@ -53,6 +54,7 @@ class SB3Agent(Agent):
                 raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
             state = load_state(Path(path), game)
         self.algorithm = str(state["algorithm"])
+        self.roles = roles_in(state)
         self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
         weights = {
             name: torch.from_numpy(np.array(value)) for name, value in part(state, PREFIX).items()

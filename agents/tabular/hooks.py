@@ -1,14 +1,16 @@
-"""What a game may add to a table learner: four compiled functions, as one cheap argument.
+"""Optional compiled functions of a game for a table learner, as one cheap argument.
 
 ==========  =======================================================================================
-``encode``  writes one key for every action: which entry of the table holds its value
+``encode``  the information abstraction: writes the table's key for every action
 ``reward``  what a player earned between two decisions, where the game's own returns will not do
-``watch``   told of every move, so that a learner can remember what was shown
-``bend``    changes the values that the next move is chosen by, and only those
+``observe`` told of the position after every move, so that an opponent model can remember it
+``adjust``  changes the values that the next action is selected by, and only those
 ==========  =======================================================================================
 
-``encode`` and ``bend`` are handed the true state and must read only what ``player`` knows: the own
-hand, what is public, and the perfect-recall key.
+What they are handed is a state that ``player`` cannot tell from the true one: a determinized world
+where others play, the simulator's own state in compiled self-play. They may depend only on what is
+the same in all such worlds: the own hand, what is public, and the perfect-recall key
+(``check_components`` tests it).
 
 Like the functions of a game (``envs.core.kernels``), hooks travel as a row of addresses
 (``envs.core.addresses``).
@@ -26,22 +28,22 @@ from envs.core.compiling import compiled
 from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
 
 __all__ = [
-    "BEND",
+    "ADJUST",
     "ENCODE",
     "HOOKS",
+    "IDS",
     "KEYS",
     "MEMORY",
-    "PLACES",
+    "OBSERVE",
     "REWARD",
-    "WATCH",
     "Hooks",
-    "no_bend",
+    "no_adjust",
+    "no_observe",
     "no_reward",
-    "no_watch",
 ]
 
 KEYS = types.uint64[::1]
-PLACES = types.int64[::1]
+IDS = types.int64[::1]
 MEMORY = types.uint8[:, ::1]
 
 ENCODE = types.void(STATE, RULES, INT, types.uint64, KEYS)
@@ -49,14 +51,15 @@ ENCODE = types.void(STATE, RULES, INT, types.uint64, KEYS)
 REWARD = types.float64(STATE, STATE, RULES, INT, TOTALS)
 """``reward(before, after, rules, player, levels)``: from one own decision to the next, or to the
 end; ``levels`` are three numbers from the settings."""
-WATCH = types.void(STATE, RULES, INT, INT, PLACES, MEMORY)
-"""``watch(state, rules, player, action, who, memory)`` after ``action`` was played, by whomever;
-``memory[who[seat]]`` are the bytes kept about the player in ``seat``."""
-BEND = types.void(STATE, RULES, INT, MASK, TOTALS, types.float64, PLACES, MEMORY)
-"""``bend(state, rules, player, mask, values, table_max, who, memory)`` before a choice."""
+OBSERVE = types.void(STATE, RULES, INT, IDS, MEMORY)
+"""``observe(state, rules, player, opponent_ids, memory)`` after every move, whoever made it;
+``memory[opponent_ids[seat]]`` are the bytes kept about the player in ``seat``."""
+ADJUST = types.void(STATE, RULES, INT, MASK, TOTALS, types.float64, IDS, MEMORY)
+"""``adjust(state, rules, player, mask, values, table_max, opponent_ids, memory)`` before an action
+is selected; ``table_max`` is the highest value of the table, or -1 if nobody asked for it."""
 
 HOOKS = AddressesType(
-    "masquerade.Hooks", {"encode": ENCODE, "reward": REWARD, "watch": WATCH, "bend": BEND}
+    "masquerade.Hooks", {"encode": ENCODE, "reward": REWARD, "observe": OBSERVE, "adjust": ADJUST}
 )
 
 
@@ -66,14 +69,14 @@ def no_reward(before, after, rules, player, levels):
     return 0.0
 
 
-@compiled(WATCH)
-def no_watch(state, rules, player, action, who, memory):
+@compiled(OBSERVE)
+def no_observe(state, rules, player, opponent_ids, memory):
     """Nothing is remembered."""
 
 
-@compiled(BEND)
-def no_bend(state, rules, player, mask, values, table_max, who, memory):
-    """Moves are chosen by what the table says."""
+@compiled(ADJUST)
+def no_adjust(state, rules, player, mask, values, table_max, opponent_ids, memory):
+    """Actions are selected by what the table says."""
 
 
 class Hooks(Addresses):
@@ -83,17 +86,16 @@ class Hooks(Addresses):
     decorator = "@compiled({}) from agents.tabular.hooks"
     encode: Callable[..., None]
     reward: Callable[..., float]
-    watch: Callable[..., None]
-    bend: Callable[..., None]
+    observe: Callable[..., None]
+    adjust: Callable[..., None]
 
     def __new__(
         cls,
         encode: Callable[..., None],
         reward: Callable[..., float] = no_reward,
-        watch: Callable[..., None] = no_watch,
-        bend: Callable[..., None] = no_bend,
+        observe: Callable[..., None] = no_observe,
+        adjust: Callable[..., None] = no_adjust,
     ) -> Self:
         """Note the addresses of compiled functions with the right signatures."""
-        return super().__new__(
-            cls, {"encode": encode, "reward": reward, "watch": watch, "bend": bend}
-        )
+        functions = {"encode": encode, "reward": reward, "observe": observe, "adjust": adjust}
+        return super().__new__(cls, functions)

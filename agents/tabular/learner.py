@@ -14,17 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
+from agents.learning.games import draw_seats
 from agents.learning.learner import Learner, State, Task
 from agents.learning.opponents import Opponents
 from agents.tabular.games import RANDOM
-from agents.tabular.in_step import play_in_step
+from agents.tabular.model import TabularModel
 from agents.tabular.player import make_player
-from agents.tabular.series import Played, play_together
+from agents.tabular.rollouts import play_rollouts
+from agents.tabular.self_play import GameResults, play_series
 from agents.tabular.settings import TabularSettings
-from agents.tabular.values import Mind
 from agents.uniform import RandomAgent
 from envs.core.options import Options
 from envs.core.rng import stream
+from envs.core.rollouts import CALLER
 
 __all__ = [
     "DoubleQ",
@@ -57,76 +59,68 @@ class TabularLearner(Learner):
     """Its id."""
 
     def __init__(self, task: Task, settings: Options) -> None:
-        """Begin with an empty table, or the values the coding begins with."""
+        """Begin with an empty table, or the values that belong to the abstraction."""
         super().__init__(task, settings)
         assert isinstance(settings, TabularSettings)
-        self.mind = Mind(task.game, self.rule, settings, task.total)
+        self.model = TabularModel(task.game, self.rule, settings, task.total)
         self.streams = stream(task.seed, "chance"), stream(task.seed, "choice")
 
-    def update(self, amount: int) -> Mapping[str, float]:
-        """Play ``amount`` games and learn from every turn."""
-        numbers = np.arange(self.num_done, self.num_done + amount)
+    def update(self, num_steps: int) -> Mapping[str, float]:
+        """Play ``num_steps`` games and learn from every turn."""
+        numbers = np.arange(self.num_steps, self.num_steps + num_steps)
         returns, lengths = [0.0], [0.0]
-        for start in range(0, amount, _CHUNK):
+        for start in range(0, num_steps, _CHUNK):
             for played, seats in self._play(numbers[start : start + _CHUNK]):
                 returns.extend(played.returns[np.arange(len(seats)), seats])
                 lengths.extend(played.lengths)
-        self.num_done += amount
-        num_games = max(amount, 1)
+        self.num_steps += num_steps
+        num_games = max(num_steps, 1)
         return {
             "charts/return": float(np.sum(returns)) / num_games,
             "charts/length": float(np.sum(lengths)) / num_games,
-            **self.mind.take_portion(),
+            **self.model.take_metrics(),
         }
 
-    def _play(self, numbers: Indices) -> list[tuple[Played, Indices]]:
+    def _play(self, numbers: Indices) -> list[tuple[GameResults, Indices]]:
         """Play a chunk of games; with each part the learner's seat in each game."""
-        task = self.task
-        num_players = self.game.facts.num_players
-        opponents = task.opponents
-        agents = [] if opponents is None else opponents.agents
-        self._know(len(agents))
-        places = np.full(len(numbers), Opponents.LEARNER)
-        if opponents is not None:
-            places = opponents.draw(numbers)
-        randoms = [i for i, agent in enumerate(agents) if type(agent) is RandomAgent]
-        is_alone = places == Opponents.LEARNER
-        is_quick = is_alone | np.isin(places, randoms)
-        seats = np.where(is_alone, 0, numbers % num_players)
-        seating = np.full((len(numbers), num_players), RANDOM)
-        seating[is_alone] = 0
-        seating[np.arange(len(numbers)), seats] = 0
-        # Row 0 of the memory is the learner itself, or everybody if there is one profile for all.
-        who = np.where(seating == 0, 0, places[:, None] + 1)
-        if not self.mind.settings.lie_by_opponent:
-            who[:] = 0
+        agents = self.task.opponents.agents if self.task.opponents else []
+        self.model.know_opponents(len(agents))
+        seats, places = draw_seats(self.task, numbers)
+        is_own = places == Opponents.LEARNER
+        seats[is_own.all(axis=1)] = self.task.seats[0]
+        # Row 0 of an opponent model is the learner itself, or everybody if all share one.
+        by_opponent = self.model.opponents is not None and self.model.opponents.by_opponent
+        ids = places + 1 if by_opponent else np.zeros_like(places)
+        is_random = np.isin(places, [i for i, a in enumerate(agents) if type(a) is RandomAgent])
+        is_quick = (is_own | is_random).all(axis=1)
         parts = []
         if is_quick.any():
-            quick = numbers[is_quick], seating[is_quick], who[is_quick]
-            parts.append((play_together([self.mind], *quick, self.streams), seats[is_quick]))
+            seating = np.where(is_own, 0, RANDOM)[is_quick]
+            quick = play_series(
+                [self.model], numbers[is_quick], seating, ids[is_quick], self.streams
+            )
+            parts.append((quick, seats[is_quick]))
         if not is_quick.all():
             slow = ~is_quick
-            games = numbers[slow], seating[slow], who[slow], places[slow]
-            parts.append((play_in_step(self.mind, agents, *games, self.streams), seats[slow]))
+            seating = np.where(is_own, CALLER, places)[slow]
+            played = play_rollouts(
+                self.model, agents, numbers[slow], seating, ids[slow], self.task.seed
+            )
+            parts.append((played, seats[slow]))
         return parts
-
-    def _know(self, num_agents: int) -> None:
-        """Have a profile for every opponent, if that is wanted."""
-        if self.mind.settings.lie_by_opponent and self.mind.settings.lies != "off":
-            self.mind.profiles.grow(1 + num_agents)
 
     def player(self) -> Agent:
         """A player with a copy of the table."""
-        return make_player(self.game, self.mind.state_dict())
+        return make_player(self.game, self.state_dict())
 
     def state_dict(self) -> State:
-        """The table, the profiles, and how many games have been played."""
-        return {**self.mind.state_dict(), "num_done": self.num_done}
+        """The table, the opponent model, and how many games have been played."""
+        return {**self.model.state_dict(), "role": self.task.role, "num_steps": self.num_steps}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the learner that ``state_dict`` was taken from."""
-        self.mind.load_state_dict(state)
-        self.num_done = int(state["num_done"])
+        self.model.load_state_dict(state)
+        self.num_steps = int(state["num_steps"])
 
 
 class QLearning(TabularLearner):
@@ -154,12 +148,12 @@ class DoubleQ(TabularLearner):
 
 
 class QLambda(TabularLearner):
-    """Q-learning with traces that end at an exploring action (Watkins, 1989)."""
+    """Q-learning with eligibility traces that end at an exploring action (Watkins, 1989)."""
 
     rule = "q_lambda"
 
 
 class SarsaLambda(TabularLearner):
-    """SARSA with traces (Rummery and Niranjan, 1994)."""
+    """SARSA with eligibility traces (Rummery and Niranjan, 1994)."""
 
     rule = "sarsa_lambda"

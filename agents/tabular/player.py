@@ -9,17 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Actions, Agent, Moment, Views
-from agents.games.liars_dice.lies.spotting import CallSpotter
+from agents import make_agent
+from agents.base import Actions, Agent, TimeStep, Views
 from agents.learning.files import CheckpointError, load_state
-from agents.tabular.games import RANDOM, act_rows, follow_rows, make_desk, turn_rows
-from agents.tabular.in_step import follow_growth
+from agents.learning.games import roles_in
+from agents.tabular.games import act_rows, end_rows, make_workspace, observe_rows, turn_rows
+from agents.tabular.model import TabularModel
+from agents.tabular.rollouts import follow_growth
 from agents.tabular.selection import GREEDY
 from agents.tabular.settings import TabularSettings
-from agents.tabular.table import ABSENT
-from agents.tabular.values import Mind
 from envs.core.errors import OptionError
 from envs.core.game import Game
+from envs.core.kernels import OVER
 
 __all__ = [
     "DoubleQPlayer",
@@ -31,6 +32,9 @@ __all__ = [
     "TabularAgent",
     "make_player",
 ]
+
+# Games of a player that learns are played one after the other, in one row.
+_FIRST = np.zeros(1, np.int64)
 
 
 class TabularAgent(Agent):
@@ -57,7 +61,7 @@ class TabularAgent(Agent):
         if play is not None:
             TabularSettings(play=play)  # which refuses what it does not know
         if path is None:
-            self.mind = Mind(game, self.rule, TabularSettings.parse(settings))
+            self.model = TabularModel(game, self.rule, TabularSettings.parse(settings))
         else:
             state = load_state(Path(path), game)
             if state.get("rule") != self.rule:
@@ -65,18 +69,18 @@ class TabularAgent(Agent):
                     f"{path} holds '{state.get('rule')}', not '{self.rule}': "
                     f"write '{state.get('rule')}:{path}'"
                 )
-            self.mind = Mind.from_state(game, state)
-        is_greedy = self.mind.settings.is_greedy_player if play is None else play == "greedy"
-        self._policy = GREEDY if is_greedy else int(self.mind.record["policy"][0])
+            self.model = TabularModel.from_state(game, state)
+            self.roles = roles_in(state)
+        is_greedy = self.model.settings.is_greedy_player if play is None else play == "greedy"
+        self._policy = GREEDY if is_greedy else int(self.model.record["policy"][0])
         self._amount = 0.0 if is_greedy else -1.0
-        self._desk = make_desk(game, 1, self.mind.has_trail, self.mind.has_events)
-        self._who = np.zeros(game.facts.num_players, np.int64)
+        self._work = make_workspace(game, 1, self.model.has_episode, self.model.has_events)
+        self._ids = np.zeros(game.facts.num_players, np.int64)
         self._opponents: dict[str, int] = {}
         self._rngs = np.zeros((game.facts.num_players, 4), np.uint64)
-        self._call = CallSpotter(game)
 
     def act(self, views: Views) -> Actions:
-        """Look the actions up and choose; when learning, first learn from the last turn."""
+        """Look the actions up and select one; when learning, first learn from the last turn."""
         if self.is_learning:
             return np.concatenate([self._learn(views, i) for i in range(len(views))])
         actions = np.empty(len(views), np.int64)
@@ -92,21 +96,9 @@ class TabularAgent(Agent):
         return probs
 
     def _ask(self, views: Views, actions: Actions, probs: npt.NDArray[np.float64]) -> None:
-        act_rows(
-            self.game.kernels,
-            self.game.rules,
-            self.mind.arrays,
-            views.seats,
-            views.worlds(),
-            views.keys,
-            views.rngs,
-            self._who,
-            self._policy,
-            self._amount,
-            self._desk,
-            actions,
-            probs,
-        )
+        known = views.seats, views.worlds(), views.keys, views.rngs
+        how = self._ids, self._policy, self._amount
+        act_rows(*self.model.compiled, *known, *how, self._work, actions, probs)
 
     # ---- learning while it plays -----------------------------------------------------------------
 
@@ -115,57 +107,36 @@ class TabularAgent(Agent):
         self.is_learning = True
 
     def _learn(self, views: Views, row: int) -> Actions:
-        """Take one turn at the only row of the desk."""
-        moved = self.mind.table.make_room(self.mind.entries_per_turn)
+        """Take one turn at the only row of the workspace."""
+        moved = self.model.table.make_room(self.model.entries_per_turn)
         if moved is not None:
-            follow_growth(self._desk, moved)
-        seats = views.seats[row : row + 1]
-        seat = int(seats[0])
-        self._rngs[seat] = views.rngs[row]
-        keys = np.full((1, self.game.facts.num_players), views.keys[row])
+            follow_growth(self._work, moved)
+        part = slice(row, row + 1)
         action = np.empty(1, np.int64)
-        turn_rows(
-            self.game.kernels,
-            self.game.rules,
-            self.mind.arrays,
-            np.zeros(1, np.int64),
-            seats,
-            views.worlds()[row : row + 1],
-            keys,
-            self._rngs,
-            self._who[None, :],
-            self._desk,
-            action,
-        )
-        views.rngs[row] = self._rngs[seat]
+        arrays = views.seats, views.worlds(), views.keys, views.rngs
+        known = (array[part] for array in arrays)
+        turn_rows(*self.model.compiled, _FIRST, *known, self._ids[None, :], self._work, action)
+        self._rngs[int(views.seats[row])] = views.rngs[row]
         return action
 
-    def watch(self, moment: Moment) -> None:
+    def observe(self, step: TimeStep) -> None:
         """Remember what was shown, and learn from the end of a game."""
-        if self.mind.settings.lie_by_opponent:
-            self._who = np.array([self._known_as(name) for name in moment.names])
-            self.mind.profiles.grow(1 + len(self._opponents))
-        seating = np.full((1, len(moment.names)), RANDOM)
-        seating[0, moment.seat] = 0
-        follow_rows(
-            self.game.kernels,
-            self.game.rules,
-            self.mind.arrays,
-            np.zeros(1, np.int64),
-            np.array([self._call.made(moment)]),
-            moment.world[None, :],
-            self._rngs,
-            seating,
-            self._who[None, :],
-            self._desk,
-        )
-        if moment.is_over:
-            self._desk.seats["last_slot"][moment.seat] = ABSENT
-            self._desk.seats["trail_length"][moment.seat] = 0
-            self.mind.record["num_games"] += 1
+        model, rules = self.model, self.game.rules
+        if model.opponents is not None and model.opponents.by_opponent:
+            self._ids = np.array([self._id_of(name) for name in step.names])
+            model.know_opponents(len(self._opponents))
+        seats, worlds = np.array([step.seat]), step.world[None, :]
+        # A game that was forfeited is over without another move.
+        has_moved = not step.is_over or self.game.kernels.turn(step.world, rules) == OVER
+        if model.opponents is not None and has_moved:
+            observe_rows(rules, model.arrays, _FIRST, seats, worlds, self._ids[None, :])
+        if step.is_over:
+            how = np.array([step.total]), self._rngs[seats], self.game.facts.num_players
+            end_rows(rules, model.arrays, _FIRST, seats, worlds, *how, self._work)
+            model.record["num_games"] += 1
 
-    def _known_as(self, name: str) -> int:
-        """The number of a player's profile; 0 is nobody's."""
+    def _id_of(self, name: str) -> int:
+        """The row of the opponent model for a player; 0 is the learner's own."""
         return self._opponents.setdefault(name, 1 + len(self._opponents))
 
 
@@ -205,19 +176,10 @@ class SarsaLambdaPlayer(TabularAgent):
     rule = "sarsa_lambda"
 
 
-_PLAYERS: tuple[type[TabularAgent], ...] = (
-    QLearningPlayer,
-    SarsaPlayer,
-    ExpectedSarsaPlayer,
-    DoubleQPlayer,
-    QLambdaPlayer,
-    SarsaLambdaPlayer,
-)
-
-
 def make_player(game: Game, state: Mapping[str, Any]) -> TabularAgent:
-    """The player of a learner's memory; what the learner does later does not change it."""
-    found = next(player for player in _PLAYERS if player.rule == state["rule"])
-    player = found(game, **state["settings"])
-    player.mind.load_state_dict(state)
+    """The player of a learner's state; what the learner does later does not change it."""
+    player = make_agent(state["rule"], game, **state["settings"])
+    assert isinstance(player, TabularAgent)
+    player.model.load_state_dict(state)
+    player.roles = roles_in(state)
     return player

@@ -13,23 +13,23 @@ from envs.core.kernels import MASK, TOTALS
 __all__ = [
     "AT_END",
     "CHANGES",
-    "DESK",
     "DOUBLE_Q",
     "EVENTS",
     "EXPECTED_SARSA",
-    "MIND",
-    "MINDS",
+    "MODEL",
+    "MODEL_ARRAYS",
     "Q_LEARNING",
     "SARSA",
     "SEAT",
-    "Desk",
-    "MindArrays",
+    "WORKSPACE",
+    "ModelArrays",
+    "Workspace",
 ]
 
 SARSA, Q_LEARNING, EXPECTED_SARSA, DOUBLE_Q = range(4)
 AT_END, CHANGES, EVENTS = range(3)
 
-MIND = np.dtype(
+MODEL = np.dtype(
     (
         np.record,
         [
@@ -38,10 +38,10 @@ MIND = np.dtype(
             ("learning_rate", np.float64),
             ("is_averaging", np.int64),  # the rate is 1 / visits instead
             ("discount", np.float64),
-            ("has_trail", np.int64),  # earlier actions of the game are remembered
+            ("has_episode", np.int64),  # all own actions of the game are kept until its end
             ("trace_decay", np.float64),
             ("is_accumulating", np.int64),
-            ("is_sweep", np.int64),
+            ("is_backward", np.int64),
             ("policy", np.int64),
             ("exploration", np.float64),  # epsilon or temperature of the first game
             ("exploration_end", np.float64),
@@ -55,9 +55,9 @@ MIND = np.dtype(
             ("has_snapshot", np.int64),
             ("has_overwrite", np.int64),
             ("is_shared", np.int64),  # all seats use the same entries
-            ("has_memory", np.int64),
+            ("has_opponent_model", np.int64),
             ("wants_table_max", np.int64),
-            # Counts, of which Python takes the last four away after every portion.
+            # Counts, of which Python takes the last four away after every chunk.
             ("num_games", np.int64),
             ("num_turns", np.int64),
             ("num_updates", np.int64),
@@ -75,17 +75,17 @@ SEAT = np.dtype(
             ("last_total", np.float64),  # what the player had got by then
             ("state_slot", np.int64),  # of the state's own epsilon, or ABSENT
             ("num_legal", np.int64),
-            ("trail_length", np.int64),
+            ("episode_length", np.int64),
         ],
     )
 )
 
 
-class MindArrays(NamedTuple):
-    """What compiled code needs of a mind."""
+class ModelArrays(NamedTuple):
+    """What compiled code needs of a model."""
 
     record: Any
-    """[1] MIND."""
+    """[1] MODEL."""
     keys: Any
     values: Any
     visits: Any
@@ -97,62 +97,45 @@ class MindArrays(NamedTuple):
     """[3] for rewards of events."""
 
 
-class Desk(NamedTuple):
-    """What is remembered while games last: a place for each row and seat; then scratch paper."""
+class Workspace(NamedTuple):
+    """What is remembered while games last: a place for each row and seat; then scratch space."""
 
     seats: Any
     before: Any
     """[places, state_size] the state at the last decision; empty unless events are rewarded."""
-    trail_slots: Any
+    episode_slots: Any
     """[places, longest] own actions of the game."""
-    trail_weights: Any
-    """Their traces, or in a sweep the reward of each."""
-    trail_values: Any
-    """In a sweep: what the position of each action was worth."""
-    trail_flags: Any
-    """In a sweep: whether the action was the best."""
+    episode_weights: Any
+    """Their eligibility traces, or in backward updates the reward of each."""
+    episode_values: Any
+    """In backward updates: the bootstrap value of the position of each action."""
+    episode_is_best: Any
+    """In backward updates: whether the action was the best."""
     keys: Any
     slots: Any
     values: Any
     """[2, actions]; one row is used unless learning is double."""
     means: Any
-    bent: Any
+    adjusted: Any
     probs: Any
     mask: Any
     totals: Any
 
 
+def _records(dtype: Any) -> Any:
+    return types.Array(from_dtype(dtype), 1, "C")
+
+
 _FLOATS = types.float64[:, ::1]
 _INTS = types.int64[:, ::1]
-MINDS = types.NamedTuple(
-    (
-        types.Array(from_dtype(MIND), 1, "C"),
-        KEYS,
-        _FLOATS,
-        _INTS,
-        types.int64[::1],
-        HOOKS,
-        MEMORY,
-        TOTALS,
-    ),
-    MindArrays,
+_ROW = types.int64[::1]
+MODEL_ARRAYS = types.NamedTuple(
+    (_records(MODEL), KEYS, _FLOATS, _INTS, _ROW, HOOKS, MEMORY, TOTALS), ModelArrays
 )
-DESK = types.NamedTuple(
+WORKSPACE = types.NamedTuple(
     (
-        types.Array(from_dtype(SEAT), 1, "C"),
-        MEMORY,
-        _INTS,
-        _FLOATS,
-        _FLOATS,
-        types.int8[:, ::1],
-        KEYS,
-        types.int64[::1],
-        _FLOATS,
-        TOTALS,
-        TOTALS,
-        TOTALS,
-        MASK,
-        TOTALS,
+        *(_records(SEAT), MEMORY, _INTS, _FLOATS, _FLOATS, types.int8[:, ::1]),
+        *(KEYS, _ROW, _FLOATS, TOTALS, TOTALS, TOTALS, MASK, TOTALS),
     ),
-    Desk,
+    Workspace,
 )

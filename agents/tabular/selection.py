@@ -1,4 +1,4 @@
-"""From values to a move: the probabilities of every way to choose.
+"""Action selection: from the values of a decision to the probability of every action.
 
 * ``epsilon``: with probability epsilon any legal action, all alike, otherwise the best;
 * ``epsilon_other``: with probability epsilon one of the *other* legal actions;

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from agents.games.liars_dice.lies.settings import LieSettings
-from agents.tabular.abstraction import CODINGS, REWARDS
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import Field
+
+from agents.tabular.components import ABSTRACTIONS, REWARDS
 from agents.tabular.selection import POLICIES, SCHEDULES
 from envs.core.errors import OptionError
-from envs.core.options import option
+from envs.core.options import Options, option
 
 __all__ = ["TabularSettings"]
 
 _MAX_GAMES = 10**12
 
 
-class TabularSettings(LieSettings):
-    """Settings of a table learner; those of lie profiling come first.
+class TabularSettings(Options):
+    """Settings of a table learner.
 
-    >>> TabularSettings(coding="blind", learning_rate=0.5).learning_rate
+    >>> TabularSettings(abstraction="blind", learning_rate=0.5).learning_rate
     0.5
     >>> TabularSettings(policy="softmax", exploration=0.0)
     Traceback (most recent call last):
@@ -24,8 +28,15 @@ class TabularSettings(LieSettings):
     envs.core.errors.OptionError: softmax needs a temperature: set exploration above 0
     """
 
-    coding: str = option(
-        "infoset", choices=tuple(CODINGS), can_import=True, help="what entries stand for"
+    abstraction: str = option(
+        "infoset",
+        choices=tuple(ABSTRACTIONS),
+        can_import=True,
+        help="what the entries of the table stand for",
+    )
+    opponent_model: dict[str, Any] | None = Field(
+        default=None,
+        description="what is remembered of opponents: {id: lies}, and its own settings",
     )
     shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
@@ -33,26 +44,28 @@ class TabularSettings(LieSettings):
         0.0,
         low=-1e6,
         high=1e6,
-        choices=("coding",),
-        help="value of what is new; high is optimistic; 'coding' takes those of the coding",
+        choices=("abstraction",),
+        help="value of what is new; high is optimistic; 'abstraction': as it says itself",
     )
     learning_rate: float | str = option(
         0.1, low=0.0, high=1.0, choices=("1/n",), help="constant, or one over the visits"
     )
-    discount: float = option(1.0, low=0.0, high=1.0, help="what a later reward is worth")
+    discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
     trace_decay: float | None = option(
         None,
         low=0.0,
         high=1.0,
-        help="lambda; null: 0.8 for the lambda rules, 1 in a sweep, otherwise 0",
+        help="lambda; null: 0.8 for the lambda rules, 1 in backward updates, otherwise 0",
     )
     traces: str = option(
         "replacing", choices=("replacing", "accumulating"), help="what a second visit does"
     )
     updates: str = option(
-        "turn", choices=("turn", "sweep"), help="learn at every turn, or backwards after the game"
+        "turn", choices=("turn", "backward"), help="learn at every turn, or backward after the game"
     )
-    policy: str = option("epsilon", choices=POLICIES, help="how moves are chosen while learning")
+    policy: str = option(
+        "epsilon", choices=POLICIES, help="how actions are selected while learning"
+    )
     exploration: float = option(
         0.1, low=0.0, high=1000.0, help="epsilon, or the temperature of softmax"
     )
@@ -105,8 +118,8 @@ class TabularSettings(LieSettings):
         is_falling = self.exploration_schedule == "exponential"
         if is_falling and min(self.exploration, self.last_exploration) <= 0:
             raise OptionError("an exponential schedule never reaches 0: set both ends above 0")
-        if self.updates == "sweep" and not self.final_update:
-            raise OptionError("a sweep begins at the last action: leave final_update on")
+        if self.updates == "backward" and not self.final_update:
+            raise OptionError("backward updates begin at the last action: leave final_update on")
         if len(self.reward_levels) != 3:
             raise OptionError(f"reward_levels must be 3 numbers, not {len(self.reward_levels)}")
 
@@ -121,3 +134,13 @@ class TabularSettings(LieSettings):
         if self.play is None:
             return self.policy not in ("softmax", "matching")
         return self.play == "greedy"
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Self:
+        """Make settings from a mapping; a name of earlier versions is answered with the new one."""
+        for name in values:
+            if name == "coding":
+                raise OptionError("'coding' is called 'abstraction' now")
+            if name == "lies" or name.startswith("lie_"):
+                raise OptionError(f"'{name}' is set in opponent_model now: {{id: lies, ...}}")
+        return super().parse(values)

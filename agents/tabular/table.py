@@ -14,7 +14,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.errors import MasqueradeError
 from envs.core.rng import Words, mix
 
-__all__ = ["ABSENT", "Table", "TableFullError", "find", "has_room", "insert"]
+__all__ = ["ABSENT", "TableFullError", "ValueTable", "find", "has_room", "insert"]
 
 ABSENT = -1
 EMPTY = np.uint64(0)
@@ -87,10 +87,10 @@ def _find_all(keys, wanted, slots):
         slots[i] = find(keys, wanted[i])
 
 
-class Table:
+class ValueTable:
     """Values and visits by key.
 
-    >>> table = Table()
+    >>> table = ValueTable()
     >>> table.put(np.array([7, 9], np.uint64), np.array([0.5, 0.25]))
     >>> len(table), table.get(np.array([9, 8], np.uint64), absent=1.0).tolist()
     (2, [0.25, 1.0])
@@ -132,7 +132,7 @@ class Table:
         if needed > self.max_entries:
             raise TableFullError(
                 f"the table is full: {len(self):,} of at most {self.max_entries:,} entries; raise "
-                "max_entries or choose a coarser coding"
+                "max_entries or choose a coarser abstraction"
             )
         capacity = len(self.keys)
         while _most(capacity) < needed:
@@ -157,7 +157,7 @@ class Table:
         visits: npt.NDArray[np.int64] | None = None,
     ) -> None:
         """Add entries, or overwrite them: values [n] for all alike, or [num_values, n]."""
-        new = Table(len(self.values))
+        new = ValueTable(len(self.values))
         keys = np.ascontiguousarray(keys, np.uint64)
         self.make_room(len(keys))
         new.keys = keys

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.base import Agent, Moment
+from agents.base import Agent, TimeStep
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError
 from envs.core.kernels import OVER
@@ -41,14 +41,14 @@ class Learners:
         for seat in self._seats:
             world = batch.world(row, seat, self._rngs[seat])
             total = float(batch.totals[row, seat])
-            self._tell_agent(Moment(number, seat, self._names, world, total, is_over))
+            self._tell_agent(TimeStep(number, seat, self._names, world, total, is_over))
 
-    def _tell_agent(self, moment: Moment) -> None:
-        agent = self._agents[moment.seat]
+    def _tell_agent(self, step: TimeStep) -> None:
+        agent = self._agents[step.seat]
         try:
-            agent.watch(moment)
+            agent.observe(step)
         except Exception as error:
             raise MasqueradeError(
-                f"{agent.name or repr(agent)} failed while it watched game {moment.game_number}: "
+                f"{agent.name or repr(agent)} failed while it watched game {step.game_number}: "
                 f"{type(error).__name__}: {error}"
             ) from error

@@ -21,7 +21,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.core.compiling import direct
-from envs.core.errors import IllegalActionError
+from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
@@ -30,6 +30,8 @@ from envs.core.rng import new_rng, seed_rng
 from envs.core.sides import forfeit_returns
 
 __all__ = ["GameEnv"]
+
+MAX_DEALS = 1_000
 
 _begin_game = direct(begin_game)
 _advance_game = direct(advance_game)
@@ -110,22 +112,24 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
     # ---- playing ---------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game. With a seed the whole series of games from here on is determined."""
-        frame = self._frame
+        """Begin a game. With a seed the whole series of games from here on is determined.
+
+        Nobody may be done after a reset, says PettingZoo: a game that is over before anybody
+        decides is dealt again.
+        """
+        game, frame = self.game, self._frame
         if seed is not None:
             _seed_rng(frame.rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
             self._number = -1
-        self._number += 1
-        game = self.game
         observation, mask = frame.next_page()
-        turn = _begin_game(
-            game.kernels,
-            game.rules,
-            self._number % self._num_openings,
-            frame.buffer,
-            observation,
-            mask,
-        )
+        for _ in range(MAX_DEALS):
+            self._number += 1
+            opening = self._number % self._num_openings
+            turn = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
+            if turn != OVER:
+                break
+        else:
+            raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
         self.agents = agents.copy()
@@ -139,9 +143,6 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._turn = turn
         if frame.totals.any():  # paid before anybody decides
             self._pay(frame.totals.tolist())
-        if turn == OVER:
-            self.terminations = self._trues.copy()
-            turn = 0
         self.agent_selection = self._viewer = agents[turn]
         if self.render_mode == "human":
             self.render()

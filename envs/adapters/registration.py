@@ -1,4 +1,7 @@
-"""Every game under ``masquerade/`` in the registries of PettingZoo and Gymnasium."""
+"""Every game under ``masquerade/`` in the registries of PettingZoo and Gymnasium.
+
+PettingZoo has a registry since version 1.27; with an older one ``envs.make_env`` makes the same.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,9 @@ def gymnasium_id(game_id: str) -> str:
 
 def register_all() -> None:
     """Enter what is not entered yet; calling it again changes nothing."""
+    has_registry = hasattr(pettingzoo, "aec_registry")
     for game_id in GAMES:
-        if pettingzoo_id(game_id) not in pettingzoo.aec_registry:
+        if has_registry and pettingzoo_id(game_id) not in pettingzoo.aec_registry:
             pettingzoo.register(
                 "aec",
                 pettingzoo_id(game_id),

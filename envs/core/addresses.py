@@ -75,9 +75,11 @@ class Addresses(int):
             for i, (name, signature) in enumerate(signatures.items()):
                 if name in functions:
                     addresses[i] = cls._address(name, functions[name], signature)
-        table = super().__new__(cls, addresses.ctypes.data)
+        # In memory that nobody can write to: whoever could would have compiled code jump anywhere.
+        fixed = np.frombuffer(addresses.tobytes(), np.int64)
+        table = super().__new__(cls, fixed.ctypes.data)
         table.__dict__.update(functions)
-        table.__dict__["_addresses"] = addresses  # which also keeps the memory alive
+        table.__dict__["_addresses"] = fixed  # which also keeps the memory alive
         return table
 
     @classmethod

@@ -28,7 +28,7 @@ class Seat:
     """One player's place at the table."""
 
     role: str
-    """Seats of equal role are exchangeable: same rules, same observations, same bounds."""
+    """Seats of equal role are exchangeable: whoever can play one can play the others."""
     team: int
     """Members of a team share their result; a number of its own for a seat that plays alone."""
     low: float

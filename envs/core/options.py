@@ -17,9 +17,11 @@ envs.core.errors.OptionError: unknown option 'players': did you mean 'num_player
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, get_origin
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, get_origin
 
 import numpy as np
 from pydantic import (
@@ -31,11 +33,19 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, ErrorDetails
 
 from envs.core.errors import MasqueradeError, OptionError, nearest
 
 __all__ = ["Options", "option"]
+
+# How a message begins that says where something is wrong: "params: ...".
+_PLACE = re.compile(r"[\w.]+: ")
+_KINDS = MappingProxyType(
+    {"tuple": "a list", "list": "a list", "dict": "a mapping", "model": "a mapping", "str": "text"}
+)
 
 
 @dataclass(frozen=True)
@@ -150,8 +160,18 @@ def option(
     return Field(default, description=help, json_schema_extra=allowed)
 
 
+class _Untitled(GenerateJsonSchema):
+    """Leaves out titles, which would only say the names of the fields again."""
+
+    def field_title_should_be_set(self, _schema: Any) -> bool:
+        return False
+
+
 class Options(BaseModel):
     """Base of all options; subclasses add fields with :func:`option`."""
+
+    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Options that were called otherwise: old name -> new name, or what to do instead."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True
@@ -187,14 +207,23 @@ class Options(BaseModel):
 
     @classmethod
     def _error(cls, details: ErrorDetails) -> MasqueradeError:
-        """The first complaint of pydantic in one line of ours."""
+        """The first complaint of pydantic in one line of ours, with the path to it."""
         raised = details.get("ctx", {}).get("error")
+        places = [str(place) for place in details["loc"]]
+        name = places[0] if places else ""
         if isinstance(raised, MasqueradeError):
-            return raised
-        name = str(details["loc"][0]) if details["loc"] else ""
+            text = str(raised)
+            if places and not text.startswith(f"{name} "):  # then it says where already
+                text = ".".join(places) + (f".{text}" if _PLACE.match(text) else f": {text}")
+            return type(raised)(text)
+        if details["type"] == "missing":
+            return OptionError(f"'{name}' is missing")
+        if details["type"] == "extra_forbidden" and name in cls.renamed:
+            return OptionError(f"'{name}' has a new name: {cls.renamed[name]}")
         if details["type"] == "extra_forbidden":
             return OptionError(f"unknown option '{name}': {nearest(name, cls.model_fields)}")
-        return OptionError(f"{name}: {details['msg']}, not {details['input']!r}")
+        kind = next((kind for key, kind in _KINDS.items() if key in details["type"]), "valid")
+        return OptionError(f"{'.'.join(places)} must be {kind}, not {details['input']!r}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Self:
@@ -209,26 +238,46 @@ class Options(BaseModel):
         """The values as plain JSON types."""
         return self.model_dump(mode="json")
 
+    def misfit(self, trained: Mapping[str, Any]) -> str:
+        """The structural options that a player was trained with and that are not these.
+
+        >>> class TableOptions(Options):
+        ...     dice: int = option(2, low=1, high=6, help="dice")
+        ...     pays: int = option(1, low=1, high=9, is_structural=False, help="what a game pays")
+        >>> TableOptions().misfit({"dice": 3, "pays": 9}), TableOptions().misfit({"dice": 2})
+        ('dice=3', '')
+        """
+        return ", ".join(
+            f"{name}={trained.get(name)!r}"
+            for name, value in self.structural().items()
+            if trained.get(name) != value
+        )
+
     def structural(self) -> dict[str, Any]:
         """The part of ``to_dict`` that decides which actions and observations there are."""
         return {
             name: value
             for name, value in self.to_dict().items()
-            if getattr(type(self).model_fields[name].json_schema_extra, "is_structural", True)
+            if _is_structural(type(self).model_fields[name])
         }
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str, str]]:
         """Rows of ``(name, default, allowed values, meaning)``, for documentation."""
         return [
-            (name, repr(field.default), str(field.json_schema_extra), field.description or "")
+            (
+                name,
+                repr(field.default),
+                str(field.json_schema_extra),
+                f"{field.description}{'' if _is_structural(field) else ' (not structural)'}",
+            )
             for name, field in cls.model_fields.items()
         ]
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema, by which an editor completes and checks a file."""
-        return cls.model_json_schema()
+        return cls.model_json_schema(schema_generator=_Untitled)
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -238,6 +287,10 @@ class Options(BaseModel):
         schema = handler.resolve_ref_schema(handler(core))
         schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
         return schema
+
+
+def _is_structural(field: FieldInfo) -> bool:
+    return getattr(field.json_schema_extra, "is_structural", True)
 
 
 def _number(text: str, is_whole: bool) -> Any:

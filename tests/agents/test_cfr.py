@@ -10,27 +10,18 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr, discounted_cfr
 
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.forms.tree import GameTree
 from agents.cfr.openspiel import infostate_names
 from agents.cfr.response import expected_values, exploitability
-from agents.cfr.solver import CFRSolver, Solver
+from agents.cfr.solver import CFRSolver
 from agents.cfr.variants import VARIANTS, make_variant
 from envs import make_game
 from envs.core import MasqueradeError, OptionError
+from tests.support.openspiel_solvers import check_against
 
 KUHN = GameTree(make_game("kuhn_v0"))
 KUHN_3 = GameTree(make_game("kuhn_v0", num_players=3))
 LEDUC = GameTree(make_game("leduc_v0"))
-
-
-def theirs_on(tree: GameTree, names: list[str], policy: Any) -> Probs:
-    """OpenSpiel's policy in the order of our sequences."""
-    if hasattr(policy, "policy_for_key"):
-        rows = {name: policy.policy_for_key(name) for name in names}
-    else:
-        rows = {name: dict(policy.get_state_policy(name)) for name in names}
-    sequences = zip(tree.sequence_infosets.tolist(), tree.sequence_actions.tolist(), strict=True)
-    return np.array([rows[names[s]][a] for s, a in sequences])
 
 
 # (our variant, its changed settings, their solver)
@@ -63,26 +54,6 @@ SOLVERS = [
     ("cfr+", {}, pyspiel.CFRPlusSolver),
 ]
 FAST = SOLVERS[-2:]
-
-
-def check_against(tree: GameTree, their_name: str, ours: Solver, theirs: Any, num: int) -> None:
-    """Current and average policy agree in every information set after every iteration."""
-    names = infostate_names(tree, pyspiel.load_game(their_name))
-    for _ in range(num):
-        ours.run(1)
-        theirs.evaluate_and_update_policy()
-        np.testing.assert_allclose(
-            ours.current_policy(),
-            theirs_on(tree, names, theirs.current_policy()),
-            atol=1e-10,
-            rtol=0,
-        )
-        np.testing.assert_allclose(
-            ours.average_policy(),
-            theirs_on(tree, names, theirs.average_policy()),
-            atol=1e-10,
-            rtol=0,
-        )
 
 
 def cases() -> Iterator[tuple[Any, ...]]:

@@ -36,7 +36,7 @@ def test_stopping_and_going_on_changes_no_bit(tmp_path: Path) -> None:
     first.update(7)
     save_state(tmp_path / "step_7", LEDUC, first.state_dict())
     second.load_state_dict(load_state(tmp_path / "step_7", LEDUC))
-    assert second.num_done == 7
+    assert second.num_steps == 7
     assert second.update(5) == {"charts/exploitability": whole.solver.exploitability()}
     for name, value in whole.state_dict().items():
         np.testing.assert_array_equal(second.state_dict()[name], value)
@@ -47,7 +47,7 @@ def test_a_run_can_be_played_as_an_agent(tmp_path: Path) -> None:
         {
             "game": {"id": "leduc_v0"},
             "agent": {"id": "cfr", "params": {"variant": "cfr+"}},
-            "train": {"amount": 60, "checkpoint_every": 20},
+            "train": {"steps": 60, "checkpoint_every": 20},
             "eval": {"games": 100, "opponents": ["random"]},
             "log": {"tensorboard": False},
         }
@@ -61,7 +61,7 @@ def test_a_run_can_be_played_as_an_agent(tmp_path: Path) -> None:
     solver = VectorCFRSolver.of(LEDUC, "cfr+")
     solver.run(60)
     assert last.exploitability == pytest.approx(solver.exploitability(), abs=1e-12)
-    assert resume_run(tmp_path / "run", is_shown=False).num_done == 60
+    assert resume_run(tmp_path / "run", is_shown=False).num_steps == 60
 
 
 def test_folders_without_a_policy_are_refused(tmp_path: Path) -> None:

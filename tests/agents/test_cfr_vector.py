@@ -17,8 +17,8 @@ from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import VectorCFRSolver
 from envs import make_game
 from envs.core import OVER, MasqueradeError
-from tests.agents.test_cfr import check_against
 from tests.support.broken_games import Guess, Nim
+from tests.support.openspiel_solvers import check_against
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("kuhn_v0", {}),

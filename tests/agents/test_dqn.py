@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,28 +10,24 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from agents import LEARNERS, make_agent
+from agents import make_agent
 from agents.base import Actions, Agent, Views
-from agents.dqn.agent import DQNAgent, choose
+from agents.dqn.agent import choose
 from agents.dqn.experience import Experience
-from agents.dqn.learner import DQNLearner, Tensors
+from agents.dqn.games import DQNGames
+from agents.dqn.learner import Tensors
 from agents.dqn.log import Log
-from agents.dqn.network import QNetwork
 from agents.dqn.replay import Replay
 from agents.dqn.settings import DQNSettings
-from agents.dqn.tables import Tables
-from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
+from agents.learning.networks import Network, PlainNetwork
 from agents.learning.opponents import Opponents
 from envs import make_game
-from envs.core.batch import Batch, random_actions
-from envs.core.errors import MasqueradeError, OptionError
+from envs.core.batch import random_actions
+from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.position import Position
-from envs.core.rng import new_rng, stream
-from tests.agents.test_dqn_parts import assert_close, fill
-
-SMALL: dict[str, Any] = {"hidden": (16,), "num_envs": 8, "batch_size": 16, "learn_start": 50}
+from envs.core.rng import new_rng
+from tests.support.dqn_parts import assert_close, fill, make_learner
 
 
 @pytest.fixture(autouse=True)
@@ -45,19 +38,7 @@ def _threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def make_learner(
-    game: Game | None = None,
-    seed: int = 0,
-    total: int = 1000,
-    opponents: Opponents | None = None,
-    **settings: Any,
-) -> DQNLearner:
-    game = game or make_game("kuhn_v0")
-    task = Task(game, seed, opponents, total=total)
-    return DQNLearner(task, DQNSettings.parse({**SMALL, **settings}))
-
-
-def say_always(network: QNetwork, values: list[float]) -> None:
+def say_always(network: Network, values: list[float]) -> None:
     """Let a network rate every position alike."""
     network.weights.zero_()
     network.weights[-len(values) :] = torch.tensor(values)
@@ -95,6 +76,7 @@ class TestTargets:
         learner = make_learner(replay="latest", replay_size=16, batch_size=10)
         fill(learner.replay, [5.0] * 10)
         learner._learn(Log())
+        assert isinstance(learner.network, PlainNetwork)
         weight, bias = learner.network._gradients[-1]
         assert weight[:, 0].abs().sum() > 0.0
         assert weight[:, 1].abs().sum() == 0.0
@@ -271,7 +253,7 @@ class Counting(Agent):
         return random_actions(views.masks, views.rngs)
 
 
-class TestTables:
+class TestGames:
     def test_rows_of_one_opponent_go_to_it_in_one_call(self) -> None:
         game = make_game("kuhn_v0")
         agents = [Counting(game), Counting(game)]
@@ -283,8 +265,8 @@ class TestTables:
     def test_seats_that_teach(self, learns_from: str, expected: float) -> None:
         learner = make_learner(learns_from=learns_from, updates_per_step=0.0, replay_size=10_000)
         learner.update(1000)
-        assert learner.num_done == 1000
-        numbers = learner.tables.batch.numbers
+        assert learner.num_steps == 1000
+        numbers = learner.games.batch.numbers
         # A game of Kuhn poker between random players has 2.25 decisions.
         assert numbers.max() * 2.25 * expected == pytest.approx(1000, rel=0.1)
 
@@ -292,15 +274,15 @@ class TestTables:
     def test_update_makes_exactly_so_many_decisions(self, amount: int) -> None:
         learner = make_learner(updates_per_step=0.0)
         learner.update(amount)
-        waiting = learner.tables._experience.waiting.num_waiting.sum()
-        assert learner.num_done == learner.replay.num_added + waiting == amount
+        waiting = learner.games._experience.waiting.num_waiting.sum()
+        assert learner.num_steps == learner.replay.num_added + waiting == amount
 
     def test_the_learner_sits_in_all_seats_and_opens_no_more_than_others(self) -> None:
         game = make_game("liars_dice_v0", dice=1, single_round=True, first_player="alternate")
         opponents = Opponents([make_agent("random", game)])
         learner = make_learner(game, opponents=opponents, num_envs=64)
-        learner.tables.deal(Log())
-        seats, numbers = learner.tables._games.seats, learner.tables.batch.numbers
+        learner.games.deal(Log())
+        seats, numbers = learner.games._games.seats, learner.games.batch.numbers
         opens = (numbers % 2) == seats
         assert opens.mean() == pytest.approx(0.5, abs=0.1)
         assert seats.mean() == pytest.approx(0.5, abs=0.1)
@@ -329,14 +311,14 @@ class TestTables:
         game = make_game(game_id, **params)
         settings = DQNSettings(num_envs=4096, replay_size=20_000)
         replay = Replay(20_000, game.observation_size, game.facts.num_actions)
-        tables = Tables(Task(game), settings, replay)
-        audit = Audit(tables._experience)
+        games = DQNGames(Task(game), settings, replay)
+        audit = Audit(games._experience)
         rng, log = new_rng(0), Log()
         while audit.num_games < 100_000:
-            tables.deal(log)
-            asked = tables.ask(10**9)
+            games.deal(log)
+            asked = games.next_decisions(10**9)
             values = np.zeros(asked.masks.shape, np.float32)
-            tables.play(asked, choose(values, asked.masks, 1.0, rng))
+            games.play(asked, choose(values, asked.masks, 1.0, rng))
         assert audit.num_paid > 100_000
         assert audit.largest_error < 1e-5
 
@@ -375,185 +357,3 @@ class Audit:
             self.largest_error = max(self.largest_error, float(errors[~is_first].max(initial=0.0)))
             self.num_games += len(slots) // 2
             self.num_paid += len(paid)
-
-
-# ---- memory --------------------------------------------------------------------------------------
-
-
-def same(first: Any, second: Any) -> bool:
-    if isinstance(first, np.ndarray):
-        return first.dtype == second.dtype and np.array_equal(first, second)
-    return bool(first == second)
-
-
-VARIANTS: list[dict[str, Any]] = [
-    {},
-    {
-        "replay": "prioritised",
-        "n_steps": 3,
-        "dueling": True,
-        "history": 2,
-        "target": "polyak",
-        "learning_rate_end": 1e-5,
-    },
-    {"replay": "latest", "target": "none", "double": False, "loss": "huber", "learns_from": "one"},
-]
-
-
-class TestResuming:
-    @pytest.mark.parametrize("settings", VARIANTS, ids=["plain", "everything", "online"])
-    def test_save_and_load_in_between_changes_nothing(
-        self, settings: dict[str, Any], tmp_path: Path
-    ) -> None:
-        game = make_game("leduc_v0")
-
-        def make(past: list[Agent]) -> DQNLearner:
-            opponents = Opponents(["self", make_agent("leduc_rule", game), "past"], seed=5)
-            for player in past:
-                opponents.add_past(player)
-            return make_learner(game, opponents=opponents, replay_size=300, **settings)
-
-        straight = make([])
-        straight.update(301)
-        past = straight.player()
-        straight.task.opponents.add_past(past)  # type: ignore[union-attr]
-        save_state(tmp_path / "state", game, straight.state_dict(), agent="dqn")
-        resumed = make([past])
-        resumed.load_state_dict(load_state(tmp_path / "state", game))
-        metrics, again = straight.update(300), resumed.update(300)
-        assert metrics.keys() == again.keys()
-        assert all(same(metrics[name], again[name]) for name in metrics)
-        state, other = straight.state_dict(), resumed.state_dict()
-        assert state.keys() == other.keys()
-        assert [k for k in state if k != "seconds" and not same(state[k], other[k])] == []
-
-    def test_same_seed_same_curves(self) -> None:
-        runs = [make_learner(seed=seed).update(500) for seed in (3, 3, 4)]
-        assert all(same(runs[0][name], runs[1][name]) for name in runs[0])
-        assert runs[0]["losses/td"] != runs[2]["losses/td"]
-
-    def test_a_run_from_before_averages_begins_one(self) -> None:
-        state = make_learner(seed=1).state_dict()
-        del state["average"]
-        learner = make_learner(seed=2)
-        learner.load_state_dict(state)
-        assert torch.equal(learner.average, torch.from_numpy(state["network"]))
-
-    def test_other_settings_are_refused(self) -> None:
-        state = make_learner().state_dict()
-        with pytest.raises(MasqueradeError, match="other settings"):
-            make_learner(batch_size=17).load_state_dict(state)
-
-
-class TestPlayer:
-    def test_stays_as_it_was(self) -> None:
-        learner = make_learner()
-        learner.update(200)
-        player = learner.player()
-        before = player.network.weights.clone()
-        learner.update(200)
-        assert torch.equal(player.network.weights, before)
-        assert not torch.equal(learner.network.weights, before)
-
-    @pytest.mark.parametrize("history", [1, 3])
-    def test_from_a_file_plays_like_the_learner(self, history: int, tmp_path: Path) -> None:
-        game = make_game("leduc_v0")
-        learner = make_learner(game, history=history, dueling=True)
-        learner.update(300)
-        save_state(tmp_path / "player", game, learner.player_state(), agent="dqn")
-        player = make_agent(f"dqn:{tmp_path / 'player'}", game, device="cpu")
-        assert isinstance(player, DQNAgent)
-        assert player.wants_tokens == (history > 1)
-        # Its inputs at the tables are those that the learner's windows hold.
-        batch = Batch(game, 64, stream(0, "chance"), stream(0, "choice"), has_record=True)
-        experience = Experience(
-            Replay(1, history * game.observation_size, 3), 128, game.observation_size, history
-        )
-        rows = np.arange(64)
-        batch.begin(rows, rows)
-        for _ in range(3):
-            rows = np.flatnonzero(batch.turns >= 0)
-            views = batch.views(rows)
-            inputs = experience.see(2 * rows + views.seats, views.observations)
-            expected = learner.player().network.values_of(inputs)
-            np.testing.assert_array_equal(player.values(views), expected)
-            np.testing.assert_array_equal(player.act(views), choose(expected, views.masks))
-            batch.step(rows, random_actions(views.masks, views.rngs))
-            batch.keep_draws(rows, views)
-
-    def test_has_the_average_of_the_last_updates(self, tmp_path: Path) -> None:
-        learner = make_learner(average_share=0.25, learn_start=16, updates_per_step=0.1)
-        average = learner.network.weights.clone()
-        for number in range(1, 13):
-            while learner.num_updates < number:
-                learner.update(1)
-            # The first four updates are forgotten at once, of the twelfth a third is kept.
-            average += (learner.network.weights - average) / max(number / 4, 1)
-        torch.testing.assert_close(learner.player().network.weights, average)
-        assert not torch.allclose(learner.network.weights, average)
-        save_state(tmp_path / "all", learner.game, learner.state_dict(), agent="dqn")
-        player = make_agent(f"dqn:{tmp_path / 'all'}", learner.game, device="cpu")
-        assert isinstance(player, DQNAgent)
-        torch.testing.assert_close(player.network.weights, average)
-
-    def test_without_an_average_has_the_network(self) -> None:
-        learner = make_learner(average_share=0.0)
-        learner.update(300)
-        assert torch.equal(learner.player().network.weights, learner.network.weights)
-
-    def test_what_is_no_network_is_refused(self, tmp_path: Path) -> None:
-        game = make_game("kuhn_v0")
-        save_state(tmp_path / "other", game, {"table": np.zeros(3)}, agent="sarsa")
-        with pytest.raises(CheckpointError, match="no network of dqn"):
-            make_agent(f"dqn:{tmp_path / 'other'}", game)
-        with pytest.raises(CheckpointError, match="folder of a run"):
-            make_agent("dqn", game)
-
-    def test_learner_and_player_have_the_same_id(self) -> None:
-        assert LEARNERS["dqn"] == "agents.dqn.learner:DQNLearner"
-
-    def test_without_torch_one_line_says_what_to_install(self) -> None:
-        code = (
-            "import sys; sys.modules['torch'] = None\n"
-            "from agents import agent_class\n"
-            "try:\n    agent_class('dqn')\nexcept ValueError as error:\n    print(error)"
-        )
-        told = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        (line,) = told.stdout.splitlines()
-        assert line.endswith("dqn needs torch: pip install -c constraints.txt -e '.[train]'")
-
-
-# ---- it learns -----------------------------------------------------------------------------------
-
-
-def exact_value(player: DQNAgent, seat: int, position: Position) -> float:
-    """What the player gets in ``seat`` of Kuhn poker against a random player."""
-    if position.is_over:
-        return float(position.returns()[seat])
-    moves = position.legal_actions()
-    if position.turn == seat:
-        observation = position.observation(seat)[None]
-        mask = np.zeros((1, 2), np.int8)
-        mask[0, moves] = 1
-        moves = choose(player.network.values_of(observation), mask).tolist()
-    values = []
-    for move in moves:
-        after = position.game.replay([*position.history, move])
-        values.append(exact_value(player, seat, after))
-    return float(np.mean(values))
-
-
-def test_kuhn_against_a_random_player_is_played_perfectly() -> None:
-    """The best response gets 1/2 in the first seat and 5/12 in the second."""
-    game = make_game("kuhn_v0")
-    opponents = Opponents([make_agent("random", game)])
-    learner = make_learner(
-        game, total=8_000, opponents=opponents, hidden=(32,), batch_size=64, learning_rate=3e-3,
-        learning_rate_end=1e-4, target_every=50,
-    )  # fmt: skip
-    learner.update(8_000)
-    player = learner.player()
-    values = [exact_value(player, seat, game.new_position()) for seat in (0, 1)]
-    assert values == pytest.approx([1 / 2, 5 / 12])

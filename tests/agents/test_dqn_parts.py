@@ -2,64 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
 
 from agents.dqn.experience import Experience
-from agents.dqn.network import Adam, QNetwork
 from agents.dqn.replay import LEAST_ERROR, Replay
 from agents.dqn.settings import DQNSettings
+from agents.learning.networks import Adam, ModuleNetwork, PlainNetwork, find_module
 from envs.core.errors import OptionError
 from envs.core.rng import new_rng
+from tests.support.dqn_parts import assert_close, fill
+from tests.support.networks import Layers, Normed, Wrong
 
 
-def fill(replay: Replay, rewards: Sequence[float]) -> None:
-    """Add one finished one-move game for each reward."""
-    size = replay.kept.inputs.shape[1]
-    experience = Experience(replay, 1, size)
-    slot = np.zeros(1, np.int64)
-    for reward in rewards:
-        inputs = experience.see(slot, np.ones((1, size), np.float32))
-        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
-        experience.open(slot, inputs, np.zeros(1, np.int64))
-        experience.close_for_good(slot, np.array([float(reward)]))
-        experience.forget(slot)
-
-
-def assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:
-    # What torch has for this takes seconds to import.
-    np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-5)
+def turned(flat: torch.Tensor, network: PlainNetwork) -> torch.Tensor:
+    """Flat weights of a plain network in the order of torch."""
+    parts, start = [], 0
+    for weight, _ in network._layers:
+        rows, columns = weight.shape
+        middle, end = start + rows * columns, start + rows * columns + columns
+        parts += [flat[start:middle].view(rows, columns).t().reshape(-1), flat[middle:end]]
+        start = end
+    return torch.cat(parts)
 
 
 class TestNetwork:
     @pytest.mark.parametrize("dueling", [False, True])
     @pytest.mark.parametrize("hidden", [(6,), (8, 5)])
     def test_gradient_is_that_of_autograd(self, dueling: bool, hidden: tuple[int, ...]) -> None:
-        network = QNetwork(4, 3, hidden, dueling, seed=1)
+        plain = PlainNetwork(4, 3, hidden, dueling, seed=1)
+        module = ModuleNetwork(Layers, 4, 3, {"hidden": hidden, "dueling": dueling})
+        # Torch keeps the weights of a layer the other way round.
+        module.weights.copy_(turned(plain.weights, plain))
         inputs, wanted = torch.randn(16, 4), torch.randn(16, 3)
-        network.differentiate(inputs, lambda values: values - wanted)
-        network.weights.requires_grad_(True)
-        # The layers are views of the weights, made anew so that they belong to the graph.
-        twin = QNetwork(4, 3, hidden, dueling, seed=1)
-        shapes = [tuple(weight.shape) for weight, _ in network._layers]
-        start, layers = 0, []
-        for rows, columns in shapes:
-            middle, end = start + rows * columns, start + rows * columns + columns
-            layers.append(
-                (network.weights[start:middle].view(rows, columns), network.weights[middle:end])
-            )
-            start = end
-        twin._layers = layers
-        loss = 0.5 * (twin.values(inputs) - wanted).square().sum()
-        (expected,) = torch.autograd.grad(loss, network.weights)
-        assert_close(network.gradient, expected)
+        assert_close(module.values(inputs), plain.values(inputs))
+        for network in (plain, module):
+            network.differentiate(inputs, lambda values: values - wanted)
+        assert plain.gradient.abs().sum() > 0.0
+        assert_close(module.gradient, turned(plain.gradient, plain))
+
+    def test_a_module_computes_with_the_flat_weights_and_saves_its_buffers(self) -> None:
+        first, second = (ModuleNetwork(Normed, 4, 3, seed=seed) for seed in (1, 2))
+        inputs = torch.randn(5, 4)
+        assert not torch.equal(first.values(inputs), second.values(inputs))
+        second.weights.copy_(first.weights)
+        assert torch.equal(first.values(inputs), second.values(inputs))
+        first.differentiate(inputs, torch.ones_like)
+        num_params = sum(param.numel() for param in first.module.parameters())
+        assert num_params < len(first.weights)
+        assert (first.gradient[num_params:] == 0.0).all()
+        assert torch.equal(first.values(inputs), second.values(inputs))
+
+    def test_what_is_no_network_is_refused(self) -> None:
+        with pytest.raises(OptionError, match="network 'nowhere:Net' cannot be found"):
+            find_module("nowhere:Net")
+        with pytest.raises(OptionError, match=r"is no torch.nn.Module"):
+            find_module("torch:zeros")
+        with pytest.raises(OptionError, match=r"turn \[2, 4\] into \[2, 3\]"):
+            ModuleNetwork(Wrong, 4, 3)
 
     def test_dueling_subtracts_the_mean_of_the_additions(self) -> None:
-        network = QNetwork(4, 3, (8,), dueling=True, seed=2)
+        network = PlainNetwork(4, 3, (8,), dueling=True, seed=2)
         inputs = torch.randn(5, 4)
         before = network.values(inputs)
         (value_weight, value_bias), (_, action_bias) = network._layers[-2:]
@@ -82,10 +87,10 @@ class TestNetwork:
         assert_close(ours, theirs.detach())
 
     def test_weights_depend_on_the_seed_and_not_on_torch(self) -> None:
-        first = QNetwork(4, 2, (8,), seed=3).weights
+        first = PlainNetwork(4, 2, (8,), seed=3).weights
         torch.rand(10)
-        assert torch.equal(first, QNetwork(4, 2, (8,), seed=3).weights)
-        assert not torch.equal(first, QNetwork(4, 2, (8,), seed=4).weights)
+        assert torch.equal(first, PlainNetwork(4, 2, (8,), seed=3).weights)
+        assert not torch.equal(first, PlainNetwork(4, 2, (8,), seed=4).weights)
 
 
 class TestReplay:
@@ -258,6 +263,10 @@ class TestSettings:
         ("values", "word"),
         [
             ({"hidden": 1, "dueling": True}, "dueling"),
+            ({"network": "a:B", "hidden": 7}, "has its own layers"),
+            ({"network": "a:B", "dueling": True}, "has its own layers"),
+            ({"network_params": {"depth": 2}}, "set network"),
+            ({"network": "deep"}, "network must be 'plain' or 'module:name'"),
             ({"replay": "latest", "replay_size": 8}, "replay_size"),
             ({"exploration_clock": "time"}, "exploration_seconds"),
             ({"batch_size": 0}, "batch_size"),

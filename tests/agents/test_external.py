@@ -24,7 +24,7 @@ from arena.running.tournament import Progress, run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Game, OptionError
-from tests.envs.test_hidden_information import ROWS, batch_in_mid_game, swap_worlds
+from tests.support.mid_game import ROWS, batch_in_mid_game, swap_worlds
 from tests.support.option_sets import every_option_set
 
 EXAMPLE = "examples/external_player.py"

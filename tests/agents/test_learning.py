@@ -35,7 +35,7 @@ def test_a_learner_sees_every_round_also_those_after_it_is_out() -> None:
     seats = [learner, other, other]
     result = play_match(game, seats, 12, seed=4, first_game=5, on_end=recorder(histories))
     for number, history in histories.items():
-        mine = [m for m in learner.moments if m.game_number == number]
+        mine = [m for m in learner.steps if m.game_number == number]
         position, truths = Position(game, number), []
         for action in history:
             was_chance = position.is_chance
@@ -51,7 +51,7 @@ def test_a_learner_sees_every_round_also_those_after_it_is_out() -> None:
         assert max(told)[0] >= 2
     assert len(histories) == 12
     # In some game it was out before the end.
-    assert any(not game.record(m.world).dice_left[0] and not m.is_over for m in learner.moments)
+    assert any(not game.record(m.world).dice_left[0] and not m.is_over for m in learner.steps)
 
 
 def test_a_learner_is_told_its_own_card_and_not_the_others() -> None:
@@ -61,9 +61,9 @@ def test_a_learner_is_told_its_own_card_and_not_the_others() -> None:
     histories: dict[int, list[int]] = {}
     play_match(game, [make_agent("random", game), learner], 100, seed=1, on_end=recorder(histories))
     own, other = [], []
-    for moment in learner.moments:
-        cards = game.record(moment.world).cards
-        truth = histories[moment.game_number][:2]
+    for step in learner.steps:
+        cards = game.record(step.world).cards
+        truth = histories[step.game_number][:2]
         own.append(cards[1] == truth[1])
         other.append(cards[0] == truth[0])
     assert all(own)
@@ -76,9 +76,9 @@ def test_seats_of_one_learner_are_told_apart() -> None:
     learner.name = "both"
     learner.begin_learning()
     play_match(game, [learner, learner], 3)
-    assert {m.seat for m in learner.moments} == {0, 1}
-    assert {m.names for m in learner.moments} == {("both", "both")}
-    ends = [(m.game_number, m.seat) for m in learner.moments if m.is_over]
+    assert {m.seat for m in learner.steps} == {0, 1}
+    assert {m.names for m in learner.steps} == {("both", "both")}
+    ends = [(m.game_number, m.seat) for m in learner.steps if m.is_over]
     assert ends == [(number, seat) for number in range(3) for seat in (0, 1)]
 
 
@@ -89,8 +89,8 @@ def test_games_are_the_same_whether_somebody_takes_notes_or_not() -> None:
     learner.begin_learning()
     matches = [play_match(game, [other, agent], 40, seed=2) for agent in (frozen, learner)]
     assert (matches[0].returns == matches[1].returns).all()
-    assert not frozen.moments
-    assert learner.moments
+    assert not frozen.steps
+    assert learner.steps
 
 
 def test_a_forfeited_game_is_over_for_the_learner_too() -> None:
@@ -99,7 +99,7 @@ def test_a_forfeited_game_is_over_for_the_learner_too() -> None:
     learner.begin_learning()
     broken = make_agent("tests.support.planted_agents:Broken", game)
     play_match(game, [broken, learner], 4, has_forfeits=True)
-    assert [(m.total, m.is_over) for m in learner.moments] == [(2.0, True)] * 4
+    assert [(m.total, m.is_over) for m in learner.steps] == [(2.0, True)] * 4
 
 
 def test_an_agent_that_cannot_learn_says_so() -> None:

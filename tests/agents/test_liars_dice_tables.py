@@ -9,78 +9,58 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import make_agent
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
-from agents.tabular.games import follow_rows, make_desk, turn_rows
-from agents.tabular.player import TabularAgent
+from agents.tabular.games import end_rows, make_workspace, turn_rows
+from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
-from agents.tabular.values import Mind
 from envs import make_game
-from envs.core import Game, OptionError, Position, new_rng
+from envs.core import OptionError, Position, new_rng
 from envs.liars_dice import RULES
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS
+from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
-
-TWO = make_game("liars_dice_v0")
-HANDS = "13356", "23346"
+from tests.support.tabular import lies
 
 
-def new_mind(rule: str = "sarsa", game: Game = TWO, **settings: Any) -> Mind:
-    return Mind(game, rule, TabularSettings.parse({**THESIS, **settings}))
-
-
-def key(mind: Mind, text: str) -> Any:
+def key(model: TabularModel, text: str) -> Any:
     """The key of an entry, written as ``2*3`` or ``liar 2*3``."""
     kind = CALL_LIAR if text.startswith("liar ") else ANNOUNCE
-    bid = mind.game.parse_action(text.removeprefix("liar "))
-    return blind_key(mind.game.rules.view(RULES)[0], bid, kind)
+    bid = model.game.parse_action(text.removeprefix("liar "))
+    return blind_key(model.game.rules.view(RULES)[0], bid, kind)
 
 
-def value(mind: Mind, text: str) -> float:
-    return float(mind.table.get(np.array([key(mind, text)], np.uint64))[0])
+def value(model: TabularModel, text: str) -> float:
+    return float(model.table.get(np.array([key(model, text)], np.uint64))[0])
 
 
-def only(mind: Mind, **_: Any) -> None:
+def only(model: TabularModel, **_: Any) -> None:
     """Set every value to 0, so that what is given values is all that can be chosen."""
-    keys, values, _visits = mind.table.entries()
-    mind.table.put(keys, np.zeros_like(values))
+    keys, values, _visits = model.table.entries()
+    model.table.put(keys, np.zeros_like(values))
 
 
-def put(mind: Mind, text: str, number: float) -> None:
-    mind.table.put(np.array([key(mind, text)], np.uint64), np.array([number]))
-
-
-def roulette(mind: Mind, position: Position) -> dict[str, float]:
-    """The probabilities of a decision, in words."""
-    agent = make_agent(mind.rule, mind.game, **mind.settings.to_dict())
-    assert isinstance(agent, TabularAgent)
-    agent.mind = mind
-    probs = agent.policy(views_of([position]))[0]
-    return {mind.game.action_text(None, a): float(p) for a, p in enumerate(probs)}
+def put(model: TabularModel, text: str, number: float) -> None:
+    model.table.put(np.array([key(model, text)], np.uint64), np.array([number]))
 
 
 class Table:
     """One learner in seat 0, moved by hand."""
 
-    def __init__(self, mind: Mind) -> None:
-        self.mind = mind
-        self.desk = make_desk(mind.game, 1, mind.has_trail, mind.has_events)
-        self.rngs = np.stack([new_rng(seed) for seed in range(mind.game.facts.num_players)])
-        self.who = np.zeros((1, mind.game.facts.num_players), np.int64)
+    def __init__(self, model: TabularModel) -> None:
+        self.model = model
+        self.work = make_workspace(model.game, 1, model.has_episode, model.has_events)
+        self.rngs = np.stack([new_rng(seed) for seed in range(model.game.facts.num_players)])
+        self.who = np.zeros((1, model.game.facts.num_players), np.int64)
 
     def turn(self, position: Position) -> str:
         """Let it take its turn, learn, and play what it chose."""
-        game, row, action = self.mind.game, np.zeros(1, np.int64), np.zeros(1, np.int64)
-        keys = np.zeros((1, game.facts.num_players), np.uint64)
-        states = position.state[None, :].copy()
-        seats = np.array([position.turn])
-        arrays = self.mind.arrays
+        game, row, action = self.model.game, np.zeros(1, np.int64), np.zeros(1, np.int64)
+        seats, keys = np.array([position.turn]), np.zeros(1, np.uint64)
+        worlds = position.state[None, :].copy()
         turn_rows(
-            game.kernels, game.rules, arrays, row, seats, states, keys, self.rngs, self.who,
-            self.desk, action,
+            game.kernels, game.rules, self.model.arrays, row, seats, worlds, keys, self.rngs[:1],
+            self.who, self.work, action,
         )  # fmt: skip
         text = position.action_text(int(action[0]))
         position.apply(int(action[0]))
@@ -88,12 +68,11 @@ class Table:
 
     def end(self, position: Position) -> None:
         """Tell it that the game is over."""
-        game, row = self.mind.game, np.zeros(1, np.int64)
-        seating = np.array([[0, -1]])
-        states = position.state[None, :].copy()
-        follow_rows(
-            game.kernels, game.rules, self.mind.arrays, row, row, states, self.rngs, seating,
-            self.who, self.desk,
+        game, row = self.model.game, np.zeros(1, np.int64)
+        worlds, totals = position.state[None, :].copy(), position.returns()[:1].copy()
+        end_rows(
+            game.rules, self.model.arrays, row, row, worlds, totals, self.rngs[:1],
+            game.facts.num_players, self.work,
         )  # fmt: skip
 
 
@@ -106,12 +85,12 @@ def test_two_entries_for_every_bid_and_none_shared(players: int, size: int) -> N
     keys, _ = blind_entries(game)
     assert len(keys) == len(set(keys.tolist())) == size
     assert keys.tolist() == list(range(1, size + 1))
-    mind = new_mind(game=game)
-    assert len(mind.table) == size
+    model = new_model(game=game)
+    assert len(model.table) == size
     # A table keeps keys whole: an entry is found under its own key and no other.
     numbers = np.arange(float(size))
-    mind.table.put(keys, numbers)
-    assert (mind.table.get(keys) == numbers).all()
+    model.table.put(keys, numbers)
+    assert (model.table.get(keys) == numbers).all()
 
 
 @pytest.mark.parametrize("raising", ["count_first", "face_first", "never_lower"])
@@ -122,36 +101,36 @@ def test_no_two_entries_share_a_key_whatever_the_numbering_of_bids(raising: str)
 
 
 def test_first_values_for_ten_dice() -> None:
-    mind = new_mind()
-    bids = [value(mind, f"{c}*3") for c in range(1, 11)]
-    calls = [value(mind, f"liar {c}*3") for c in range(1, 11)]
+    model = new_model()
+    bids = [value(model, f"{c}*3") for c in range(1, 11)]
+    calls = [value(model, f"liar {c}*3") for c in range(1, 11)]
     expected = [0.5, 0.25, 0.16667, 0.125, 0.1, 0.08333, 0.07143, 0.0625, 0.05556, 0.05]
     assert bids == pytest.approx(expected, abs=5e-6)
     assert calls == pytest.approx(expected[::-1], abs=5e-6)
     for face in range(1, 7):
-        assert value(mind, f"4*{face}") == 0.125
+        assert value(model, f"4*{face}") == 0.125
 
 
 def test_an_entry_is_the_bid_whatever_came_before_it() -> None:
-    mind = new_mind()
-    put(mind, "3*4", 7.0)
+    model = new_model()
+    put(model, "3*4", 7.0)
     opening, answer = table(*HANDS), table(*HANDS)
     play(answer, "2*3")
-    assert roulette(mind, opening)["3*4"] == pytest.approx(7.0 / (8.78690 - 1 / 6 + 7.0), rel=1e-5)
-    assert roulette(mind, answer)["3*4"] == pytest.approx(
+    assert roulette(model, opening)["3*4"] == pytest.approx(7.0 / (8.78690 - 1 / 6 + 7.0), rel=1e-5)
+    assert roulette(model, answer)["3*4"] == pytest.approx(
         7.0 / (3.60794 + 0.05556 - 1 / 6 + 7.0), rel=1e-5
     )
 
 
 def test_the_own_dice_do_not_matter() -> None:
-    assert roulette(new_mind(), table("66666", "12345")) == roulette(new_mind(), table(*HANDS))
+    assert roulette(new_model(), table("66666", "12345")) == roulette(new_model(), table(*HANDS))
 
 
 # ---- roulette ------------------------------------------------------------------------------------
 
 
 def test_opening_on_a_new_table() -> None:
-    probs = roulette(new_mind(), table(*HANDS))
+    probs = roulette(new_model(), table(*HANDS))
     assert probs["liar"] == 0.0
     assert 0.5 / probs["1*4"] == pytest.approx(8.78690, abs=5e-6)
     assert probs["1*4"] == pytest.approx(0.0569, abs=5e-5)
@@ -161,7 +140,7 @@ def test_opening_on_a_new_table() -> None:
 def test_answering_two_threes_on_a_new_table() -> None:
     position = table(*HANDS)
     play(position, "2*3")
-    probs = roulette(new_mind(), position)
+    probs = roulette(new_model(), position)
     assert probs["liar"] == pytest.approx(0.01516, abs=5e-6)
     assert sum(p > 0 for p in probs.values()) == 36
     total = 0.05556 / probs["liar"]
@@ -170,22 +149,22 @@ def test_answering_two_threes_on_a_new_table() -> None:
 
 
 def test_a_wheel_without_weight_is_drawn_from_evenly() -> None:
-    mind = new_mind()
-    only(mind)
+    model = new_model()
+    only(model)
     position = table(*HANDS)
     play(position, "2*3")
-    probs = roulette(mind, position)
+    probs = roulette(model, position)
     assert {p for p in probs.values() if p} == {1 / 36}
 
 
 def test_without_a_raise_only_the_call_is_left() -> None:
-    mind = new_mind()
+    model = new_model()
     position = table("3", "5")
-    mind = new_mind(game=position.game)
+    model = new_model(game=position.game)
     play(position, "2*6")
-    assert roulette(mind, position)["liar"] == 1.0
-    only(mind)
-    assert roulette(mind, position)["liar"] == 1.0
+    assert roulette(model, position)["liar"] == 1.0
+    only(model)
+    assert roulette(model, position)["liar"] == 1.0
 
 
 # ---- updates -------------------------------------------------------------------------------------
@@ -196,67 +175,67 @@ def test_without_a_raise_only_the_call_is_left() -> None:
 )
 def test_surviving_a_turn(rule: str, highest: float, expected: float) -> None:
     """0.25 + 0.5 (0.5 + 0.5 * next - 0.25), where next is the action's value or the highest."""
-    mind = new_mind(rule)
-    only(mind)
-    put(mind, "2*3", 0.25)
-    position, seat = table(*HANDS), Table(mind)
+    model = new_model(rule)
+    only(model)
+    put(model, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(model)
     assert seat.turn(position) == "2*3"
     play(position, "3*3")
-    put(mind, "4*4", highest)
+    put(model, "4*4", highest)
     assert seat.turn(position) == "4*4"
-    assert value(mind, "2*3") == pytest.approx(expected, abs=1e-12)
-    assert value(mind, "4*4") == highest
+    assert value(model, "2*3") == pytest.approx(expected, abs=1e-12)
+    assert value(model, "4*4") == highest
 
 
 def test_q_learning_takes_the_highest_value_and_sarsa_the_one_it_plays() -> None:
     targets = {"sarsa": set(), "q_learning": set()}  # type: dict[str, set[float]]
     for rule, found in targets.items():
         for seed in range(12):
-            mind = new_mind(rule)
-            only(mind)
-            put(mind, "2*3", 0.25)
-            position, seat = table(*HANDS), Table(mind)
+            model = new_model(rule)
+            only(model)
+            put(model, "2*3", 0.25)
+            position, seat = table(*HANDS), Table(model)
             seat.rngs[0] = new_rng(seed)
             seat.turn(position)
             play(position, "3*3")
-            put(mind, "4*4", 0.125)
-            put(mind, "5*5", 0.25)
+            put(model, "4*4", 0.125)
+            put(model, "5*5", 0.25)
             seat.turn(position)
-            found.add(round(value(mind, "2*3"), 9))
+            found.add(round(value(model, "2*3"), 9))
     assert targets["sarsa"] == {0.40625, 0.4375}
     assert targets["q_learning"] == {0.4375}
 
 
 def test_winning_a_call_is_learnt_in_the_next_round() -> None:
     """0.0714286 + 0.5 (1 + 0.5 * 0.5 - 0.0714286): no end at the end of a round."""
-    mind = new_mind()
-    only(mind)
-    put(mind, "liar 4*5", 1 / 14)
-    position, seat = table("13356", "22346", first_player=1), Table(mind)
+    model = new_model()
+    only(model)
+    put(model, "liar 4*5", 1 / 14)
+    position, seat = table("13356", "22346", first_player=1), Table(model)
     play(position, "4*5")
     assert seat.turn(position) == "liar"
-    assert value(mind, "liar 4*5") == 1 / 14
+    assert value(model, "liar 4*5") == 1 / 14
     deal(position, "11111", "2222")
     play(position, "1*1")
-    put(mind, "1*6", 0.5)
+    put(model, "1*6", 0.5)
     assert seat.turn(position) == "1*6"
-    assert value(mind, "liar 4*5") == pytest.approx(0.6607143, abs=5e-8)
+    assert value(model, "liar 4*5") == pytest.approx(0.6607143, abs=5e-8)
 
 
 @pytest.mark.parametrize(("caller_wins", "reward"), [(True, 0.0), (False, 1.0)])
 def test_a_bid_that_is_called_earns_by_who_loses_the_die(caller_wins: bool, reward: float) -> None:
-    mind = new_mind(learning_rate=1.0, discount=0.0)
-    only(mind)
-    put(mind, "3*6" if caller_wins else "3*3", 0.1)
-    position, seat = table(*HANDS), Table(mind)
+    model = new_model(learning_rate=1.0, discount=0.0)
+    only(model)
+    put(model, "3*6" if caller_wins else "3*3", 0.1)
+    position, seat = table(*HANDS), Table(model)
     bid = seat.turn(position)
     play(position, "liar")
     deal(position, *(("1111", "22222") if caller_wins else ("11111", "2222")))
     if not caller_wins:
         play(position, "1*1")
-    put(mind, "5*5", 0.5)
+    put(model, "5*5", 0.5)
     seat.turn(position)
-    assert value(mind, bid) == reward
+    assert value(model, bid) == reward
 
 
 @pytest.mark.parametrize(("final_update", "expected"), [(False, 0.25), (True, 0.625)])
@@ -264,17 +243,17 @@ def test_the_last_action_of_a_game_learns_only_if_asked(
     final_update: bool, expected: float
 ) -> None:
     game = make_game("liars_dice_v0", dice=1)
-    mind = new_mind(game=game, final_update=final_update)
-    only(mind)
-    put(mind, "1*3", 0.25)
+    model = new_model(game=game, final_update=final_update)
+    only(model)
+    put(model, "1*3", 0.25)
     position = game.new_position()
     deal(position, "3", "5")
-    seat = Table(mind)
+    seat = Table(model)
     assert seat.turn(position) == "1*3"
     play(position, "liar")
     assert position.is_over
     seat.end(position)
-    assert value(mind, "1*3") == pytest.approx(expected)
+    assert value(model, "1*3") == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("snapshot", "expected"), [(True, 0.75), (False, 0.625)])
@@ -282,70 +261,70 @@ def test_the_error_is_taken_from_the_value_at_the_time_of_the_choice(
     snapshot: bool, expected: float
 ) -> None:
     """The table says 0.5 by then: 0.5 + 0.5 (0.5 + 0.5 * 0.5 - 0.25), or all from 0.5."""
-    mind = new_mind(snapshot=snapshot)
-    only(mind)
-    put(mind, "2*3", 0.25)
-    position, seat = table(*HANDS), Table(mind)
+    model = new_model(snapshot=snapshot)
+    only(model)
+    put(model, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(model)
     seat.turn(position)
-    put(mind, "2*3", 0.5)
-    put(mind, "4*4", 0.5)
+    put(model, "2*3", 0.5)
+    put(model, "4*4", 0.5)
     play(position, "3*3")
     seat.turn(position)
-    assert value(mind, "2*3") == pytest.approx(expected)
+    assert value(model, "2*3") == pytest.approx(expected)
 
 
 def test_the_overwriting_fault_credits_the_new_action() -> None:
-    mind = new_mind(overwrite=True)
-    only(mind)
-    put(mind, "2*3", 0.25)
-    position, seat = table(*HANDS), Table(mind)
+    model = new_model(overwrite=True)
+    only(model)
+    put(model, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(model)
     seat.turn(position)
     play(position, "3*3")
-    put(mind, "4*4", 0.125)
+    put(model, "4*4", 0.125)
     seat.turn(position)
-    assert value(mind, "2*3") == 0.25
-    assert value(mind, "4*4") == pytest.approx(0.125 + 0.5 * (0.5 + 0.5 * 0.125 - 0.125))
+    assert value(model, "2*3") == 0.25
+    assert value(model, "4*4") == pytest.approx(0.125 + 0.5 * (0.5 + 0.5 * 0.125 - 0.125))
 
 
 def test_a_new_game_breaks_the_chain() -> None:
     """The first own turn of a game updates nothing."""
-    mind = new_mind()
-    before = mind.table.entries()[1].copy()
-    Table(mind).turn(table(*HANDS))
-    assert (mind.table.entries()[1] == before).all()
+    model = new_model()
+    before = model.table.entries()[1].copy()
+    Table(model).turn(table(*HANDS))
+    assert (model.table.entries()[1] == before).all()
 
 
 def test_three_levels_of_reward_are_settings() -> None:
-    mind = new_mind(reward_levels=[3.0, 2.0, -1.0], learning_rate=1.0, discount=0.0)
-    only(mind)
-    put(mind, "2*3", 0.25)
-    position, seat = table(*HANDS), Table(mind)
+    model = new_model(reward_levels=[3.0, 2.0, -1.0], learning_rate=1.0, discount=0.0)
+    only(model)
+    put(model, "2*3", 0.25)
+    position, seat = table(*HANDS), Table(model)
     seat.turn(position)
     play(position, "3*3")
-    put(mind, "4*4", 0.125)
+    put(model, "4*4", 0.125)
     seat.turn(position)
-    assert value(mind, "2*3") == 2.0
+    assert value(model, "2*3") == 2.0
 
 
 # ---- the file ------------------------------------------------------------------------------------
 
 
-def learnt_mind() -> Mind:
-    mind = new_mind(lies="code")
+def learnt_model() -> TabularModel:
+    model = new_model(**lies())
     rng = np.random.default_rng(0)
-    keys, values, _ = mind.table.entries()
-    mind.table.put(keys, rng.random(values.shape))
-    profile = mind.profiles.records[0]
+    keys, values, _ = model.table.entries()
+    model.table.put(keys, rng.random(values.shape))
+    profile = model.opponents.records[0]  # type: ignore[union-attr]
     profile["num_bids"][:] = 4, 5, 8
     profile["num_lies"][:] = 1, 2, 6
     profile["ratios"][:] = 0.25, 0.4, 0.75
     profile["num_rounds"] = 17
-    return mind
+    return model
 
 
 def test_a_table_and_its_profile_come_back_from_the_file(tmp_path: Path) -> None:
-    mind, path = learnt_mind(), tmp_path / "agents" / "sarsa.json"
-    save_table(path, mind)
+    model, path = learnt_model(), tmp_path / "agents" / "sarsa.json"
+    save_table(path, model)
     saved = json.loads(path.read_text())
     assert {name: len(saved[name]) for name in ("actions", "quantityField", "faceField")} == {
         "actions": 120,
@@ -354,20 +333,22 @@ def test_a_table_and_its_profile_come_back_from_the_file(tmp_path: Path) -> None
     }
     first = [saved[name][:3] for name in ("actions", "quantityField", "faceField")]
     assert first == [[1, 0, 1], [1, 1, 1], [1, 1, 2]]
-    assert saved["qValues"][1] == value(mind, "1*1")
+    assert saved["qValues"][1] == value(model, "1*1")
     assert (saved["midGameCount"], saved["midGameLieCount"], saved["midGameLying"]) == (5, 2, 0.4)
     assert (saved["highGameCount"], saved["lowGameLieCount"], saved["gamesPlayed"]) == (8, 1, 17)
-    fresh = new_mind(lies="code")
+    fresh = new_model(**lies())
     load_table(path, fresh)
-    assert (fresh.table.entries()[1] == mind.table.entries()[1]).all()
-    assert (fresh.profiles.memory == mind.profiles.memory).all()
+    assert (fresh.table.entries()[1] == model.table.entries()[1]).all()
+    assert fresh.opponents is not None
+    assert model.opponents is not None
+    assert (fresh.opponents.memory == model.opponents.memory).all()
     assert [p.name for p in path.parent.iterdir()] == ["sarsa.json"]
 
 
 def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sarsa.json"
-    save_table(path, learnt_mind())
-    three = new_mind(game=make_game("liars_dice_v0", num_players=3))
+    save_table(path, learnt_model())
+    three = new_model(game=make_game("liars_dice_v0", num_players=3))
     with pytest.raises(CheckpointError, match="is for 10 dice and the game has 15"):
         load_table(path, three)
     saved = json.loads(path.read_text())
@@ -378,19 +359,19 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     ):
         path.write_text(json.dumps({**saved, **change}))
         with pytest.raises(CheckpointError, match=message):
-            load_table(path, new_mind())
+            load_table(path, new_model())
     path.write_text("{")
     with pytest.raises(CheckpointError, match="is no saved table"):
-        load_table(path, new_mind())
-    with pytest.raises(OptionError, match="only a shared table with coding 'blind'"):
-        save_table(path, Mind(TWO, "sarsa", TabularSettings(coding="hand")))
+        load_table(path, new_model())
+    with pytest.raises(OptionError, match="only a shared table with abstraction 'blind'"):
+        save_table(path, TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand")))
 
 
 def test_a_save_that_fails_leaves_the_old_file_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "sarsa.json"
-    save_table(path, learnt_mind())
+    save_table(path, learnt_model())
     before = path.read_text()
 
     def fail(*_: Any) -> None:
@@ -398,5 +379,5 @@ def test_a_save_that_fails_leaves_the_old_file_whole(
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        save_table(path, new_mind())
+        save_table(path, new_model())
     assert path.read_text() == before

@@ -8,23 +8,22 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.base import Actions, Agent, Moment, Views
+from agents.base import Actions, Agent, TimeStep, Views
 from agents.games.liars_dice.lies.profile import HIGH, LOW, MID, LieProfiles, category
 from agents.games.liars_dice.lies.profiled import ProfiledAgent
-from agents.games.liars_dice.lies.settings import LieSettings
+from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
-from agents.tabular.values import Mind
 from arena import play_match
 from envs.core import Game, OptionError, Position
 from envs.liars_dice import RULES
-from tests.agents.test_liars_dice_tables import HANDS, TWO, new_mind, roulette
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import THESIS
+from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
+from tests.support.tabular import THESIS, lies
+from tests.support.views import views_of
 
 
 def profiles(**settings: Any) -> LieProfiles:
-    return LieProfiles(LieSettings.parse({"lies": "code", **settings}))
+    return LieProfiles(TWO, {"reading": "code", **settings})
 
 
 def counts(kept: LieProfiles, row: int = 0) -> tuple[list[int], list[int]]:
@@ -32,8 +31,9 @@ def counts(kept: LieProfiles, row: int = 0) -> tuple[list[int], list[int]]:
     return record["num_bids"].tolist(), record["num_lies"].tolist()
 
 
-def watch(kept: LieProfiles, position: Position, player: int, who: Any = None) -> None:
-    kept.watch(position.game.rules, position.state, player, who)
+def observe(kept: LieProfiles, position: Position, player: int, ids: Any = None) -> None:
+    kept.game = position.game
+    kept.observe(position.state, player, ids)
 
 
 # ---- categories ----------------------------------------------------------------------------------
@@ -72,11 +72,11 @@ def test_every_bid_of_the_other_is_checked_against_all_dice() -> None:
     position = table(*HANDS)
     play(position, "2*3", "3*3", "3*5", "3*6", "liar")
     kept = profiles()
-    watch(kept, position, player=0)
+    observe(kept, position, player=0)
     assert counts(kept) == ([0, 1, 1], [0, 0, 1])
     assert kept.ratios() == {"low": 0.0, "mid": 0.0, "high": 1.0}
     other = profiles()
-    watch(other, position, player=1)
+    observe(other, position, player=1)
     assert counts(other) == ([0, 1, 1], [0, 0, 1])  # 2*3 is true, 3*5 is not
 
 
@@ -85,7 +85,7 @@ def test_equality_is_no_lie() -> None:
         position = table(*HANDS, first_player=1)
         play(position, bid, "liar")
         kept = profiles()
-        watch(kept, position, player=0)
+        observe(kept, position, player=0)
         assert sum(counts(kept)[1]) == num_lies
 
 
@@ -93,7 +93,7 @@ def test_a_lie_is_what_the_table_says_whatever_the_bidder_held() -> None:
     position = table("33333", "11111", first_player=1)
     play(position, "5*3", "liar")
     kept = profiles()
-    watch(kept, position, player=0)
+    observe(kept, position, player=0)
     assert sum(counts(kept)[0]) == 1
     assert sum(counts(kept)[1]) == 0
 
@@ -102,7 +102,7 @@ def test_wild_dice_bear_a_bid_out() -> None:
     position = table("11", "34", wild="ones", first_player=1)
     play(position, "3*3", "liar")
     kept = profiles()
-    watch(kept, position, player=0)
+    observe(kept, position, player=0)
     assert sum(counts(kept)[1]) == 0
 
 
@@ -110,14 +110,14 @@ def test_bids_are_told_apart_by_who_made_them() -> None:
     """Three players: seat 2 opens, seats 0 and 1 follow."""
     position = table("11", "22", "33", first_player=2)
     play(position, "1*1", "2*1", "3*1", "4*2", "liar")
-    kept = profiles(lie_by_opponent=True)
+    kept = profiles(by_opponent=True)
     kept.grow(3)
-    watch(kept, position, player=0, who=np.array([0, 1, 2]))
+    observe(kept, position, player=0, ids=np.array([0, 1, 2]))
     assert [sum(counts(kept, row)[0]) for row in range(3)] == [0, 1, 2]
     assert [sum(counts(kept, row)[1]) for row in range(3)] == [0, 1, 1]
     assert kept.records["num_rounds"].tolist() == [0, 1, 1]
     pooled = profiles()
-    watch(pooled, position, player=0)
+    observe(pooled, position, player=0)
     assert sum(counts(pooled)[0]) == 3
     assert pooled.records["num_rounds"].tolist() == [1]
 
@@ -128,7 +128,7 @@ def test_the_round_that_ends_the_game_is_recorded_too() -> None:
         play(position, "2*5", "liar")
         assert position.is_over
         kept = profiles()
-        watch(kept, position, player=0)
+        observe(kept, position, player=0)
         assert counts(kept) == ([0, 0, 1], [0, 0, 1])
 
 
@@ -138,17 +138,17 @@ def test_the_round_that_ends_the_game_is_recorded_too() -> None:
 def lie_once(kept: LieProfiles) -> None:
     position = table(*HANDS, first_player=1)
     play(position, "3*6", "liar")
-    watch(kept, position, player=0)
+    observe(kept, position, player=0)
 
 
 def tell_truth_once(kept: LieProfiles) -> None:
     position = table(*HANDS, first_player=1)
     play(position, "2*6", "liar")
-    watch(kept, position, player=0)
+    observe(kept, position, player=0)
 
 
 def test_the_text_forgets_everything_after_100_rounds() -> None:
-    kept = profiles(lies="text")
+    kept = profiles(reading="text")
     for _ in range(99):
         lie_once(kept)
     assert counts(kept) == ([0, 0, 99], [0, 0, 99])
@@ -160,7 +160,7 @@ def test_the_text_forgets_everything_after_100_rounds() -> None:
 
 
 def test_the_code_forgets_the_counts_at_round_101_and_keeps_the_ratios() -> None:
-    kept = profiles(lies="code")
+    kept = profiles(reading="code")
     for _ in range(99):
         lie_once(kept)
     tell_truth_once(kept)
@@ -175,7 +175,7 @@ def test_the_code_forgets_the_counts_at_round_101_and_keeps_the_ratios() -> None
 
 @pytest.mark.parametrize(("reset", "num_rounds"), [(5, 0), (6, 5), (0, 5)])
 def test_the_period_is_a_setting(reset: int, num_rounds: int) -> None:
-    kept = profiles(lies="text", lie_reset=reset)
+    kept = profiles(reading="text", reset=reset)
     for _ in range(5):
         lie_once(kept)
     assert kept.records["num_rounds"][0] == num_rounds
@@ -184,61 +184,67 @@ def test_the_period_is_a_setting(reset: int, num_rounds: int) -> None:
 # ---- what it changes -----------------------------------------------------------------------------
 
 
-def facing_two_threes(mind: Mind, ratio: float = 0.8) -> float:
+def ratios(model: TabularModel) -> Any:
+    """The ratios of lies that it remembers, to be written."""
+    assert isinstance(model.opponents, LieProfiles)
+    return model.opponents.records["ratios"]
+
+
+def facing_two_threes(model: TabularModel, ratio: float = 0.8) -> float:
     """The probability of calling 2*3 on a new table, with this ratio for middle bids."""
-    if len(mind.profiles.memory):
-        mind.profiles.records["ratios"][0, MID] = ratio
+    if model.opponents is not None:
+        ratios(model)[0, MID] = ratio
     position = table(*HANDS)
     play(position, "2*3")
-    return roulette(mind, position)["liar"]
+    return roulette(model, position)["liar"]
 
 
 def test_the_boost_by_the_highest_of_the_table_or_of_the_legal_moves() -> None:
-    assert facing_two_threes(new_mind()) == pytest.approx(0.01516, abs=5e-6)
-    assert facing_two_threes(new_mind(lies="code")) == pytest.approx(0.1917, abs=5e-5)
-    assert facing_two_threes(new_mind(lies="text")) == pytest.approx(0.1121, abs=5e-5)
-    mixed = new_mind(lies="code", lie_max="legal")
+    assert facing_two_threes(new_model()) == pytest.approx(0.01516, abs=5e-6)
+    assert facing_two_threes(new_model(**lies())) == pytest.approx(0.1917, abs=5e-5)
+    assert facing_two_threes(new_model(**lies(reading="text"))) == pytest.approx(0.1121, abs=5e-5)
+    mixed = new_model(**lies(highest="legal"))
     assert facing_two_threes(mixed) == pytest.approx(0.1121, abs=5e-5)
 
 
 def test_the_table_is_not_changed_by_the_boost() -> None:
-    mind = new_mind(lies="code")
-    before = mind.table.entries()[1].copy()
-    facing_two_threes(mind)
-    assert (mind.table.entries()[1] == before).all()
+    model = new_model(**lies())
+    before = model.table.entries()[1].copy()
+    facing_two_threes(model)
+    assert (model.table.entries()[1] == before).all()
 
 
 def test_only_the_category_of_the_standing_bid_counts() -> None:
-    mind = new_mind(lies="code")
-    mind.profiles.records["ratios"][0, HIGH] = 1.0
-    assert facing_two_threes(mind, ratio=0.0) == pytest.approx(0.01516, abs=5e-6)
+    model = new_model(**lies())
+    ratios(model)[0, HIGH] = 1.0
+    assert facing_two_threes(model, ratio=0.0) == pytest.approx(0.01516, abs=5e-6)
 
 
 def test_factor_and_constant_boost() -> None:
     """0.05556 + 4 * 0.8 * 0.5 = 1.65556 against raises of 3.60794."""
-    strong = new_mind(lies="code", lie_factor=4.0)
+    strong = new_model(**lies(factor=4.0))
     assert facing_two_threes(strong) == pytest.approx(1.65556 / (1.65556 + 3.60794), rel=1e-4)
     for ratio in (0.0, 0.8):
-        constant = new_mind(lies="code", lie_constant=0.8)
+        constant = new_model(**lies(constant=0.8))
         assert facing_two_threes(constant, ratio) == pytest.approx(0.1917, abs=5e-5)
 
 
 def test_no_boost_when_opening() -> None:
-    mind = new_mind(lies="code")
-    mind.profiles.records["ratios"][0] = 1.0
-    assert roulette(mind, table(*HANDS)) == roulette(new_mind(), table(*HANDS))
+    model = new_model(**lies())
+    ratios(model)[0] = 1.0
+    assert roulette(model, table(*HANDS)) == roulette(new_model(), table(*HANDS))
 
 
 @pytest.mark.parametrize("rule", ["sarsa", "q_learning"])
 def test_rule_and_profiling_are_chosen_apart(rule: str) -> None:
-    assert facing_two_threes(new_mind(rule)) == pytest.approx(0.01516, abs=5e-6)
-    assert facing_two_threes(new_mind(rule, lies="code")) == pytest.approx(0.1917, abs=5e-5)
+    assert facing_two_threes(new_model(rule)) == pytest.approx(0.01516, abs=5e-6)
+    assert facing_two_threes(new_model(rule, **lies())) == pytest.approx(0.1917, abs=5e-5)
 
 
 def test_a_large_table_is_not_looked_through_at_every_move() -> None:
-    with pytest.raises(OptionError, match="set lie_max: legal"):
-        Mind(TWO, "sarsa", TabularSettings(coding="hand", lies="code"))
-    Mind(TWO, "sarsa", TabularSettings(coding="hand", lies="code", lie_max="legal"))
+    with pytest.raises(OptionError, match="set its highest: legal"):
+        TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand", **lies()))
+    TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand", **lies(highest="legal")))
 
 
 # ---- around any player ---------------------------------------------------------------------------
@@ -281,30 +287,30 @@ def test_a_profile_changes_the_calls_of_any_player() -> None:
     assert agent.act(views)[0] in np.flatnonzero(views.masks[0])
 
 
-def moment(position: Position, number: int, names: tuple[str, ...]) -> Moment:
+def time_step(position: Position, number: int, names: tuple[str, ...]) -> TimeStep:
     total = float(position.returns()[0])
-    return Moment(number, 0, names, position.state, total, position.is_over)
+    return TimeStep(number, 0, names, position.state, total, position.is_over)
 
 
 def test_it_counts_each_round_once() -> None:
     agent, position = wary(), table(*HANDS, first_player=1)
-    agent.watch(moment(position, 0, ("me", "you")))
+    agent.observe(time_step(position, 0, ("me", "you")))
     for move in ("3*6", "liar"):
         play(position, move)
-        agent.watch(moment(position, 0, ("me", "you")))
+        agent.observe(time_step(position, 0, ("me", "you")))
     deal(position, "12345", "1234")
     play(position, "1*1")
-    agent.watch(moment(position, 0, ("me", "you")))
+    agent.observe(time_step(position, 0, ("me", "you")))
     assert counts(agent.profiles) == ([0, 0, 1], [0, 0, 1])
     assert agent.profiles.records["num_rounds"][0] == 1
 
 
 def test_it_knows_opponents_apart_if_asked() -> None:
-    agent = wary(lie_by_opponent=True)
+    agent = wary(by_opponent=True)
     for number, (name, bid) in enumerate([("liar", "3*6"), ("saint", "2*6"), ("liar", "3*6")]):
         position = table(*HANDS, first_player=1)
         play(position, bid, "liar")
-        agent.watch(moment(position, number, ("me", name)))
+        agent.observe(time_step(position, number, ("me", name)))
     known = {name: agent.profiles.ratios(row)["high"] for name, row in agent._opponents.items()}
     assert known["liar"] == 1.0
     assert known["saint"] == 0.0
@@ -328,14 +334,14 @@ def test_what_cannot_be_profiled_is_refused() -> None:
         ProfiledAgent(TWO, base="tests.agents.test_lie_profile:Silent").act(
             views_of([table(*HANDS)])
         )
-    with pytest.raises(OptionError, match="set lies to 'text' or 'code'"):
-        wary(lies="off")
+    with pytest.raises(OptionError, match="reading must be 'text' or 'code', not 'off'"):
+        wary(reading="off")
     with pytest.raises(OptionError, match="a policy has no table"):
-        wary(lie_max="table")
+        wary(highest="table")
 
 
 def test_it_is_known_by_its_id_and_wraps_table_players() -> None:
-    agent = make_agent("profiled", TWO, base="sarsa", base_params=THESIS, lies="code")
+    agent = make_agent("profiled", TWO, base="sarsa", base_params=THESIS, reading="code")
     assert isinstance(agent, ProfiledAgent)
     result = play_match(TWO, [agent, make_agent("random", TWO)], 100)
     assert result.num_games == 100

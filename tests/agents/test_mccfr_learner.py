@@ -33,7 +33,7 @@ def test_stopping_and_going_on_changes_no_bit(tmp_path: Path) -> None:
     first.update(70)
     save_state(tmp_path / "step_70", LEDUC, first.state_dict())
     second.load_state_dict(load_state(tmp_path / "step_70", LEDUC))
-    assert second.num_done == 70
+    assert second.num_steps == 70
     assert second.update(50) == values
     for name, value in whole.state_dict().items():
         np.testing.assert_array_equal(second.state_dict()[name], value, err_msg=name)
@@ -62,7 +62,7 @@ def test_memory_is_told_before_the_start(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_run_can_be_played_as_an_agent(tmp_path: Path) -> None:
-    settings = ["train.amount=400", "eval.games=20", "log.tensorboard=false", "train.seed=2"]
+    settings = ["train.steps=400", "eval.games=20", "log.tensorboard=false", "train.seed=2"]
     arguments = [part for text in settings for part in ("--set", text)]
     run = tmp_path / "run"
     config = ["--config", "configs/leduc/mccfr_vr.yaml", "--quiet"]
@@ -83,7 +83,7 @@ def test_a_run_can_be_played_as_an_agent(tmp_path: Path) -> None:
 def test_a_run_whose_table_is_full_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    too_small = ["--set", "agent.params.max_infosets=50", "--set", "train.amount=400"]
+    too_small = ["--set", "agent.params.max_infosets=50", "--set", "train.steps=400"]
     config = ["--config", "configs/leduc/mccfr_external.yaml", "--out", str(tmp_path / "run")]
     assert train.main([*config, *too_small, "--quiet"]) == 2
     told = capsys.readouterr().err

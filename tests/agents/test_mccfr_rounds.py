@@ -247,7 +247,7 @@ def test_a_run_whose_table_is_full_ends_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = ["--config", "configs/liars_dice/mccfr_three.yaml", "--out", str(tmp_path / "run")]
-    settings = ["agent.params.max_infosets=50", "train.amount=400", "log.tensorboard=false"]
+    settings = ["agent.params.max_infosets=50", "train.steps=400", "log.tensorboard=false"]
     changes = [part for text in settings for part in ("--set", text)]
     assert train.main([*config, *changes, "--quiet"]) == 2
     told = capsys.readouterr().err

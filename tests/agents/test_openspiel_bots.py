@@ -14,8 +14,8 @@ from agents.processes.openspiel_bot import openspiel_history, openspiel_name
 from arena import play_match
 from envs import make_game
 from envs.core import Game, MasqueradeError, OptionError, new_rng
-from tests.envs.test_against_openspiel import PAIRS
-from tests.envs.test_hidden_information import ROWS, batch_in_mid_game, swap_worlds
+from tests.support.mid_game import ROWS, batch_in_mid_game, swap_worlds
+from tests.support.openspiel_pairs import PAIRS
 
 HERE = "tests.agents.test_openspiel_bots"
 GAMES = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel", "dice": 2})]

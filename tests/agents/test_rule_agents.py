@@ -15,11 +15,12 @@ from agents.games.kuhn.rule import bet_probs
 from agents.games.liars_dice.rule import AT_LEAST, FEWER, count_chances
 from arena import play_match
 from envs import make_game
-from envs.core import Batch, Game, MasqueradeError, Position, below, new_rng
+from envs.core import Game, MasqueradeError, Position, below, new_rng
 from envs.kuhn import BET, PASS
 from envs.leduc import CALL, FOLD, RAISE
-from tests.envs.test_hidden_information import ROWS, batch_in_mid_game
+from tests.support.mid_game import ROWS, batch_in_mid_game
 from tests.support.option_sets import OPTION_SETS, name
+from tests.support.views import views_of
 
 RULES = {"kuhn_v0": "kuhn_rule", "leduc_v0": "leduc_rule", "liars_dice_v0": "liars_dice_rule"}
 GAMES = [pytest.param(row, id=name(row)) for row in OPTION_SETS if row[0] in RULES]
@@ -27,17 +28,6 @@ GAMES = [pytest.param(row, id=name(row)) for row in OPTION_SETS if row[0] in RUL
 
 def rule_for(game: Game) -> Agent:
     return make_agent(RULES[game.id], game)
-
-
-def views_of(positions: Sequence[Position]) -> Views:
-    """What the players to move in these positions of one game may know."""
-    rows = np.arange(len(positions))
-    batch = Batch(positions[0].game, len(rows), new_rng(0), new_rng(1))
-    batch.begin(rows, rows)  # for the generators
-    for row, position in enumerate(positions):
-        batch._states[row] = position.state
-        batch.turns[row] = position.turn
-    return batch.views(rows)
 
 
 def choice(game: Game, chance: Sequence[int], moves: str = "") -> str:

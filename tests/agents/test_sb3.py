@@ -13,12 +13,13 @@ from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, save_state
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
-from agents.sb3.env import SchoolVecEnv
 from agents.sb3.learner import SB3Learner
 from agents.sb3.player import SB3Agent
 from agents.sb3.settings import SB3Settings
+from agents.sb3.vec_env import SeatVecEnv, TrainingVecEnv
 from arena.playing.match import play_match
 from envs import make_game
+from envs.adapters.vector import SeatVectorEnv
 from envs.core.batch import random_actions
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
@@ -132,8 +133,8 @@ class Counting(Agent):
         return random_actions(views.masks, views.rngs)
 
 
-def make_env(game: Game, opponent: Agent | str, size: int = 16) -> SchoolVecEnv:
-    env = SchoolVecEnv(Task(game, 3, Opponents([opponent])), size)
+def make_env(game: Game, opponent: Agent | str, size: int = 16) -> TrainingVecEnv:
+    env = TrainingVecEnv(Task(game, 3, Opponents([opponent])), size)
     env.games.myself = Counting(game)
     return env
 
@@ -200,3 +201,81 @@ def test_the_library_finds_the_masks() -> None:
     assert np.array_equal(get_action_masks(env), env.action_masks())
     with pytest.raises(AttributeError):
         env.env_method("render")
+
+
+# ---- outside train.py ----------------------------------------------------------------------------
+
+
+def play_at_random(env: Any, num_steps: int = 30) -> list[Any]:
+    """What a random model sees of its games."""
+    observations, draws, seen = env.reset(), np.random.default_rng(0), []
+    for _ in range(num_steps):
+        scores = draws.random(env.action_masks().shape) * env.action_masks()
+        seen.append((observations, *env.step(scores.argmax(axis=1))[1:3]))
+        observations = env._look()
+    return seen
+
+
+def test_it_plays_the_games_of_the_vector_environment() -> None:
+    game = make_game("leduc_v0")
+    rule = make_agent("leduc_rule", game)
+    ours = SeatVecEnv(game, 8, "rotate", rule)
+    ours.seed(5)
+    theirs = SeatVectorEnv(game, 8, "rotate", rule)
+    observations, infos = theirs.reset(seed=5)
+    draws = np.random.default_rng(0)
+    assert np.array_equal(ours.reset(), observations)
+    num_ended = 0
+    for _ in range(50):
+        masks = ours.action_masks()
+        assert np.array_equal(masks, infos["action_mask"])
+        actions = (draws.random(masks.shape) * masks).argmax(axis=1)
+        observations, rewards, terminated, _, infos = theirs.step(actions)
+        seen, paid, is_over, told = ours.step(actions)
+        assert np.array_equal(seen, observations)
+        assert np.allclose(paid, rewards)
+        assert np.array_equal(is_over, terminated)
+        for row in np.flatnonzero(is_over):
+            assert np.array_equal(told[row]["terminal_observation"], infos["final_obs"][row])
+        num_ended += int(is_over.sum())
+    assert num_ended > 50
+
+
+def test_a_seed_gives_the_same_games_again_and_a_reset_others() -> None:
+    env = SeatVecEnv(make_game("kuhn_v0"), 4)
+    runs = []
+    for seed in (1, 1, None):
+        if seed is not None:
+            env.seed(seed)
+        runs.append([part for step in play_at_random(env) for part in step])
+    first, again, other = runs
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("name", ["MaskablePPO", "A2C"])
+def test_algorithms_of_the_library_learn_in_it(name: str) -> None:
+    import sb3_contrib
+    import stable_baselines3
+
+    game = make_game("kuhn_v0")
+    env = SeatVecEnv(game, 8, opponents=make_agent("random", game))
+    algorithm = getattr(sb3_contrib if name == "MaskablePPO" else stable_baselines3, name)
+    batches = {"batch_size": 64} if name == "MaskablePPO" else {}
+    model = algorithm(
+        "MlpPolicy", env, n_steps=16, learning_rate=3e-3, seed=0, device="cpu", **batches
+    )
+    model.learn(6000)
+    recent = [episode["r"] for episode in model.ep_info_buffer]
+    # Nobody gets more than 5/12 a game from the random player, and random play gets 0.
+    assert np.mean(recent) > 0.1
+    assert {episode["l"] for episode in model.ep_info_buffer} <= {1, 2}
+
+
+def test_a_model_for_one_seat_sits_there_alone() -> None:
+    env = SeatVecEnv(make_game("kuhn_v0"), 8, seat=1)
+    env.reset()
+    for _ in range(20):
+        assert (env.games.seats == 1).all()
+        assert (env.games.batch.turns == 1).all()
+        env.step(np.ones(8, np.int64))

@@ -13,8 +13,8 @@ from agents.learning.opponents import Opponents
 from agents.tabular.player import TabularAgent
 from envs import make_game
 from envs.core import Position
-from tests.agents.test_rule_agents import views_of
-from tests.agents.test_tabular import learner
+from tests.support.tabular import learner
+from tests.support.views import views_of
 
 KUHN = make_game("kuhn_v0")
 
@@ -89,8 +89,8 @@ SOLVERS: list[tuple[str, dict[str, Any]]] = [
     ("double_q", {"learning_rate": 0.02}),
     ("q_lambda", {"learning_rate": 0.02}),
     ("sarsa_lambda", {"learning_rate": 0.02}),
-    ("sarsa", {"learning_rate": 0.02, "updates": "sweep"}),
-    ("q_learning", {"learning_rate": 0.02, "updates": "sweep"}),
+    ("sarsa", {"learning_rate": 0.02, "updates": "backward"}),
+    ("q_learning", {"learning_rate": 0.02, "updates": "backward"}),
 ]
 
 
@@ -122,7 +122,7 @@ def test_double_learning_does_not_believe_in_luck() -> None:
     """Rewards are a coin's, whatever is played: all is worth 0, yet the best of many looks good."""
     game = make_game("liars_dice_v0", dice=3)
     luck = {
-        "coding": "blind",
+        "abstraction": "blind",
         "reward": "tests.support.planted_tables:reward_coin",
         "exploration": 1.0,
     }
@@ -130,7 +130,7 @@ def test_double_learning_does_not_believe_in_luck() -> None:
     for rule in ("q_learning", "double_q"):
         made = learner(game, rule, seed=2, learning_rate=0.1, **luck)
         made.update(3000)
-        _, values, visits = made.mind.table.entries()
+        _, values, visits = made.model.table.entries()
         means[rule] = float(np.average(values, weights=visits))
     assert means["q_learning"] > 3.0
     assert abs(means["double_q"]) < 0.5

@@ -25,7 +25,7 @@ from arena.running.tournament import Progress, run_tournament
 from arena.running.work_units import Table
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs.core import MasqueradeError
-from tests.arena.test_executors import PROJECT, alive, played, tournament, units_of, wait_until
+from tests.support.executors import PROJECT, alive, played, tournament, units_of, wait_until
 
 # Ray leaves its processes and files to the garbage collector.
 pytestmark = [

@@ -234,7 +234,7 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
             source = source_of(Path(agent.params["path"]))
             assert source is not None
             run = RunConfig.parse(read_yaml(source[0]))
-            assert (run.agent_id, run.build_game()) == (agent.id, spec.build_game())
+            assert (run.agent.id, run.build_game()) == (agent.id, spec.build_game())
     names = [agent.id for agent in spec.agents if "path" not in agent.params]
     out = str(tmp_path / "o")
     assert evaluate.main(["tournament", spec.game_id, *names, "--games", "40", "--out", out]) == 0

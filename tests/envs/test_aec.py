@@ -64,16 +64,14 @@ def test_pettingzoo_seed_test_passes(game: Game) -> None:
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_every_door_leads_to_the_same_game(game_id: str) -> None:
-    doors = [
-        make_env(game_id),
-        getattr(envs, game_id).env(),
-        pettingzoo.make("aec", f"masquerade/{game_id}"),
-    ]
+    doors = [make_env(game_id), getattr(envs, game_id).env()]
+    if hasattr(pettingzoo, "make"):  # since version 1.27
+        doors.append(pettingzoo.make("aec", f"masquerade/{game_id}"))
     logs = []
     for env in doors:
         env.reset(seed=5)
         logs.append(play_out(env, np.random.default_rng(1)))
-    assert logs[0] == logs[1] == logs[2]
+    assert all(log == logs[0] for log in logs)
     assert getattr(envs, game_id).raw_env().is_raw
     assert str(doors[0]) == game_id
 

@@ -68,6 +68,14 @@ def test_arrows_between_rooms_point_one_way(path: Path) -> None:
             )
 
 
+def test_no_test_module_imports_another() -> None:
+    """What tests share is in tests/support."""
+    for path in sorted((PROJECT / "tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert not (node.module or "").rpartition(".")[2].startswith("test_"), path
+
+
 def test_no_tracked_file_is_large_or_names_a_machine() -> None:
     listing = subprocess.run(
         ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=False

@@ -67,6 +67,7 @@ class Rememberer(Agent):
     """Chooses by what it has seen since the start, and by what it saw when it last chose."""
 
     wants_tokens = True
+    num_past = 2
 
     def act(self, views: Views) -> Any:
         seen = [sum(views.tokens(row)) for row in range(len(views))]

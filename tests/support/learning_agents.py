@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents import make_agent
-from agents.base import Agent, Moment, Views
+from agents.base import Agent, TimeStep, Views
 from envs.core import Game
 
 
@@ -14,14 +14,14 @@ class Notebook(Agent):
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        self.moments: list[Moment] = []
+        self.steps: list[TimeStep] = []
         self._random = make_agent("random", game)
 
     def begin_learning(self) -> None:
         self.is_learning = True
 
-    def watch(self, moment: Moment) -> None:
-        self.moments.append(moment)
+    def observe(self, step: TimeStep) -> None:
+        self.steps.append(step)
 
     def act(self, views: Views) -> Any:
         assert len(views) == 1 or not self.is_learning
@@ -36,12 +36,12 @@ class PassCounter(Notebook):
         self.passes: dict[str, int] = {}
         self.bets: dict[str, int] = {}
 
-    def watch(self, moment: Moment) -> None:
-        if moment.is_over:
-            s = self.game.record(moment.world)
-            other = 1 - moment.seat
+    def observe(self, step: TimeStep) -> None:
+        if step.is_over:
+            s = self.game.record(step.world)
+            other = 1 - step.seat
             count = self.bets if s.has_bet[other] else self.passes
-            count[moment.names[other]] = count.get(moment.names[other], 0) + 1
+            count[step.names[other]] = count.get(step.names[other], 0) + 1
 
     def act(self, views: Views) -> Any:
         trusts = sum(self.passes.values()) > sum(self.bets.values())
@@ -51,5 +51,5 @@ class PassCounter(Notebook):
 class Forgetful(Notebook):
     """Fails when it is told something."""
 
-    def watch(self, moment: Moment) -> None:
+    def observe(self, step: TimeStep) -> None:
         raise RuntimeError("what?")

@@ -33,20 +33,20 @@ class PlantedLearner(Learner):
         self.rng = stream(task.seed, "learner")
         self.total = 0
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         drawn = 0
-        for _ in range(amount):
+        for _ in range(num_steps):
             drawn += int(below(self.rng, 1000))
-            self.num_done += 1
+            self.num_steps += 1
         assert isinstance(self.settings, PlantedSettings)
-        if self.settings.fails_at is not None and self.num_done >= self.settings.fails_at:
+        if self.settings.fails_at is not None and self.num_steps >= self.settings.fails_at:
             raise KeyboardInterrupt
         opponents = self.task.opponents
         assert opponents is not None
-        met = opponents.draw(np.arange(self.num_done, self.num_done + 50))
+        met = opponents.draw(np.arange(self.num_steps, self.num_steps + 50))
         self.total += drawn
         return {
-            "charts/return": drawn / amount,
+            "charts/return": drawn / num_steps,
             "charts/total": float(self.total),
             "charts/met": float(met.sum()),
             "histograms/drawn": np.arange(3.0),  # type: ignore[dict-item]
@@ -56,11 +56,11 @@ class PlantedLearner(Learner):
         return PlantedPlayer(self.game, total=self.total)
 
     def state_dict(self) -> State:
-        return {"rng": self.rng.copy(), "total": self.total, "num_done": self.num_done}
+        return {"rng": self.rng.copy(), "total": self.total, "num_steps": self.num_steps}
 
     def load_state_dict(self, state: State) -> None:
         self.rng = state["rng"].copy()
-        self.total, self.num_done = state["total"], state["num_done"]
+        self.total, self.num_steps = state["total"], state["num_steps"]
 
 
 class PlantedPlayer(Agent):

@@ -1,13 +1,16 @@
-"""A coding, a reward and a player for tests of table learners."""
+"""Abstractions, rewards, an opponent model and a player for tests of table learners."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from agents.base import Actions, Agent, Views
-from agents.tabular.games import act_rows, make_desk
-from agents.tabular.hooks import ENCODE, REWARD
-from agents.tabular.values import Mind
+from agents.tabular.games import act_rows, make_workspace
+from agents.tabular.hooks import ADJUST, ENCODE, REWARD, no_observe
+from agents.tabular.model import TabularModel
+from agents.tabular.rollouts import known_worlds
 from envs.core import Game
 from envs.core.compiling import compiled
 from envs.kuhn import STATE
@@ -20,6 +23,44 @@ def encode_card(state, rules, player, infoset_key, keys):
     card = state.view(STATE)[0].cards[player]
     for action in range(keys.size):
         keys[action] = np.uint64(1 + 2 * card + action)
+
+
+@compiled(ENCODE)
+def encode_others_card(state, rules, player, infoset_key, keys):
+    """Kuhn poker by the card of the other: a cheat."""
+    encode_card(state, rules, 1 - player, infoset_key, keys)
+
+
+@compiled(ENCODE)
+def encode_nothing(state, rules, player, infoset_key, keys):
+    """No keys at all."""
+    keys[:] = 0
+
+
+@compiled(ENCODE)
+def encode_alike(state, rules, player, infoset_key, keys):
+    """The same key for all actions."""
+    keys[:] = infoset_key
+
+
+@compiled(ADJUST)
+def adjust_by_hidden_die(state, rules, player, mask, values, table_max, opponent_ids, memory):
+    """Liar's Dice: look at the first die of the other."""
+    values[0] += state.view(DICE_STATE)[0].dice[1 - player, 0]
+
+
+class CheatingModel:
+    """An opponent model that looks under the cup of the other."""
+
+    observe_hook = staticmethod(no_observe)
+    adjust_hook = staticmethod(adjust_by_hidden_die)
+    uses_table_max = by_opponent = False
+
+    def __init__(self, game: Game, _settings: Any) -> None:
+        self.memory = np.zeros((1, 1), np.uint8)
+
+    def grow(self, num_rows: int) -> None:
+        """One row is enough."""
 
 
 @compiled(REWARD)
@@ -41,23 +82,23 @@ def reward_coin(before, after, rules, player, levels):
 
 
 class FrozenTable(Agent):
-    """Plays as a mind would in compiled games: without drawing for the hidden part of a world."""
+    """Plays as a table would in compiled games: without drawing for the hidden part of a world."""
 
-    def __init__(self, game: Game, mind: Mind) -> None:
+    def __init__(self, game: Game, model: TabularModel) -> None:
         super().__init__(game)
-        self.mind = mind
-        self.desk = make_desk(game, 1, mind.has_trail, mind.has_events)
+        self.model = model
+        self.work = make_workspace(game, 1, model.has_episode, model.has_events)
 
     def act(self, views: Views) -> Actions:
         actions = np.empty(len(views), np.int64)
-        worlds = views._make_worlds(views.rngs.copy())
+        worlds = known_worlds(views)
         who = np.zeros(self.game.facts.num_players, np.int64)
-        policy = int(self.mind.record["policy"][0])
+        policy = int(self.model.record["policy"][0])
         game = self.game
         act_rows(
             game.kernels,
             game.rules,
-            self.mind.arrays,
+            self.model.arrays,
             views.seats,
             worlds,
             views.keys,
@@ -65,7 +106,7 @@ class FrozenTable(Agent):
             who,
             policy,
             -1.0,
-            self.desk,
+            self.work,
             actions,
             np.empty((0, 0)),
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.settings import TabularSettings
 from envs.core import Game, Position, uniform
 from envs.core.rng import seed_stream, stream
@@ -24,14 +25,14 @@ Entry = Hashable
 class Profile:
     """Lies by category, with the two readings written out."""
 
-    settings: TabularSettings
+    settings: LieSettings
     bids: dict[str, int] = field(default_factory=lambda: dict.fromkeys("lmh", 0))
     lies: dict[str, int] = field(default_factory=lambda: dict.fromkeys("lmh", 0))
     ratio: dict[str, float] = field(default_factory=lambda: dict.fromkeys("lmh", 0.0))
     rounds: int = 0
 
     def category(self, count: int, face: int, num_dice: int) -> str:
-        if self.settings.reading("lie_categories") == "code":
+        if self.settings.form_of("categories") == "code":
             if count > -(-2 * num_dice // 3) or face > 4:
                 return "h"
             return "m" if count > -(-num_dice // 3) or face > 2 else "l"
@@ -48,11 +49,11 @@ class Profile:
             if self.bids[c]:
                 self.ratio[c] = self.lies[c] / self.bids[c]
         self.rounds += 1
-        is_code = self.settings.reading("lie_reset_form") == "code"
-        if is_code and self.rounds > self.settings.lie_reset:
+        is_code = self.settings.form_of("reset_form") == "code"
+        if is_code and self.rounds > self.settings.reset:
             self.rounds = 0
             self.bids, self.lies = dict.fromkeys("lmh", 0), dict.fromkeys("lmh", 0)
-        elif not is_code and self.rounds == self.settings.lie_reset:
+        elif not is_code and self.rounds == self.settings.reset:
             self.__init__(self.settings)  # type: ignore[misc]
 
 
@@ -70,8 +71,9 @@ class Player:
     num_games: int = 0
 
     def __post_init__(self) -> None:
-        self.profile = Profile(self.settings)
-        if self.settings.initial == "coding":
+        given = {k: v for k, v in (self.settings.opponent_model or {}).items() if k != "id"}
+        self.profile = Profile(LieSettings.parse(given))
+        if self.settings.initial == "abstraction":
             total = sum(self.game.options.dice_by_seat)  # type: ignore[attr-defined]
             for count in range(1, total + 1):
                 for face in range(1, 7):
@@ -79,7 +81,7 @@ class Player:
                     self.values["liar", count, face] = [1 / (2 * (total - count + 1))]
 
     def entry(self, position: Position, action: int) -> Entry:
-        if self.settings.coding == "infoset":
+        if self.settings.abstraction == "infoset":
             return (position.turn, *position.tokens(position.turn), action)
         record = self.game.record(position.state)
         if action == self.game.facts.num_actions - 1:
@@ -87,7 +89,7 @@ class Player:
         return ("bid", *self.game.bid(action))  # type: ignore[attr-defined]
 
     def read(self, entry: Entry) -> list[float]:
-        first = 0.0 if self.settings.initial == "coding" else float(self.settings.initial)
+        first = 0.0 if self.settings.initial == "abstraction" else float(self.settings.initial)
         return self.values.get(entry, [first] * (2 if self.rule == "double_q" else 1))
 
     def epsilon(self, state: Entry) -> float:
@@ -125,9 +127,9 @@ class Player:
         entries = {a: self.entry(position, a) for a in position.legal_actions()}
         values = {a: float(np.mean(self.read(e))) for a, e in entries.items()}
         state = tuple(entries.values())
-        bent = dict(values)
-        self.bend(position, bent)
-        probs = self.probs(state, bent)
+        adjusted = dict(values)
+        self.adjust(position, adjusted)
+        probs = self.probs(state, adjusted)
         number, reached, action = uniform(rng), 0.0, -1
         for a, prob in probs.items():
             if prob > 0:
@@ -136,27 +138,28 @@ class Player:
                     break
         which = int(uniform(rng) < 0.5) if self.rule == "double_q" else 0
         if seat in self.last:
-            worth = self.worth(entries, values, probs, action, which)
+            next_value = self.next_value(entries, values, probs, action, which)
             is_cut = self.rule == "q_lambda" and values[action] < max(values.values())
-            self.learn(seat, which, self.reward(position, seat, False), worth, is_cut)
+            self.learn(seat, which, self.reward(position, seat, False), next_value, is_cut)
         self.last[seat] = (entries[action], values[action], position.copy(), state, len(values))
         return action
 
-    def bend(self, position: Position, values: dict[int, float]) -> None:
-        s = self.settings
-        record = self.game.record(position.state) if s.lies != "off" else None
+    def adjust(self, position: Position, values: dict[int, float]) -> None:
+        s = self.profile.settings
+        has_profile = self.settings.opponent_model is not None
+        record = self.game.record(position.state) if has_profile else None
         if record is None or record.bid < 0:
             return
         count, face = self.game.bid(int(record.bid))  # type: ignore[attr-defined]
         highest = max(values.values())
-        if s.reading("lie_max") == "table":
+        if s.form_of("highest") == "table":
             highest = max(v[0] for v in self.values.values())
         liar = self.game.facts.num_actions - 1
         ratio = self.profile.ratio[self.profile.category(count, face, int(record.num_in_play))]
-        ratio = ratio if s.lie_constant is None else s.lie_constant
-        values[liar] += s.lie_factor * ratio * highest
+        ratio = ratio if s.constant is None else s.constant
+        values[liar] += s.factor * ratio * highest
 
-    def worth(
+    def next_value(
         self,
         entries: dict[int, Entry],
         values: dict[int, float],
@@ -185,14 +188,14 @@ class Player:
             return 0.5
         return 0.0 if new.dice_left[seat] < old.dice_left[seat] else 1.0
 
-    def learn(self, seat: int, which: int, reward: float, worth: float, is_cut: bool) -> None:
+    def learn(self, seat: int, which: int, reward: float, next_value: float, is_cut: bool) -> None:
         s = self.settings
         entry, snapshot, _, state, num_legal = self.last[seat]
         self.values.setdefault(entry, list(self.read(entry)))
         visits = self.visits.setdefault(entry, [0, 0])
         visits[which] += 1
         current = snapshot if s.snapshot else self.values[entry][which]
-        error = reward + s.discount * worth - current
+        error = reward + s.discount * next_value - current
         traces = self.traces.setdefault(seat, {})
         if not self.rule.endswith("lambda"):
             traces.clear()

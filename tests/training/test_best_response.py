@@ -22,7 +22,7 @@ from envs.core import MasqueradeError
 from training import best_response as module
 from training.best_response import Bound, Search, bound, find_learner
 
-QUICK = Search(("response",), amount=3000, games=2000, choosing_games=400)
+QUICK = Search(learners=("response",), steps=3000, games=2000, choosing_games=400)
 
 
 def quick(game_id: str, agent: str, runs: Path, search: Search = QUICK, **options: Any) -> Bound:
@@ -41,7 +41,7 @@ def exact(game_id: str, agent: str, **options: Any) -> float:
 
 @pytest.mark.parametrize("agent", ["leduc_rule", "random"])
 def test_a_bound_reaches_most_of_the_truth_and_not_more(agent: str, tmp_path: Path) -> None:
-    search = dataclasses.replace(QUICK, amount=60_000, games=20_000)
+    search = QUICK.replace(steps=60_000, games=20_000)
     found, truth = quick("leduc_v0", agent, tmp_path, search), exact("leduc_v0", agent)
     assert found.gain.low <= truth
     assert found.at_least > 0.7 * truth
@@ -87,7 +87,7 @@ def test_choosing_and_measuring_share_no_deals(tmp_path: Path, monkeypatch: Any)
         return match.play_match(*arguments, seed=seed, **rest)
 
     monkeypatch.setattr(module, "play_match", noted)
-    search = dataclasses.replace(QUICK, games=600)
+    search = QUICK.replace(games=600)
     quick("kuhn_v0", "random", tmp_path, search)
     measuring = {seed for seed, deals in calls if deals == 300}
     choosing = {seed for seed, deals in calls if deals == 200}
@@ -100,10 +100,10 @@ def test_the_better_of_two_learners_is_taken(tmp_path: Path) -> None:
     blank = tmp_path / "blank.yaml"
     settings = "{learning_rate: 0.0, exploration: 1.0}"
     blank.write_text(f"agent: {{id: q_learning, params: {settings}}}\n")
-    search = dataclasses.replace(QUICK, learners=(str(blank), "response"))
+    search = QUICK.replace(learners=(str(blank), "response"))
     found = quick("kuhn_v0", "random", tmp_path / "runs", search)
     assert {seat.learner for seat in found.seats} == {"response"}
-    alone = dataclasses.replace(search, learners=(str(blank),))
+    alone = search.replace(learners=(str(blank),))
     assert quick("kuhn_v0", "random", tmp_path / "runs", alone).gain.mean < found.gain.mean
 
 
@@ -126,7 +126,7 @@ def test_what_was_learnt_is_used_again_and_what_was_stopped_goes_on(tmp_path: Pa
 def test_other_settings_and_another_agent_of_the_same_name_get_other_runs(tmp_path: Path) -> None:
     quick("kuhn_v0", "a=random", tmp_path)
     quick("kuhn_v0", "a=kuhn_rule", tmp_path)
-    quick("kuhn_v0", "a=random", tmp_path, dataclasses.replace(QUICK, amount=2000))
+    quick("kuhn_v0", "a=random", tmp_path, QUICK.replace(steps=2000))
     quick("kuhn_v0", "a=random", tmp_path, num_players=3)
     assert len(list((tmp_path / "kuhn_v0" / "a").glob("response-*"))) == 4
 
@@ -169,8 +169,14 @@ def test_the_command_prints_and_writes_bounds(
         (["kuhn_v0", "random", "--learner", "q_lerning"], "did you mean 'q_learning'"),
         (["kuhn_v0", "random", "--learner", "cfr"], "'cfr' learns from no opponent"),
         (["kuhn_v0", "random", "--learner", "no.yaml"], "no.yaml cannot be read"),
-        (["kuhn_v0", "random", "--seeds=0"], "seeds must be at least 1, not 0"),
-        (["kuhn_v0", "random", "--steps=0"], "steps must be at least 1, not 0"),
+        (
+            ["kuhn_v0", "random", "--seeds=0"],
+            "seeds must be a whole number from 1 to 1000000, not 0",
+        ),
+        (
+            ["kuhn_v0", "random", "--steps=0"],
+            "steps must be a whole number from 1 to",
+        ),
         (["kuhn_v0", "random", "--out=b.txt"], "--out must end in .json or .md"),
         (["kuhn_v0", "cfr:nowhere.npz"], "no policy at nowhere.npz"),
     ],

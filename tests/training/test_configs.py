@@ -12,14 +12,23 @@ from agents import LEARNERS, make_agent
 from agents.learning.files import checkpoints
 from arena.playing.match import play_match
 from envs import GAMES
+from tests.support.sampling import sample
 from training.config import RunConfig, read_yaml
 from training.listing import config_files
 
 CONFIGS = [*config_files(), *sorted(Path("configs/demo").glob("*.yaml"))]
 
+
+def agent_of(path: Path) -> str:
+    return RunConfig.parse(read_yaml(path)).agent.id
+
+
+# Every learner twice; every file by make test-all.
+SAMPLE = sample(CONFIGS, agent_of, 2)
+
 # So little that a second is enough; twice as much is twice the work.
 TINY = ["eval.games=20", "eval.exploitability=false", "log.tensorboard=false"]
-AMOUNTS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
+STEPS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
 SMALL = {
     "dqn": ["agent.params.learn_start=64", "agent.params.replay_size=1024"],
     "sb3": ["agent.params.num_envs=2", "agent.params.n_steps=64", "agent.params.batch_size=64"],
@@ -28,23 +37,29 @@ SMALL = {
 
 def tiny(path: Path) -> tuple[list[str], str]:
     """Arguments that make a run of ``path`` short, and the id of its agent."""
-    agent = RunConfig.parse(read_yaml(path)).agent_id
-    amount = AMOUNTS.get(agent, 60)
-    cadence = [f"train.{what}_every={amount // 4}" for what in ("log", "eval", "checkpoint")]
-    settings = [f"train.amount={amount}", *cadence, *TINY, *SMALL.get(agent, [])]
+    agent = agent_of(path)
+    steps = STEPS.get(agent, 60)
+    cadence = [f"train.{what}_every={steps // 4}" for what in ("log", "eval", "checkpoint")]
+    settings = [f"train.steps={steps}", *cadence, *TINY, *SMALL.get(agent, [])]
     return [part for text in settings for part in ("--set", text)], agent
 
 
 def test_every_game_and_every_learner_has_a_configuration() -> None:
     parsed = [RunConfig.parse(read_yaml(path)) for path in config_files()]
-    assert {config.game_id for config in parsed} == set(GAMES)
-    assert {config.agent_id for config in parsed} == set(LEARNERS)
+    assert {config.game.id for config in parsed} == set(GAMES)
+    assert {config.agent.id for config in parsed} == set(LEARNERS)
     assert {path.parent.name for path in config_files()} == {
         game_id.removesuffix("_v0") for game_id in GAMES
     }
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=str)
+def test_every_file_can_be_read(path: Path) -> None:
+    config = RunConfig.parse(read_yaml(path))
+    assert RunConfig.parse(config.to_dict()) == config
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=str)
 def test_a_run_resumes_to_the_same_curves(path: Path, tmp_path: Path) -> None:
     arguments, agent = tiny(path)
     arguments = ["--config", str(path), "--quiet", *arguments]

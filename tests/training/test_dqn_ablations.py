@@ -14,7 +14,7 @@ game: {{id: kuhn_v0}}
 agent:
   id: dqn
   params: {{hidden: [8], num_envs: 8, batch_size: 8, learn_start: 20, replay: {replay}}}
-train: {{amount: 160, opponents: [random], log_every: 80, eval_every: 80, checkpoint_every: 160}}
+train: {{steps: 160, opponents: [random], log_every: 80, eval_every: 80, checkpoint_every: 160}}
 eval: {{games: 50, opponents: [random], exploitability: false}}
 log: {{tensorboard: false}}
 """

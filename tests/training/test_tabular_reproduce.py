@@ -13,8 +13,8 @@ import yaml
 from arena.statistics.intervals import Interval
 from envs import make_game
 from envs.core import MasqueradeError
-from tests.agents.test_tabular import THESIS
 from tests.support.liars_dice_table import random_game
+from tests.support.tabular import THESIS
 from training.reproduce_liars_dice import (
     Block,
     Check,
@@ -29,7 +29,7 @@ from training.reproduce_liars_dice import (
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "reproduce"
 EXPERIMENTS = [path for path in sorted(CONFIGS.glob("*.yaml")) if "\ntitle:" in path.read_text()]
-SARSA = {"id": "sarsa", "params": {**THESIS, "lies": "code"}}
+SARSA = {"id": "sarsa", "params": {**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}}
 Q = {"id": "q_learning", "params": THESIS}
 
 

@@ -18,6 +18,7 @@ from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError
+from training import demo
 from training.config import RunConfig, read_yaml
 from training.missing import train_missing
 from training.runner import begin_run, resume_run
@@ -25,7 +26,7 @@ from training.runner import begin_run, resume_run
 CONFIG: dict[str, Any] = {
     "game": {"id": "kuhn_v0"},
     "agent": {"id": "planted", "params": {"rate": "2.5e-1"}},
-    "train": {"amount": 1000, "opponents": ["self", "past", "random"], "seed": 3},
+    "train": {"steps": 1000, "opponents": ["self", "past", "random"], "seed": 3},
     "eval": {"games": 20, "opponents": ["random", "kuhn_rule"]},
 }
 
@@ -67,12 +68,13 @@ def test_every_value_is_in_the_saved_configuration(tmp_path: Path) -> None:
         ("agent__id", "planned", "did you mean 'planted'"),
         ("agent__params", {"rat": 1}, r"agent.params: unknown option 'rat': did you mean 'rate'"),
         ("agent__params", {"rate": 3}, "rate must be a number from 0.0 to 1.0, not 3"),
-        ("train__amont", 3, "train: unknown option 'amont': did you mean 'amount'"),
-        ("train__opponents", "self", "train.opponents must be a list"),
+        ("train__stepps", 3, "train: unknown option 'stepps': did you mean 'steps'"),
+        ("train__amount", 3, "train: 'amount' has a new name: steps"),
+        ("train__opponents", "self", "train: opponents must be a list, not 'self'"),
         ("train__opponents", [{"id": "random", "weight": 0}], "weight of an opponent"),
         ("eval__opponents", ["rndom"], "did you mean 'random'"),
         ("game__id", "kuhn", "did you mean 'kuhn_v0'"),
-        ("game__parms", {}, "game: unknown key 'parms': did you mean 'params'"),
+        ("game__parms", {}, "game: unknown option 'parms': did you mean 'params'"),
     ],
 )
 def test_a_wrong_value_is_refused_with_the_fix(
@@ -86,11 +88,69 @@ def test_a_wrong_value_is_refused_with_the_fix(
 def test_values_are_set_from_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(yaml.safe_dump(CONFIG))
-    values = read_yaml(path, ["train.amount=5_000", "agent.params.rate=1e-3"])
-    assert RunConfig.parse(values).train.amount == 5000
-    assert RunConfig.parse(values).settings.to_dict()["rate"] == 0.001
+    values = read_yaml(path, ["train.steps=5_000", "agent.params.rate=1e-3"])
+    assert RunConfig.parse(values).train.steps == 5000
+    assert RunConfig.parse(values).agent.params.to_dict()["rate"] == 0.001
     with pytest.raises(OptionError, match=r"--set takes SECTION.KEY=VALUE"):
-        read_yaml(path, ["amount"])
+        read_yaml(path, ["steps"])
+
+
+def test_a_file_changes_single_values_of_its_base(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump(CONFIG))
+    path = tmp_path / "three.yaml"
+    path.write_text(
+        "base: base.yaml\ngame: {params: {num_players: 3}}\ntrain: {opponents: [past]}\n"
+    )
+    found = RunConfig.parse(read_yaml(path, ["train.seed=5"]))
+    assert found.game.id == "kuhn_v0"
+    assert found.build_game().facts.num_players == 3
+    assert [opponent.name for opponent in found.train.opponents] == ["past"]
+    assert (found.train.steps, found.train.seed) == (1000, 5)
+    (tmp_path / "four.yaml").write_text("base: three.yaml\n")
+    with pytest.raises(MasqueradeError, match=r"its base three.yaml has a base itself"):
+        read_yaml(tmp_path / "four.yaml")
+    (tmp_path / "lost.yaml").write_text("base: nowhere.yaml\n")
+    with pytest.raises(MasqueradeError, match=r"nowhere.yaml cannot be read"):
+        read_yaml(tmp_path / "lost.yaml")
+
+
+def test_a_player_is_evaluated_on_options_that_are_not_structural(tmp_path: Path) -> None:
+    game = {"id": "liars_dice_v0", "params": {"dice": 1, "faces": 3}}
+    values = {
+        "game": game,
+        "agent": {"id": "q_learning"},
+        "train": {"steps": 60, "eval_every": 60},
+        "eval": {"games": 20, "game_params": {"rewards": "dice", "single_round": True}},
+        "log": {"tensorboard": False},
+    }
+    found = RunConfig.parse(values)
+    assert found.build_eval_game() == make_game(
+        "liars_dice_v0", dice=1, faces=3, rewards="dice", single_round=True
+    )
+    folder = begin_run(found, tmp_path / "run", is_shown=False).folder
+    assert "eval/exploitability" in rows(folder)[-1]
+    player = agents.make_agent(f"q_learning:{folder}", found.build_eval_game())
+    assert player.game == found.build_eval_game()
+    with pytest.raises(CheckpointError, match="was trained with faces=3: play it with"):
+        agents.make_agent(f"q_learning:{folder}", make_game("liars_dice_v0", dice=1))
+    values["eval"] = {"game_params": {"dice": 2}}
+    with pytest.raises(OptionError, match=r"eval.game_params: a player trained with dice=1 cannot"):
+        RunConfig.parse(values)
+
+
+def test_commands_say_when_they_are_run_outside_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert demo.main() == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (
+        told.err == "demo: there is no configs/demo/ here: run it from the folder of the project\n"
+    )
+    assert train.main(["--list"]) == 0
+    assert "there is no configs/ here" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 # ---- a run ---------------------------------------------------------------------------------------
@@ -177,7 +237,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_in_use_is_not_overwritten(tmp_path: Path) -> None:
     begin_run(config(), tmp_path / "run", is_shown=False)
-    with pytest.raises(MasqueradeError, match="is not empty: go on with --resume"):
+    with pytest.raises(MasqueradeError, match="is not empty: continue it with --resume"):
         begin_run(config(), tmp_path / "run", is_shown=False)
 
 
@@ -209,7 +269,7 @@ def test_past_selves_and_leagues_are_met(tmp_path: Path) -> None:
     first = begin_run(config(), tmp_path / "first", is_shown=False).folder
     second = config(train__opponents=[{"id": f"league:{first}", "weight": 3}, "self"])
     begin_run(second, tmp_path / "second", is_shown=False)
-    with pytest.raises(MasqueradeError, match="is no run"):
+    with pytest.raises(MasqueradeError, match="is not a run"):
         begin_run(config(train__opponents=["league:nowhere"]), tmp_path / "third", is_shown=False)
 
 
@@ -242,8 +302,8 @@ def test_a_state_of_another_game_is_refused(tmp_path: Path) -> None:
 def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     save_state(tmp_path / "state", make_game("kuhn_v0"), {"a": 1})
     header = tmp_path / "state" / "state.json"
-    header.write_text(header.read_text().replace('"version": 1', '"version": 7'))
-    with pytest.raises(CheckpointError, match="is of version 7 and this program reads 1"):
+    header.write_text(header.read_text().replace('"version": 2', '"version": 7'))
+    with pytest.raises(CheckpointError, match="is of version 7 and this program reads 2"):
         load_state(tmp_path / "state")
 
 
@@ -285,8 +345,8 @@ def test_a_dry_run_shows_all_and_writes_nothing(
     ("arguments", "message"),
     [
         (["--config", "nowhere.yaml"], "nowhere.yaml cannot be read"),
-        (["--resume", "nowhere"], "nowhere is no run"),
-        (["--resume", "x", "--seed", "1"], "leave --set, --seed and --out out"),
+        (["--resume", "nowhere"], "nowhere is not a run"),
+        (["--resume", "x", "--seed", "1"], "leave out --set, --seed and --out"),
     ],
 )
 def test_bad_input_gets_one_line(

@@ -34,11 +34,11 @@ class SamplingLearner(SolverLearner):
     @abstractmethod
     def _make_solver(self) -> WalkSolver: ...
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; how strong the policy is, is for each learner to add."""
         solver = self.solver
-        solver.run(amount)
-        self.num_done = solver.iteration
+        solver.run(num_steps)
+        self.num_steps = solver.iteration
         values = {"charts/infosets": float(solver.num_infosets)}
         if self.settings.when_full == "freeze":
             values["charts/left_out"] = float(solver.num_left_out)

@@ -1,4 +1,4 @@
-"""Codings and rewards of table learners for Liar's Dice.
+"""Information abstractions and rewards of table learners for Liar's Dice.
 
 ``blind`` is the smallest table that can play: one entry for announcing each bid, whatever the bid
 before it, and one for calling it. It knows neither the own dice nor how many are left.
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.tabular.abstraction import Coding, Entries
+from agents.tabular.components import Abstraction, Entries, Reward
 from agents.tabular.hooks import ENCODE, REWARD
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.liars_dice import COUNT_FIRST, NO_BID, STATE, bid_count, bid_face
 from envs.liars_dice import RULES as DICE_RULES
 
-__all__ = ["BLIND", "HAND", "blind_key", "reward_round"]
+__all__ = ["BLIND", "HAND", "ROUNDS", "blind_key"]
 
 CALL_LIAR, ANNOUNCE = 0, 1
 
@@ -61,7 +61,7 @@ def blind_entries(game: Game) -> Entries:
     return np.array(keys, np.uint64), np.array(values)
 
 
-BLIND = Coding(
+BLIND = Abstraction(
     encode_blind,
     needs_infosets=False,
     game_ids=("liars_dice_v0",),
@@ -147,7 +147,7 @@ def encode_hand(state, rules, player, infoset_key, keys):
         keys[r.liar] |= np.uint64(1 + s.bid) << np.uint64(18)
 
 
-HAND = Coding(encode_hand, needs_infosets=False, game_ids=("liars_dice_v0",))
+HAND = Abstraction(encode_hand, needs_infosets=False, game_ids=("liars_dice_v0",))
 
 
 # ---- rewards -------------------------------------------------------------------------------------
@@ -164,3 +164,6 @@ def reward_round(before, after, rules, player, levels):
     if r.is_single_round:
         return levels[2] if new.loser == player else levels[0]
     return levels[2] if new.dice_left[player] < old.dice_left[player] else levels[0]
+
+
+ROUNDS = Reward(reward_round, game_ids=("liars_dice_v0",))

@@ -86,17 +86,17 @@ class RoundsLearner(PolicyLearner):
                     f"memory is there, {ways}"
                 )
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations."""
-        left = amount
+        left = num_steps
         values: dict[str, float] = {}
         while left:
             solver = self._current()
-            portion = min(left, self.per_round - solver.iteration)
-            solver.run(portion)
-            left -= portion
-            self.num_done += portion
-            is_last = self.num_done == self.task.total
+            chunk = min(left, self.per_round - solver.iteration)
+            solver.run(chunk)
+            left -= chunk
+            self.num_steps += chunk
+            is_last = self.num_steps == self.task.total
             if solver.iteration == self.per_round or is_last:
                 values = self._finish(solver)
             elif not left:
@@ -135,7 +135,7 @@ class RoundsLearner(PolicyLearner):
 
     def state_dict(self) -> State:
         """Policies of solved rounds, and the arrays of the one at work."""
-        state: State = {"num_done": self.num_done, "figures": []}
+        state: State = {"num_steps": self.num_steps, "figures": []}
         for dice, solved in self.solved.items():
             state["figures"].append([*dice, solved.value, *solved.best_values])
             for name, values in solved.rows._asdict().items():
@@ -146,7 +146,7 @@ class RoundsLearner(PolicyLearner):
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the learner was."""
-        self.num_done = int(state["num_done"])
+        self.num_steps = int(state["num_steps"])
         self.solved = {}
         for first, second, value, *best in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")

@@ -31,9 +31,9 @@ class SampledRoundsLearner(SamplingLearner):
     def _make_solver(self) -> SampledMatch:
         return SampledMatch(self.game, self.task.seed, self.settings)
 
-    def update(self, amount: int) -> Mapping[str, float]:
+    def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the opening value is what player 0 may expect of a match."""
-        values = super().update(amount)
+        values = super().update(num_steps)
         return {**values, "charts/opening_value": float(self.solver.opening_values()[0])}
 
     def policy(self) -> Policy:

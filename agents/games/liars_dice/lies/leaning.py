@@ -28,12 +28,13 @@ from agents.games.liars_dice.lies.profile import CATEGORIES, PROFILE, LieProfile
 from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.games.liars_dice.odds_ratio import multiply_odds
-from envs.core.batch import Batch
+from agents.tabular.hooks import IDS, MEMORY
 from envs.core.compiling import compiled, helper
 from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.kernels import RULES
-from envs.core.rng import stream
+from envs.core.kernels import RULES, TOTALS
+from envs.core.rng import new_rng
+from envs.core.rollouts import Rollouts
 from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
 from envs.liars_dice import RULES as DICE_RULES
 
@@ -77,25 +78,18 @@ class Leaning(NamedTuple):
 
 @compiled(
     types.void(
-        RULES,
-        types.uint8[:, ::1],
-        types.int64[::1],
-        types.uint8[:, ::1],
-        types.float64[::1],
-        types.float64,
-        types.float64,
-        types.float64,
-        types.float64[:, ::1],
+        *(RULES, types.uint8[:, ::1], IDS, MEMORY, TOTALS),
+        *(types.float64, types.float64, types.float64, types.float64[:, ::1]),
     )
 )
-def _lean_rows(rules, worlds, who, memory, expected, num_imagined, strength, bound, probs):
+def _lean_rows(rules, worlds, ids, memory, expected, num_imagined, strength, bound, probs):
     r = rules.view(DICE_RULES)[0]
     for i in range(probs.shape[0]):
         s = worlds[i].view(STATE)[0]
         call = probs[i, r.liar]
         if s.bid == NO_BID or call <= 0.0 or call >= 1.0:
             continue
-        p = memory[who[s.bidder]].view(PROFILE)[0]
+        p = memory[ids[s.bidder]].view(PROFILE)[0]
         count, face = bid_count(r, s.bid), bid_face(r, s.bid)
         c = category(r, count, face, s.num_in_play, p.has_ceilings)
         lies = (p.num_lies[c] + num_imagined * expected[c]) / (p.num_bids[c] + num_imagined)
@@ -137,9 +131,7 @@ class LeaningAgent(ProfiledAgent):
         **settings: Any,
     ) -> None:
         """Make the policy, and find out how often it lies itself."""
-        super().__init__(
-            game, base, base_params, **{"lie_reset": 0, "lie_by_opponent": True, **settings}
-        )
+        super().__init__(game, base, base_params, **{"reset": 0, "by_opponent": True, **settings})
         if not 0.0 <= bound <= 1.0:
             raise OptionError(f"bound must be from 0 to 1, not {bound}")
         if strength < 0.0 or imagined <= 0.0:
@@ -157,34 +149,25 @@ class LeaningAgent(ProfiledAgent):
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """The policy's probabilities, with those of calls moved: [n, num_actions]."""
         probs = self.base_policy(views)
-        _lean_rows(
-            self.game.rules,
-            views.worlds(),
-            self._who,
-            self.profiles.memory,
-            self._expected,
-            self.imagined,
-            self.strength,
-            self.bound,
-            probs,
-        )
+        known = views.worlds(), self._ids, self.profiles.memory, self._expected
+        how = self.imagined, self.strength, self.bound
+        _lean_rows(self.game.rules, *known, *how, probs)
         return probs
 
 
 def expected_lies(agent: Agent, num_games: int = _SELF_GAMES) -> npt.NDArray[np.float64]:
     """The share of low, middle and high bids that are lies when an agent plays itself."""
     game = agent.game
-    profiles = LieProfiles(LieSettings(lies="text", lie_reset=0))
-    rows = np.arange(num_games)
-    batch = Batch(game, num_games, chance=stream(0, "expected lies"))
-    batch.begin(rows, rows)
-    liar = game.facts.num_actions - 1
-    while len(rows := np.flatnonzero(batch.turns >= 0)):
-        actions = agent.act(batch.views(rows))
-        batch.step(rows, actions)
-        states = batch.state_dict()["states"]
-        for row in rows[actions == liar]:
-            # Cups are lifted: what the record says of the round is known to all.
-            for seat in range(game.facts.num_players):
-                profiles.watch(game.rules, states[row], seat)
+    profiles = LieProfiles(game, LieSettings(reset=0))
+    rollouts, rng = Rollouts(game, [agent], num_games), new_rng(0)
+    num_players = game.facts.num_players
+    rollouts.begin(
+        np.arange(num_games), np.arange(num_games), np.zeros((num_games, num_players), int)
+    )
+    while len(rows := np.flatnonzero(rollouts.batch.turns >= 0)):
+        rollouts.advance()
+        # Cups are lifted after a call: every seat knows what the round was like.
+        for row in rows:
+            for seat in range(num_players):
+                profiles.observe(rollouts.batch.world(int(row), seat, rng), seat)
     return np.array(profiles.records[0]["ratios"])

@@ -12,20 +12,23 @@ faces; middle if they claim more than one third, or one of the next two; otherwi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from agents.games.liars_dice.lies.settings import LieSettings
+from agents.tabular.hooks import ADJUST, OBSERVE
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.kernels import OVER
 from envs.liars_dice import MAX_DICE, NO_BID, NO_DIE, bid_count, bid_face
 from envs.liars_dice import RULES as DICE_RULES
 from envs.liars_dice import STATE as DICE_STATE
 
-__all__ = ["CATEGORIES", "HIGH", "LOW", "MID", "PROFILE", "LieProfiles", "category"]
+__all__ = ["CATEGORIES", "HIGH", "LOW", "MID", "PROFILE", "LieProfiles", "adjust_call", "category"]
 
 CATEGORIES = ("low", "mid", "high")
 LOW, MID, HIGH = range(3)
@@ -48,8 +51,6 @@ PROFILE = np.dtype(
         ],
     )
 )
-_MEMORY = types.uint8[:, ::1]
-_WHO = types.int64[::1]
 
 
 @helper
@@ -107,7 +108,7 @@ def next_bidder(dice, r, seat):
 
 
 @helper
-def check_bids(s, r, player, who, memory):
+def check_bids(s, r, player, opponent_ids, memory):
     """Check every bid that others made in the round that has just ended."""
     is_last = r.is_single_round  # then it is still on the table
     bids = s.was_bid if is_last else s.last_was_bid
@@ -118,7 +119,7 @@ def check_bids(s, r, player, who, memory):
         if not bids[bid]:
             continue
         if bidder != player:
-            p = memory[who[bidder]].view(PROFILE)[0]
+            p = memory[opponent_ids[bidder]].view(PROFILE)[0]
             face, count = bid_face(r, bid), bid_count(r, bid)
             num_found, num_dice = count_face(dice, r, face)
             c = category(r, count, face, num_dice, p.has_ceilings)
@@ -128,27 +129,29 @@ def check_bids(s, r, player, who, memory):
     for row in range(memory.shape[0]):
         is_met = False
         for seat in range(r.num_players):
-            is_met |= seat != player and who[seat] == row and dice[seat, 0] != NO_DIE
+            is_other = seat != player and dice[seat, 0] != NO_DIE
+            is_met |= is_other and opponent_ids[seat] == row
         if is_met:
             close_round(memory[row].view(PROFILE)[0])
 
 
-@compiled(types.void(STATE, RULES, INT, INT, _WHO, _MEMORY))
-def watch_move(state, rules, player, action, who, memory):
-    """After a call: note who of the others has lied."""
-    r = rules.view(DICE_RULES)[0]
-    if action == r.liar:
-        check_bids(state.view(DICE_STATE)[0], r, player, who, memory)
+@compiled(OBSERVE)
+def observe_call(state, rules, player, opponent_ids, memory):
+    """After a move, if it was a call: note who of the others has lied."""
+    s = state.view(DICE_STATE)[0]
+    # A call ends a round, and every other move leaves a bid on the table.
+    if s.num_rounds > 0 and (s.turn == OVER or s.bid == NO_BID):
+        check_bids(s, rules.view(DICE_RULES)[0], player, opponent_ids, memory)
 
 
-@compiled(types.void(STATE, RULES, INT, MASK, TOTALS, types.float64, _WHO, _MEMORY))
-def bend_call(state, rules, player, mask, values, table_max, who, memory):
+@compiled(ADJUST)
+def adjust_call(state, rules, player, mask, values, table_max, opponent_ids, memory):
     """Raise the value of a call by what is known of the bidder."""
     s = state.view(DICE_STATE)[0]
     r = rules.view(DICE_RULES)[0]
     if s.bid == NO_BID:
         return
-    p = memory[who[s.bidder]].view(PROFILE)[0]
+    p = memory[opponent_ids[s.bidder]].view(PROFILE)[0]
     highest = table_max
     if not p.uses_table_max:
         highest = 0.0
@@ -163,70 +166,70 @@ def bend_call(state, rules, player, mask, values, table_max, who, memory):
 
 
 class LieProfiles:
-    """The profiles that one player keeps: one, or one for every opponent.
+    """The profiles that one player keeps, one or one for every opponent: an opponent model.
 
-    >>> LieProfiles(LieSettings(lies="code")).ratios()
+    >>> from envs import make_game
+    >>> LieProfiles(make_game("liars_dice_v0"), {"reading": "code"}).ratios()
     {'low': 0.0, 'mid': 0.0, 'high': 0.0}
+
+    Args:
+        game: Liar's Dice.
+        settings: a :class:`LieSettings`, or the values of one.
     """
 
-    def __init__(self, settings: LieSettings, num_profiles: int = 1) -> None:
+    observe_hook = staticmethod(observe_call)
+    adjust_hook = staticmethod(adjust_call)
+
+    def __init__(self, game: Game, settings: LieSettings | Mapping[str, Any]) -> None:
         """Begin with nothing known."""
-        self.settings = settings
+        if game.id != "liars_dice_v0":
+            raise OptionError(f"lies are profiled in liars_dice_v0, not {game.id}")
+        self.game = game
+        self.settings = (
+            settings if isinstance(settings, LieSettings) else LieSettings.parse(settings)
+        )
+        self.by_opponent = self.settings.by_opponent
+        self.uses_table_max = self.settings.form_of("highest") == "table"
         self.memory = np.zeros((0, PROFILE.itemsize), np.uint8)
-        self.grow(num_profiles)
+        self.grow(1)
 
     @property
     def records(self) -> Any:
-        """[profiles] PROFILE, sharing memory with what compiled code writes."""
+        """[rows] the profiles as records."""
         return self.memory.view(PROFILE)[:, 0]
 
-    def grow(self, num_profiles: int) -> None:
-        """Make room for more opponents."""
-        if num_profiles <= len(self.memory):
+    def grow(self, num_rows: int) -> None:
+        """Have at least so many profiles."""
+        if num_rows <= len(self.memory):
             return
-        new = np.zeros(num_profiles - len(self.memory), PROFILE)
+        new = np.zeros(num_rows - len(self.memory), PROFILE)
         settings = self.settings
-        new["has_ceilings"] = settings.reading("lie_categories") == "code"
-        new["keeps_ratios"] = settings.reading("lie_reset_form") == "code"
-        new["uses_table_max"] = settings.reading("lie_max") == "table"
-        new["reset_after"] = settings.lie_reset
-        new["factor"] = settings.lie_factor
-        new["constant"] = -1.0 if settings.lie_constant is None else settings.lie_constant
+        new["has_ceilings"] = settings.form_of("categories") == "code"
+        new["keeps_ratios"] = settings.form_of("reset_form") == "code"
+        new["uses_table_max"] = self.uses_table_max
+        new["reset_after"] = settings.reset
+        new["factor"] = settings.factor
+        new["constant"] = -1.0 if settings.constant is None else settings.constant
         rows = new.view(np.uint8).reshape(len(new), -1)
         self.memory = np.ascontiguousarray(np.concatenate([self.memory, rows]))
 
-    def watch(
+    def observe(
         self,
-        rules: npt.NDArray[np.int32],
-        state: npt.NDArray[np.uint8],
+        world: npt.NDArray[np.uint8],
         player: int,
-        who: npt.NDArray[np.int64] | None = None,
+        opponent_ids: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        """A call has just ended a round, seen by ``player``; ``who`` gives each seat's profile."""
-        liar = int(rules.view(DICE_RULES)[0].liar)
-        watch_move(
-            state, rules, player, liar, _all_alike(rules) if who is None else who, self.memory
+        """A move has led to ``world``, as ``player`` sees it; ids give each seat's profile."""
+        ids = np.zeros(self.game.facts.num_players, np.int64)
+        observe_call(
+            world,
+            self.game.rules,
+            player,
+            ids if opponent_ids is None else opponent_ids,
+            self.memory,
         )
-
-    def bend(
-        self,
-        rules: npt.NDArray[np.int32],
-        state: npt.NDArray[np.uint8],
-        player: int,
-        mask: npt.NDArray[np.int8],
-        values: npt.NDArray[np.float64],
-        table_max: float = 0.0,
-        who: npt.NDArray[np.int64] | None = None,
-    ) -> None:
-        """Raise ``values`` of a call, in place."""
-        seats = _all_alike(rules) if who is None else who
-        bend_call(state, rules, player, mask, values, table_max, seats, self.memory)
 
     def ratios(self, profile: int = 0) -> dict[str, float]:
         """The share of lies in each category."""
         ratios = self.records[profile]["ratios"]
         return {name: float(ratio) for name, ratio in zip(CATEGORIES, ratios, strict=True)}
-
-
-def _all_alike(rules: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    return np.zeros(int(rules.view(DICE_RULES)[0].num_players), np.int64)

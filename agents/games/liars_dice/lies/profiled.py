@@ -10,34 +10,28 @@ import numpy.typing as npt
 from numba import types
 
 from agents import make_agent
-from agents.base import Actions, Agent, Moment, Views
-from agents.games.liars_dice.lies.profile import LieProfiles, bend_call
-from agents.games.liars_dice.lies.settings import LieSettings
-from agents.games.liars_dice.lies.spotting import NO_CALL, CallSpotter
+from agents.base import Actions, Agent, TimeStep, Views
+from agents.games.liars_dice.lies.profile import LieProfiles, adjust_call
+from agents.tabular.hooks import IDS, MEMORY
 from envs.core.batch import weighted_actions
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.kernels import RULES
+from envs.core.kernels import OVER, RULES
 
 __all__ = ["ProfiledAgent"]
 
 
 @compiled(
     types.void(
-        RULES,
-        types.uint8[:, ::1],
-        types.int8[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.uint8[:, ::1],
-        types.float64[:, ::1],
+        *(RULES, types.uint8[:, ::1], types.int8[:, ::1], types.int64[::1]),
+        *(IDS, MEMORY, types.float64[:, ::1]),
     )
 )
-def _bend_rows(rules, worlds, masks, seats, who, memory, weights):
+def _adjust_rows(rules, worlds, masks, seats, ids, memory, weights):
     """Raise the weight of a call in every row, and make the weights add up to 1 again."""
     for i in range(seats.size):
-        bend_call(worlds[i], rules, seats[i], masks[i], weights[i], -1.0, who, memory)
+        adjust_call(worlds[i], rules, seats[i], masks[i], weights[i], -1.0, ids, memory)
         total = 0.0
         for action in range(weights.shape[1]):
             total += weights[i, action]
@@ -59,7 +53,7 @@ class ProfiledAgent(Agent):
         game: Liar's Dice.
         base: the other agent: an id, or ``id:path``.
         base_params: what it is made with.
-        settings: of the profile, such as ``lies="text"``.
+        settings: of the profile, such as ``reading="code"``.
     """
 
     game_ids = ("liars_dice_v0",)
@@ -73,18 +67,14 @@ class ProfiledAgent(Agent):
     ) -> None:
         """Make the other agent; nothing is known yet."""
         super().__init__(game)
-        parsed = LieSettings.parse({"lies": "text", **settings})
-        if parsed.lies == "off":
-            raise OptionError("a profiled agent profiles: set lies to 'text' or 'code'")
-        if parsed.lie_max == "table":
-            raise OptionError("a policy has no table: set lie_max to 'legal'")
+        if settings.get("highest") == "table":
+            raise OptionError("a policy has no table: set highest to 'legal'")
         self.base = make_agent(base, game, **(base_params or {}))
-        self.profiles = LieProfiles(parsed.replace(lie_max="legal"))
+        self.profiles = LieProfiles(game, {**settings, "highest": "legal"})
         self.wants_tokens = self.base.wants_tokens
         self.num_past = self.base.num_past
-        self._spotter = CallSpotter(game)
         self._opponents: dict[str, int] = {}
-        self._who = np.zeros(game.facts.num_players, np.int64)
+        self._ids = np.zeros(game.facts.num_players, np.int64)
 
     def begin_match(self) -> None:
         """The other agent begins a match."""
@@ -100,15 +90,8 @@ class ProfiledAgent(Agent):
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """The other agent's probabilities, with those of calls raised: [n, num_actions]."""
         weights = self.base_policy(views)
-        _bend_rows(
-            self.game.rules,
-            views.worlds(),
-            views.masks,
-            views.seats,
-            self._who,
-            self.profiles.memory,
-            weights,
-        )
+        known = views.worlds(), views.masks, views.seats, self._ids, self.profiles.memory
+        _adjust_rows(self.game.rules, *known, weights)
         return weights
 
     def act(self, views: Views) -> Actions:
@@ -119,12 +102,13 @@ class ProfiledAgent(Agent):
         """Keep the profile up to date from now on."""
         self.is_learning = True
 
-    def watch(self, moment: Moment) -> None:
+    def observe(self, step: TimeStep) -> None:
         """When a round has ended: check every bid of the others."""
-        if self.profiles.settings.lie_by_opponent:
-            for name in moment.names:
+        if self.profiles.by_opponent:
+            for name in step.names:
                 self._opponents.setdefault(name, 1 + len(self._opponents))
-            self._who = np.array([self._opponents[name] for name in moment.names])
+            self._ids = np.array([self._opponents[name] for name in step.names])
             self.profiles.grow(1 + len(self._opponents))
-        if self._spotter.made(moment) != NO_CALL:
-            self.profiles.watch(self.game.rules, moment.world, moment.seat, self._who)
+        # A game that was forfeited is over without another move.
+        if not step.is_over or self.game.kernels.turn(step.world, self.game.rules) == OVER:
+            self.profiles.observe(step.world, step.seat, self._ids)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.games.liars_dice.lies.profile import CATEGORIES
+from agents.games.liars_dice.lies.profile import CATEGORIES, LieProfiles
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
-from agents.tabular.values import Mind
+from agents.tabular.model import TabularModel
 from envs.core.errors import OptionError
 from envs.liars_dice import RULES, bid_count, bid_face
 
@@ -27,19 +27,19 @@ VERSION = 1
 _CALL, _LIAR = 0, 1
 
 
-def save_table(path: Path, mind: Mind) -> None:
-    """Write the table and the profile of a mind; the file is whole or not there."""
-    actions, counts, faces, keys = _layout(mind)
+def save_table(path: Path, model: TabularModel) -> None:
+    """Write the table and the profile of a learner; the file is whole or not there."""
+    actions, counts, faces, keys = _layout(model)
     saved: dict[str, Any] = {
         "version": VERSION,
-        "maxDice": int(mind.game.rules.view(RULES)[0].num_dice),
+        "maxDice": int(model.game.rules.view(RULES)[0].num_dice),
         "actions": actions,
         "quantityField": counts,
         "faceField": faces,
-        "qValues": mind.table.get(keys).tolist(),
+        "qValues": model.table.get(keys).tolist(),
     }
-    if len(mind.profiles.memory):
-        profile = mind.profiles.records[0]
+    if isinstance(model.opponents, LieProfiles):
+        profile = model.opponents.records[0]
         for i, name in enumerate(CATEGORIES):
             saved[f"{name}GameCount"] = int(profile["num_bids"][i])
             saved[f"{name}GameLieCount"] = int(profile["num_lies"][i])
@@ -51,9 +51,9 @@ def save_table(path: Path, mind: Mind) -> None:
     os.replace(partial, path)
 
 
-def load_table(path: Path, mind: Mind) -> None:
-    """Fill a mind with what was saved from one like it."""
-    actions, counts, faces, keys = _layout(mind)
+def load_table(path: Path, model: TabularModel) -> None:
+    """Fill a model with what was saved from one like it."""
+    actions, counts, faces, keys = _layout(model)
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
         version, max_dice = saved["version"], saved["maxDice"]
@@ -61,7 +61,7 @@ def load_table(path: Path, mind: Mind) -> None:
         layout = saved["actions"], saved["quantityField"], saved["faceField"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} is no saved table: {error}") from error
-    num_dice = int(mind.game.rules.view(RULES)[0].num_dice)
+    num_dice = int(model.game.rules.view(RULES)[0].num_dice)
     if version != VERSION:
         raise CheckpointError(f"{path} is of version {version}, not {VERSION}: train again")
     if max_dice != num_dice:
@@ -70,13 +70,12 @@ def load_table(path: Path, mind: Mind) -> None:
         )
     if layout != (actions, counts, faces) or values.shape != keys.shape:
         raise CheckpointError(f"{path} does not list every bid once: train again")
-    mind.table.put(keys, values)
-    if len(mind.profiles.memory):
-        _load_profile(path, saved, mind)
+    model.table.put(keys, values)
+    if isinstance(model.opponents, LieProfiles):
+        _load_profile(path, saved, model.opponents.records[0])
 
 
-def _load_profile(path: Path, saved: dict[str, Any], mind: Mind) -> None:
-    profile = mind.profiles.records[0]
+def _load_profile(path: Path, saved: dict[str, Any], profile: Any) -> None:
     try:
         for i, name in enumerate(CATEGORIES):
             profile["num_bids"][i] = saved[f"{name}GameCount"]
@@ -87,11 +86,11 @@ def _load_profile(path: Path, saved: dict[str, Any], mind: Mind) -> None:
         raise CheckpointError(f"{path} has no profile: {error} is missing") from error
 
 
-def _layout(mind: Mind) -> tuple[list[int], list[int], list[int], Any]:
+def _layout(model: TabularModel) -> tuple[list[int], list[int], list[int], Any]:
     """Actions, counts, faces and keys of all entries, in the order of the file."""
-    if mind.settings.coding != "blind" or not mind.settings.shared:
-        raise OptionError("only a shared table with coding 'blind' can be kept as JSON")
-    r = mind.game.rules.view(RULES)[0]
+    if model.settings.abstraction != "blind" or not model.settings.shared:
+        raise OptionError("only a shared table with abstraction 'blind' can be kept as JSON")
+    r = model.game.rules.view(RULES)[0]
     actions, counts, faces, keys = [], [], [], []
     for bid in range(int(r.liar)):
         for action, kind in ((_LIAR, CALL_LIAR), (_CALL, ANNOUNCE)):

@@ -8,27 +8,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.liars_dice.lies.profile import LieProfiles, bend_call, watch_move
-from agents.tabular.abstraction import find_coding, find_reward
-from agents.tabular.hooks import Hooks, no_bend, no_reward, no_watch
+from agents.tabular.checking import check_abstraction, check_opponent_model
+from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
+from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
 from agents.tabular.records import (
     AT_END,
     CHANGES,
     DOUBLE_Q,
     EVENTS,
     EXPECTED_SARSA,
-    MIND,
+    MODEL,
     Q_LEARNING,
     SARSA,
-    MindArrays,
+    ModelArrays,
 )
 from agents.tabular.selection import POLICIES, SCHEDULES, VDBE
 from agents.tabular.settings import TabularSettings
-from agents.tabular.table import Table
+from agents.tabular.table import ValueTable
 from envs.core.errors import OptionError
 from envs.core.game import Game
+from envs.core.kernels import Kernels
 
-__all__ = ["RULES", "Mind"]
+__all__ = ["RULES", "TabularModel"]
 
 RULES: dict[str, int] = {
     "q_learning": Q_LEARNING,
@@ -41,11 +42,12 @@ RULES: dict[str, int] = {
 """Learning rules by the ids of their learners."""
 
 _DEFAULT_TRACE = 0.8
-_PORTION = ("num_turns", "num_updates", "exploration_sum", "error_sum")
+_SUMS = ("num_turns", "num_updates", "exploration_sum", "error_sum")
+_NO_MEMORY = np.zeros((0, 1), np.uint8)
 
 
-class Mind:
-    """A table, how it is used and changed, and what is remembered of the opponents.
+class TabularModel:
+    """A table of values, how it is used and changed, and a model of the opponents if there is one.
 
     Args:
         game: what it plays.
@@ -59,61 +61,63 @@ class Mind:
         self.game = game
         self.rule = rule
         self.settings = settings
-        self.coding = find_coding(settings.coding, game)
+        self.abstraction = find_abstraction(settings.abstraction, game)
         self.record: Any = _record(rule, settings, total)
-        is_double = rule == "double_q"
-        self.table = Table(2 if is_double else 1, settings.max_entries)
-        self.profiles = LieProfiles(settings, 1 if settings.lies != "off" else 0)
+        self.table = ValueTable(2 if rule == "double_q" else 1, settings.max_entries)
+        self.opponents = None
+        if settings.opponent_model is not None:
+            self.opponents = make_opponent_model(settings.opponent_model, game)
+            self.record["wants_table_max"] = self.opponents.uses_table_max
         self._levels = np.array(settings.reward_levels, np.float64)
         self._check()
         self._hooks = self._make_hooks()
-        if settings.initial == "coding" and self.coding.initial is not None:
-            keys, values = self.coding.initial(game)
+        if settings.initial == "abstraction" and self.abstraction.initial is not None:
+            keys, values = self.abstraction.initial(game)
             for seat in range(1 if settings.shared else game.facts.num_players):
                 tag = 0 if settings.shared else (seat + 1) << 60
                 self.table.put(keys ^ np.uint64(tag), values)
 
     def _check(self) -> None:
-        settings = self.settings
-        if settings.lies != "off" and self.game.id != "liars_dice_v0":
-            raise OptionError(f"lies are profiled in liars_dice_v0, not {self.game.id}: lies: off")
-        uses_table = settings.lies != "off" and settings.reading("lie_max") == "table"
-        if uses_table and not (self.coding.is_small and self.rule != "double_q"):
+        name, opponent_model = self.settings.abstraction, self.settings.opponent_model
+        # What somebody else has written is not taken at its word.
+        if ":" in name:
+            check_abstraction(self.abstraction, self.game)
+        if opponent_model is not None and ":" in opponent_model["id"]:
+            check_opponent_model(opponent_model, self.game)
+        is_small = self.abstraction.is_small and self.rule != "double_q"
+        if self.record["wants_table_max"][0] and not is_small:
             raise OptionError(
-                f"lie_max: table looks through all of coding '{settings.coding}' at every move: "
-                "set lie_max: legal"
+                f"the opponent model looks through all of abstraction '{name}' at every move: "
+                "set its highest: legal"
             )
-        if settings.initial == "coding" and self.coding.initial is None:
-            raise OptionError(f"coding '{settings.coding}' has no values to begin with: initial: 0")
+        if self.settings.initial == "abstraction" and self.abstraction.initial is None:
+            raise OptionError(f"abstraction '{name}' has no values to begin with: initial: 0")
 
     def _make_hooks(self) -> Hooks:
-        settings = self.settings
-        reward = no_reward
-        if self.record["reward_kind"][0] == EVENTS:
-            reward = find_reward(settings.reward, self.game)
-        has_lies = settings.lies != "off"
-        watch, bend = (watch_move, bend_call) if has_lies else (no_watch, no_bend)
-        return Hooks(self.coding.encode, reward, watch, bend)
+        reward, observe, adjust = no_reward, no_observe, no_adjust
+        if self.has_events:
+            reward = find_reward(self.settings.reward, self.game)
+        if self.opponents is not None:
+            observe, adjust = self.opponents.observe_hook, self.opponents.adjust_hook
+        return Hooks(self.abstraction.encode, reward, observe, adjust)
 
     @property
-    def arrays(self) -> MindArrays:
+    def arrays(self) -> ModelArrays:
         """For compiled code; good until the table grows."""
         table = self.table
-        return MindArrays(
-            self.record,
-            table.keys,
-            table.values,
-            table.visits,
-            table.size,
-            self._hooks,
-            self.profiles.memory,
-            self._levels,
-        )
+        memory = _NO_MEMORY if self.opponents is None else self.opponents.memory
+        entries = table.keys, table.values, table.visits, table.size
+        return ModelArrays(self.record, *entries, self._hooks, memory, self._levels)
 
     @property
-    def has_trail(self) -> bool:
-        """Whether the actions of a game are remembered until its end."""
-        return bool(self.record["has_trail"][0])
+    def compiled(self) -> tuple[Kernels, npt.NDArray[np.int32], ModelArrays]:
+        """What compiled turns take first: the game's kernels and rules, and the arrays."""
+        return self.game.kernels, self.game.rules, self.arrays
+
+    @property
+    def has_episode(self) -> bool:
+        """Whether the actions of a game are kept until its end."""
+        return bool(self.record["has_episode"][0])
 
     @property
     def has_events(self) -> bool:
@@ -125,18 +129,23 @@ class Mind:
         """How many entries a turn can add."""
         return 2 if self.record["policy"][0] == VDBE else 1
 
-    def take_portion(self) -> dict[str, float]:
+    def take_metrics(self) -> dict[str, float]:
         """Averages since the last time it was asked."""
-        counts = {name: float(self.record[name][0]) for name in _PORTION}
-        for name in _PORTION:
+        sums = {name: float(self.record[name][0]) for name in _SUMS}
+        for name in _SUMS:
             self.record[name] = 0
-        turns, updates = max(counts["num_turns"], 1.0), max(counts["num_updates"], 1.0)
+        turns, updates = max(sums["num_turns"], 1.0), max(sums["num_updates"], 1.0)
         return {
-            "charts/exploration": counts["exploration_sum"] / turns,
-            "losses/td": counts["error_sum"] / updates,
+            "charts/exploration": sums["exploration_sum"] / turns,
+            "losses/td": sums["error_sum"] / updates,
             "charts/table_size": float(len(self.table)),
             "charts/visits": float(self.table.visits.sum()) / max(len(self.table), 1),
         }
+
+    def know_opponents(self, num_opponents: int) -> None:
+        """Have room for a model of each of them, if they are told apart."""
+        if self.opponents is not None and self.opponents.by_opponent:
+            self.opponents.grow(1 + num_opponents)
 
     # ---- memory ----------------------------------------------------------------------------------
 
@@ -149,50 +158,50 @@ class Mind:
             "keys": keys,
             "values": values,
             "visits": visits,
-            "profiles": self.profiles.memory.copy(),
+            "memory": self.arrays.memory.copy(),
             "num_games": int(self.record["num_games"][0]),
             "schedule_games": float(self.record["schedule_games"][0]),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Become the mind that ``state_dict`` was taken from."""
-        table = Table(len(self.table.values), self.settings.max_entries)
+        """Become the model that ``state_dict`` was taken from."""
+        table = ValueTable(len(self.table.values), self.settings.max_entries)
         table.put(state["keys"], state["values"], state["visits"])
         self.table = table
-        memory: npt.NDArray[np.uint8] = np.array(state["profiles"], np.uint8)
-        self.profiles.memory = np.ascontiguousarray(memory)
+        if self.opponents is not None:
+            self.opponents.memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
         self.record["num_games"] = state["num_games"]
         self.record["schedule_games"] = state["schedule_games"]
 
     @classmethod
-    def from_state(cls, game: Game, state: Mapping[str, Any]) -> Mind:
-        """A mind as it was saved."""
-        mind = cls(game, state["rule"], TabularSettings.parse(state["settings"]))
-        mind.load_state_dict(state)
-        return mind
+    def from_state(cls, game: Game, state: Mapping[str, Any]) -> TabularModel:
+        """A model as it was saved."""
+        model = cls(game, state["rule"], TabularSettings.parse(state["settings"]))
+        model.load_state_dict(state)
+        return model
 
 
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:
-    record = np.zeros(1, MIND)
+    record = np.zeros(1, MODEL)
     m = record[0]
-    is_sweep = settings.updates == "sweep"
+    is_backward = settings.updates == "backward"
     has_traces = rule.endswith("_lambda")
     decay = settings.trace_decay
-    if decay is not None and not (has_traces or is_sweep):
+    if decay is not None and not (has_traces or is_backward):
         raise OptionError(f"{rule} has no traces: take q_lambda or sarsa_lambda for trace_decay")
-    if is_sweep and rule == "double_q":
+    if is_backward and rule == "double_q":
         raise OptionError("double_q learns turn by turn: set updates: turn")
     if decay is None:
-        decay = 1.0 if is_sweep else _DEFAULT_TRACE if has_traces else 0.0
+        decay = 1.0 if is_backward else _DEFAULT_TRACE if has_traces else 0.0
     m.rule = RULES[rule]
     m.is_learning = True
     m.is_averaging = settings.learning_rate == "1/n"
     m.learning_rate = 0.0 if m.is_averaging else settings.learning_rate
     m.discount = settings.discount
-    m.has_trail = has_traces or is_sweep
+    m.has_episode = has_traces or is_backward
     m.trace_decay = decay
     m.is_accumulating = settings.traces == "accumulating"
-    m.is_sweep = is_sweep
+    m.is_backward = is_backward
     m.policy = POLICIES.index(settings.policy)
     m.exploration = settings.exploration
     m.exploration_end = settings.last_exploration
@@ -206,6 +215,5 @@ def _record(rule: str, settings: TabularSettings, total: int) -> Any:
     m.has_snapshot = settings.snapshot
     m.has_overwrite = settings.overwrite
     m.is_shared = settings.shared
-    m.has_memory = settings.lies != "off"
-    m.wants_table_max = settings.lies != "off" and settings.reading("lie_max") == "table"
+    m.has_opponent_model = settings.opponent_model is not None
     return record

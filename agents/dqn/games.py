@@ -1,4 +1,4 @@
-"""The decisions of the network in many games at once, and what becomes of them.
+"""The decisions of the network in many games at once, on their way to the replay.
 
 Against others the learner has one seat, which changes from game to game; against itself it has all
 of them, and ``learns_from`` says whether it learns from all or from that one.
@@ -18,12 +18,12 @@ from agents.dqn.settings import ALL, DQNSettings
 from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
 
-__all__ = ["Asked", "Tables"]
+__all__ = ["DQNGames", "Decisions"]
 
 Indices = npt.NDArray[np.int64]
 
 
-class Asked(NamedTuple):
+class Decisions(NamedTuple):
     """Decisions that the network is to make, one in each of ``rows``."""
 
     rows: Indices
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     """[n] whether it learns from the decision."""
 
 
-class Tables:
+class DQNGames:
     """``num_envs`` games in play.
 
     Args:
@@ -45,7 +45,7 @@ class Tables:
     """
 
     def __init__(self, task: Task, settings: DQNSettings, replay: Replay) -> None:
-        """Set up the tables; ``deal`` begins the games."""
+        """Set up the games; ``deal`` begins them."""
         game, size = task.game, settings.num_envs
         has_past = task.opponents is not None and task.opponents.has_past
         self._games = LearnerGames(task, size, settings.history - 1 if has_past else 0)
@@ -64,7 +64,7 @@ class Tables:
 
     # ---- the network's decisions -----------------------------------------------------------------
 
-    def ask(self, at_most: int) -> Asked:
+    def next_decisions(self, at_most: int) -> Decisions:
         """What the network is to decide now, with no more than ``at_most`` own decisions."""
         batch = self.batch
         rows, seats = np.arange(batch.size), batch.turns.copy()
@@ -75,22 +75,22 @@ class Tables:
         observations, masks = batch.observe(rows, seats)
         slots = rows * self._num_players + seats
         inputs = self._experience.see(slots, observations)
-        asked = Asked(rows, slots, inputs, masks, is_own)
-        own = _own(asked)
+        decisions = Decisions(rows, slots, inputs, masks, is_own)
+        own = _own(decisions)
         self._experience.close(own.slots, own.inputs, own.masks, self._totals(own.slots))
-        return asked
+        return decisions
 
-    def play(self, asked: Asked, actions: Indices) -> int:
+    def play(self, decisions: Decisions, actions: Indices) -> int:
         """Play what the network has decided; how many of these were own decisions."""
-        own = _own(asked)
-        self._experience.open(own.slots, own.inputs, actions[asked.is_own])
-        self._games.rollouts.step(asked.rows, actions)
+        own = _own(decisions)
+        self._experience.open(own.slots, own.inputs, actions[decisions.is_own])
+        self._games.rollouts.step(decisions.rows, actions)
         return len(own.rows)
 
     def _totals(self, slots: Indices) -> npt.NDArray[np.float64]:
         return self.batch.totals.ravel()[slots]
 
-    # ---- the rest of the table -------------------------------------------------------------------
+    # ---- everybody else --------------------------------------------------------------------------
 
     def deal(self, log: Log) -> None:
         """Play on until the network is to move in every row: others move, new games begin."""
@@ -119,7 +119,7 @@ class Tables:
         self._experience.load_state_dict(part(state, "experience."))
 
 
-def _own(asked: Asked) -> Asked:
-    if asked.is_own.all():
-        return asked
-    return Asked._make(array[asked.is_own] for array in asked)
+def _own(decisions: Decisions) -> Decisions:
+    if decisions.is_own.all():
+        return decisions
+    return Decisions._make(array[decisions.is_own] for array in decisions)

@@ -1,0 +1,66 @@
+"""Small tournaments for executors, and the processes they leave."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arena.playing.match import MatchResult
+from arena.running.executors import play_units
+from arena.running.work_units import Unit, make_units
+from arena.schedules.spec import AgentSpec, TournamentSpec
+
+PROJECT = Path(__file__).resolve().parents[2]
+# A guard against tests that hang, not a measurement.
+PATIENCE = 120.0
+
+
+def tournament(folder: Path, agent: str, deals: int = 300, **params: Any) -> TournamentSpec:
+    """Two random players and a planted one: their units are mixed."""
+    params = {"folder": str(folder), **params} if agent != "Unready" else params
+    planted = AgentSpec(f"tests.support.deadly_agents:{agent}", params, "planted")
+    agents = AgentSpec.parse("random"), AgentSpec.parse("other=random"), planted
+    return TournamentSpec("kuhn_v0", agents, deals=deals)
+
+
+def units_of(spec: TournamentSpec) -> list[Unit]:
+    return make_units(spec.groups(spec.build_game()), spec.deals)
+
+
+def plain(result: MatchResult) -> tuple[Any, ...]:
+    return result.returns.tolist(), result.lengths.tolist(), result.faults
+
+
+def played(spec: TournamentSpec, **arguments: Any) -> dict[Unit, Any]:
+    """What came of every unit, each of which must come once."""
+    results: dict[Unit, Any] = {}
+    for unit, result in play_units(spec, units_of(spec), **arguments):
+        assert unit not in results
+        results[unit] = plain(result)
+    return results
+
+
+def processes(folder: Path) -> set[int]:
+    return {int(path.name.split()[1]) for path in folder.glob("process *")}
+
+
+def alive(folder: Path) -> set[int]:
+    """Workers that have played and are still there."""
+    found = set()
+    for process in processes(folder) - {os.getpid()}:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            continue
+        found.add(process)
+    return found
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)

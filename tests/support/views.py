@@ -1,0 +1,21 @@
+"""Views of given positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents.base import Views
+from envs.core import Batch, Position, new_rng
+
+
+def views_of(positions: Sequence[Position]) -> Views:
+    """What the players to move in these positions of one game may know."""
+    rows = np.arange(len(positions))
+    batch = Batch(positions[0].game, len(rows), new_rng(0), new_rng(1))
+    batch.begin(rows, rows)  # for the generators
+    for row, position in enumerate(positions):
+        batch._states[row] = position.state
+        batch.turns[row] = position.turn
+    return batch.views(rows)
