@@ -73,7 +73,7 @@ examples:
   python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
 """
 EXPLOITABILITY = """\
-how far agents are from an equilibrium, exactly, where the whole game can be written down
+how far agents are from an equilibrium, exactly, where the whole game tree can be built
 
 Each agent's policy is answered by a best response in every seat. An agent that cannot tell its
 policy is asked many times, and the table says so. For larger games there is best-response.
@@ -86,7 +86,7 @@ examples:
 BEST_RESPONSE = """\
 how exploitable agents are at least, in games of any size: a best response is learnt and measured
 
-A learner practises against the frozen agent; what it has become then wins so much from it in fresh
+A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh
 games. The runs are kept below runs/best_response/, and the same command goes on with them.
 
 examples:
@@ -94,6 +94,16 @@ examples:
   python evaluate.py best-response leduc_v0 leduc_rule random --learner q_learning dqn --seeds 2
   python evaluate.py best-response --config configs/tournaments/liars_dice.yaml --out bounds.md
 """
+
+
+class _Renamed(argparse.Action):
+    """An argument of former versions: its new name is the answer."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs="?", help=argparse.SUPPRESS)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        parser.error(f"{self.option_strings[0]} is called {self.const} now")
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -143,10 +153,20 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
 def _add_match(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
     command.add_argument("--games", type=int, help="games of every group (default 2000)")
-    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
-    command.add_argument("--design", help="auto, distinct or duels (more than two seats)")
     command.add_argument(
-        "--workers", type=int, help="units at a time (default 1; with ray: all processors it has)"
+        "--seed",
+        type=int,
+        help="root of all chance (default 0; drawn at random if players from outside take part)",
+    )
+    command.add_argument(
+        "--schedule", help="auto, distinct, balanced or duels (more than two seats)"
+    )
+    command.add_argument("--design", action=_Renamed, const="--schedule")
+    command.add_argument(
+        "--tables", type=int, help="sets of agents in a balanced schedule (default: enough)"
+    )
+    command.add_argument(
+        "--workers", type=int, help="at a time (default 1; with ray: all processors it has)"
     )
     command.add_argument(
         "--executor", default="processes", help="where to play: processes (default) or ray"
@@ -163,11 +183,15 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         help="time of every agent that has none of its own; who takes longer loses the game",
     )
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
-    command.add_argument("--luck", help="correct returns for luck: none, chance or full")
     command.add_argument(
-        "--pilot", type=int, metavar="GAMES", help="of every group, to learn what luck is worth"
+        "--variance-reduction",
+        help="take chance out of returns (AIVAT, MIVAT): none, chance or full",
     )
-    command.add_argument("--until", type=float, help="play on to this half width")
+    command.add_argument("--luck", action=_Renamed, const="--variance-reduction")
+    command.add_argument(
+        "--pilot", type=int, metavar="GAMES", help="of every group, for variance reduction"
+    )
+    command.add_argument("--until", type=float, help="play on until all leads are known to this ±")
     command.add_argument("--out", type=Path, help=f"folder of the results (in {commands.RUNS}/)")
     command.add_argument("--resume", action="store_true", help="go on in that folder")
 

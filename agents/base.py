@@ -135,7 +135,7 @@ class Agent(ABC):
     def policy(self, views: Views) -> Probs | None:
         """How likely ``act`` is to choose each action: [n, num_actions], or ``None`` if not known.
 
-        It must be the truth about ``act``, not an estimate: luck correction takes the chance out of
+        It must be the truth about ``act``, not an estimate: variance reduction takes the chance out of
         decisions with it, and would be wrong with anything else.
         """
         return None

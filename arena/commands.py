@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from agents.spec import AgentSpec
-from arena.leaderboard import find_configs, write_leaderboards
-from arena.playing.replay import Recording, Replayer, read_position, record_game, show
+from arena.leaderboard import PROJECT, find_configs, write_leaderboards
+from arena.playing.replay import Recording, read_position, record_game, show
 from arena.report import write_report
-from arena.report.tables import columns, markdown
+from arena.report.columns import aligned, markdown
+from arena.report.tables import to_text
+from arena.running.context import WorkerContext
 from arena.running.folder import read_tournament
+from arena.running.replayer import Replayer
 from arena.running.tournament import run_tournament
 from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
@@ -44,8 +47,9 @@ MOST_NAMES = 60
 
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
-    spec = make_spec(arguments)
+    spec = arguments.spec
     folder = arguments.out or RUNS / _folder_name(arguments.command, spec)
+    context = WorkerContext(spec)
     summary = run_tournament(
         spec,
         folder,
@@ -54,10 +58,13 @@ def tournament(arguments: argparse.Namespace) -> None:
         until=arguments.until,
         executor=arguments.executor,
         ray_address=arguments.ray_address,
+        context=context,
     )
-    print(summary.to_text())
+    print(to_text(summary))
+    if spec.seed is None and spec.has_outsiders:
+        print(f"\nseed {summary.spec.seed} was drawn; to repeat the games: --seed with that number")
     print(f"\nresults in {folder}")
-    print(f"report in {write_report(folder)}")
+    print(f"report in {write_report(folder, summary=summary, context=context)}")
 
 
 def report(arguments: argparse.Namespace) -> None:
@@ -71,19 +78,25 @@ def replay(arguments: argparse.Namespace) -> None:
 
 
 def _folder_name(command: str, spec: TournamentSpec) -> str:
-    """Where results go when nobody says: another match of other players gets another folder."""
+    """Where results go without --out: another match of other players gets another folder."""
     parts = [spec.game_id, command]
     if command == "match":
         names = re.sub(r"[^\w.]+", "_", "-vs-".join(agent.name for agent in spec.agents))
         # Paths make long names; what is cut off must still tell two matches apart.
         rest = "" if len(names) <= MOST_NAMES else f"-{zlib.crc32(names.encode()):08x}"
         parts.append(names[:MOST_NAMES] + rest)
-    parts.append(f"seed{spec.seed}")
-    return "-".join(parts) + ("" if spec.luck == "none" else f"-luck-{spec.luck}")
+    # A seed that is drawn is not known yet, and nobody may read it off a folder's name.
+    is_drawn = spec.seed is None and spec.has_outsiders
+    parts.append("drawn" if is_drawn else f"seed{spec.seed or 0}")
+    return "-".join(parts + [spec.variance_reduction] * (spec.variance_reduction != "none"))
 
 
 def leaderboard(arguments: argparse.Namespace) -> None:
     """Play the tournaments of the leaderboards and write their pages."""
+    if Path.cwd() != PROJECT:
+        raise MasqueradeError(
+            "leaderboards are made of the runs/ in the repository: change to its folder first"
+        )
     configs = find_configs(arguments.names)
     for page in write_leaderboards(configs, arguments.games, arguments.workers):
         print(f"wrote {os.path.relpath(page)}")
@@ -91,15 +104,18 @@ def leaderboard(arguments: argparse.Namespace) -> None:
 
 def exploitability(arguments: argparse.Namespace) -> None:
     """Print how far agents are from an equilibrium, and write it down if that is wanted."""
-    from arena.statistics import exploitability as exact  # compiled code, for those who need it
+    # Imported when needed: compiled code that takes seconds to load.
+    from arena.statistics import exploitability as exact
 
     check_out(arguments.out)
-    spec = make_spec(arguments, min_agents=1)
+    spec = arguments.spec
     game = spec.build_game()
     evaluator = exact.make_evaluator(game, len(spec.agents), arguments.max_nodes, arguments.form)
-    found = exact.distances(evaluator, spec.agents, arguments.samples, spec.seed)
+    agents = [agent.build(game) for agent in spec.agents]
+    found = exact.distances(evaluator, agents, arguments.samples, spec.seed)
     rows, notes = exact.to_rows(found, game.facts.num_players), exact.notes(found, evaluator)
-    print("\n".join([f"{game!r}: distance from an equilibrium", "", *columns(rows), "", *notes]))
+    title = f"{game!r}: distance from an equilibrium"
+    print("\n".join([title, "", *aligned(rows), "", *notes]))
     content = {
         "game": game.id,
         "options": game.options.to_dict(),
@@ -107,7 +123,7 @@ def exploitability(arguments: argparse.Namespace) -> None:
         "seed": spec.seed,
         "agents": [distance.to_dict() for distance in found],
     }
-    page = f"# {game!r}: distance from an equilibrium\n\n{markdown(rows)}\n\n" + "\n\n".join(notes)
+    page = "\n\n".join([f"# {title}", markdown(rows), *notes])
     write_findings(arguments.out, content, page)
 
 
@@ -135,11 +151,13 @@ def write_findings(path: Path | None, content: dict[str, Any], page: str) -> Non
 
 
 def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
-    """The agents that a command will want to see play."""
+    """The agents that a command will want to see play; what it plays becomes ``arguments.spec``."""
     if arguments.command in ("tournament", "match"):
-        return list(make_spec(arguments).agents)
+        arguments.spec = make_spec(arguments)
+        return list(arguments.spec.agents)
     if arguments.command in ("exploitability", "best-response"):
-        return list(make_spec(arguments, min_agents=1).agents)
+        arguments.spec = make_spec(arguments, min_agents=1)
+        return list(arguments.spec.agents)
     if arguments.command == "leaderboard":
         configs = find_configs(arguments.names)
         return [agent for config in configs for agent in read_config(config).agents]
@@ -195,11 +213,12 @@ def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentS
         options = dict(parse_option(text) for text in arguments.option)
         agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
         spec = TournamentSpec(arguments.game, agents, options)
-    for name in ("seed", "design", "luck", "pilot"):
+    for name in ("seed", "schedule", "tables", "variance_reduction", "pilot"):
         if getattr(arguments, name, None) is not None:
             spec = replace(spec, **{name: getattr(arguments, name)})
     spec = spec.within(
         getattr(arguments, "time_per_move", None), getattr(arguments, "device", None)
     )
-    is_played = min_agents > 1 and arguments.games is not None
-    return with_games(spec, arguments.games) if is_played else spec
+    if min_agents == 1:
+        return spec.with_seed()  # nobody plays for anything: a seed need not be secret
+    return spec if arguments.games is None else with_games(spec, arguments.games)

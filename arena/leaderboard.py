@@ -10,16 +10,26 @@ import json
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from arena.report.formats import cross_markdown, markdown_table, plain, standings_table
+from arena.report import tables
+from arena.report.columns import escape, in_markdown, markdown
+from arena.report.notes import standings_notes
 from arena.report.words import listing, verdict
 from arena.running.tournament import run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
+from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError, nearest
 
-__all__ = ["CONFIGS", "PAGES", "find_configs", "make_index", "make_page", "write_leaderboards"]
+__all__ = [
+    "CONFIGS",
+    "PAGES",
+    "PROJECT",
+    "find_configs",
+    "make_index",
+    "make_page",
+    "write_leaderboards",
+]
 
 PROJECT = Path(__file__).resolve().parents[1]
 CONFIGS = PROJECT / "configs" / "tournaments"
@@ -35,6 +45,11 @@ def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path
     >>> [path.name for path in find_configs(["kuhn", "leduc_v0"])]
     ['kuhn.yaml', 'leduc.yaml']
     """
+    if not folder.is_dir():
+        raise MasqueradeError(
+            "leaderboards are made from configs/tournaments/, which is in the repository, not in "
+            "the installed package: run the command in a clone"
+        )
     known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     if not names:
         return list(known.values())
@@ -73,7 +88,7 @@ def write_leaderboards(
         folder = runs / f"{config.stem}-{_fingerprint(spec)}"
         summary = run_tournament(spec, folder, workers, has_resume=True)
         page = pages / f"{config.stem}.md"
-        page.write_text(make_page(config, summary.to_dict(), games), encoding="utf-8")
+        page.write_text(make_page(config, summary, games), encoding="utf-8")
         yield page
     index = pages / "README.md"
     index.write_text(make_index(pages), encoding="utf-8")
@@ -84,38 +99,37 @@ def _fingerprint(spec: TournamentSpec) -> str:
     """Changes with the tournament and with any code that could change its games."""
     what = {key: value for key, value in spec.to_dict().items() if key != "deals"}
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
-    for pattern in ("envs/**/*.py", "agents/**/*.py", "arena/*.py"):
-        for path in sorted(PROJECT.glob(pattern)):
+    rooms = ("envs", "agents", "arena/playing", "arena/schedules", "arena/variance_reduction")
+    for room in rooms:
+        for path in sorted((PROJECT / room).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:10]
 
 
-def make_page(config: Path, summary: dict[str, Any], games: int | None = None) -> str:
+def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
     """The page of one game."""
-    spec, standings = summary["spec"], summary["standings"]
-    names = [standing["name"] for standing in standings]
+    spec, cross = summary.spec, tables.cross_of(summary)
     command = f"{COMMAND} {config.stem}" + ("" if games is None else f" --games {games}")
-    num_seatings = summary["groups"][0]["num_seatings"]
-    options = "".join(f", {name} {value}" for name, value in spec["options"].items())
+    options = "".join(f", {name} {value}" for name, value in spec.options.items())
     parts = [
-        f"# {spec['game_id']}{options}",
+        f"# {spec.game_id}{options}",
         f"<!-- Written by `{command}`; do not edit. -->",
-        plain(verdict(summary)),
-        standings_table(summary),
+        escape(verdict(summary)),
+        tables.standings(summary).markdown(),
+        *map(escape, standings_notes(summary)),
     ]
-    if len(names) > 2:
-        parts += ["Lead of the row over the column, in returns of a game:"]
-        parts += [cross_markdown(summary, names)]
-    parts += [f"- {plain(line)}" for line in summary["faults"]]
-    unsure = [plain(s["name"]) for s in standings if not s["is_reproducible"]]
+    if cross and len(summary.standings) > 2:
+        parts.append(f"{cross.corner[0].upper()}{cross.corner[1:]}:")
+        parts.append(markdown(cross.lines))
+    parts += [f"- {escape(line)}" for line in summary.faults]
+    unsure = [escape(s.name) for s in summary.standings if not s.is_reproducible]
     if unsure:
         parts.append(f"Choices of {listing(unsure)} depend on a clock or on another program.")
+    most = max(summary.groups, key=lambda group: group.num_seatings)
     parts += [
-        f"{spec['deals']:,} deals, each in {num_seatings} seatings, for every "
-        f"{'pair' if len(summary['groups'][0]['agents']) == 2 else 'group'} of agents; "
-        f"seed {spec['seed']}; intervals of {100 * spec['confidence']:g} %; "
-        f"masquerade {_version()}. "
-        f"Elo is 0 for {plain(summary['anchor'])}.",
+        f"{spec.deals:,} deals, each in {most.num_seatings} seatings, for every "
+        f"{'pair' if len(most.agents) == 2 else 'group'} of agents; "
+        f"seed {spec.seed}; intervals of {100 * spec.confidence:g} %; masquerade {_version()}.",
         f"The agents and their settings are in `configs/tournaments/{config.name}`. To repeat:",
         f"```bash\n{command}\n```",
     ]
@@ -140,7 +154,7 @@ def make_index(pages: Path = PAGES) -> str:
         f"<!-- Written by `{COMMAND}`; do not edit. -->",
         "Who plays each game best, and how sure that is: every deal in every seating, with the "
         "intervals, the seed and the command on each page.",
-        markdown_table(["game", "verdict"], rows).replace("---:", "---"),
+        in_markdown([["game", "verdict"], *rows]).replace("---:", "---"),
         f"`{COMMAND}` plays all tournaments and writes these pages anew.",
     ]
     return "\n\n".join(parts) + "\n"

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.intervals import mean_interval
 from benchmarks.growth import INK, TITLE, dress
 from envs.core.errors import MasqueradeError
+from envs.core.statistics import mean_interval
 from training.config import RunConfig, read_yaml
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run

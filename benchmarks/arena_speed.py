@@ -31,9 +31,10 @@ from functools import partial
 from typing import Any
 
 from arena.playing.match import play_match
+from arena.running.context import WorkerContext
 from arena.running.executors import play_units
-from arena.running.work_units import DEALS_PER_UNIT, Unit, make_units
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from arena.schedules.work_units import DEALS_PER_UNIT, WorkUnit, make_units
 from benchmarks import peers
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
@@ -68,11 +69,12 @@ def _agents(agent_id: str, number: int) -> tuple[AgentSpec, ...]:
 
 def our_tournament(agent_id: str) -> Chunk:
     """A whole tournament of two agents, in this process."""
-    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=DEALS)
+    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=DEALS, seed=0)
     units = make_units(spec.groups(spec.build_game()), DEALS)
 
     def chunk() -> int:
-        return sum(result.num_games for _, result in play_units(spec, units))
+        context = WorkerContext(spec)
+        return sum(result.num_games for _, result in play_units(context, units))
 
     return chunk
 
@@ -94,9 +96,9 @@ def our_match(
 
 def our_workers(agent_id: str, workers: int) -> Chunk:
     """Units of a tournament that does not end, on so many processes and on all cores."""
-    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=MANY * DEALS_PER_UNIT)
-    units = [Unit(0, 0, DEALS_PER_UNIT * i, DEALS_PER_UNIT) for i in range(MANY)]
-    results = play_units(spec, units, workers)
+    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=MANY * DEALS_PER_UNIT, seed=0)
+    units = [WorkUnit(0, 0, DEALS_PER_UNIT * i, DEALS_PER_UNIT) for i in range(MANY)]
+    results = play_units(WorkerContext(spec), units, workers)
 
     def chunk() -> int:
         return sum(result.num_games for _, result in itertools.islice(results, UNITS_PER_CHUNK))

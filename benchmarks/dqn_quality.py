@@ -40,12 +40,12 @@ from agents.dqn.settings import DQNSettings
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.policy import PolicyAgent
-from arena.statistics.intervals import Interval, mean_interval
 from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine, write_json
 from envs import make_game
 from envs.adapters.seats import make_seat_games
 from envs.core.game import Game
+from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["main"]
 

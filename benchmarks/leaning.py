@@ -23,10 +23,10 @@ from agents.games.liars_dice.lies.profile import CATEGORIES
 from agents.policy import PolicyAgent
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
-from arena.report.tables import markdown
-from arena.statistics.intervals import mean_interval
+from arena.report.columns import markdown
 from envs import make_game
 from envs.core.errors import MasqueradeError
+from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
 

@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
-from arena.statistics.intervals import mean_interval
 from benchmarks.ablations import COLORS
 from benchmarks.growth import INK, TITLE, dress
 from benchmarks.timing import Progress
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.statistics import mean_interval
 from training.config import read_yaml
 from training.missing import train_missing
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from agents.cfr.forms.tree import TooLargeError
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
-from arena.report.tables import markdown
+from arena.report.columns import markdown
 from benchmarks.timing import Progress
 from envs.core.errors import MasqueradeError
 from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["GAMES", "game_class", "make_env", "make_game", "make_raw_env", "register_envs"]
 
 GAMES: dict[str, str] = {
+    "holdem_v0": "envs.holdem.game:Holdem",
     "kuhn_v0": "envs.kuhn:Kuhn",
     "leduc_v0": "envs.leduc:Leduc",
     "liars_dice_v0": "envs.liars_dice:LiarsDice",
+    "phantom_v0": "envs.pursuit.phantom:Phantom",
+    "scotland_yard_v0": "envs.pursuit.scotland_yard:ScotlandYard",
+    "no_thanks_v0": "envs.no_thanks:NoThanks",
 }
 """Every game: id -> where its class is; imported when asked for."""
 

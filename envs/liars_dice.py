@@ -600,6 +600,7 @@ class LiarsDice(Game):
             max_length=length + (o.first_player == "random"),
             seats=equal_seats(o.num_players, low, high),
             num_openings=o.num_players if o.first_player == "alternate" else 1,
+            objective="win",
         )
 
     def longest_bidding(self, num_dice: int) -> int:

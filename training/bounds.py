@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agents.learning.device import resolve_device
 from arena.commands import check_out, make_spec, write_findings
-from arena.report.tables import columns, markdown
+from arena.report.columns import aligned, markdown
 from envs.core.game import Game
 from training.best_response import Bound, Search, bound, default_learner, find_learner
 
@@ -26,7 +26,7 @@ def best_response(arguments: argparse.Namespace) -> None:
         seeds=arguments.seeds,
         games=arguments.games,
         choosing_games=arguments.choosing_games,
-        seed=spec.seed,
+        seed=spec.root_seed,
         confidence=spec.confidence,
         device=resolve_device(arguments.device or "auto"),
     )
@@ -39,7 +39,7 @@ def best_response(arguments: argparse.Namespace) -> None:
     )
     rows, lines = to_rows(found), notes(game, search)
     title = f"{game!r}: exploitability, at least"
-    print("\n".join([title, "", *columns(rows), "", *lines]))
+    print("\n".join([title, "", *aligned(rows), "", *lines]))
     content = {
         "game": game.id,
         "options": game.options.to_dict(),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agents.spec import AgentSpec
 from arena.report import write_report
+from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
 from envs.core.errors import MasqueradeError
@@ -45,8 +46,9 @@ def main() -> int:
     except MasqueradeError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
-    print(summary.to_text())
-    print(f"\nthe report with games to step through: {write_report(RUNS / 'tournament')}")
+    print(to_text(summary))
+    page = write_report(RUNS / "tournament", summary=summary)
+    print(f"\nthe report with games to step through: {page}")
     print("the curves: make tensorboard")
     return 0
 

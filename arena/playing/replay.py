@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from arena.playing.match import Fault, MatchResult, play_match
-from arena.running.folder import Tournament
+from arena.playing.match import Fault, play_match
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
@@ -25,9 +24,7 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
 
-__all__ = ["Frame", "Recording", "Replayer", "frames", "read_position", "record_game", "show"]
-
-MAX_LISTED = 12
+__all__ = ["Frame", "Recording", "frames", "in_points", "read_position", "record_game", "show"]
 
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
@@ -83,7 +80,7 @@ def record_game(
     >>> game = make_game("kuhn_v0")
     >>> player = make_agent("random", game)
     >>> record_game(game, [player, player], ["a", "b"], deal=3).history
-    [2, 1, 0, 0]
+    [2, 1, 1, 0]
 
     Args:
         game: the game.
@@ -110,85 +107,6 @@ def record_game(
     fault = next((fault for fault in result.faults if fault.game == deal), None)
     returns = result.returns[deal - first].tolist()
     return Recording(game, list(names), deal, histories[deal], returns, fault)
-
-
-class Replayer:
-    """Plays games of one tournament again; each agent is made once, when it is first needed."""
-
-    def __init__(self, tournament: Tournament) -> None:
-        """Set up the game and the groups."""
-        self.tournament = tournament
-        self.game = tournament.spec.build_game()
-        self.groups = tournament.spec.groups(self.game)
-        self.names = [agent.name for agent in tournament.spec.agents]
-        self._agents: dict[int, Agent] = {}
-
-    def find_group(self, wanted: Sequence[str]) -> int:
-        """The number of the group of these agents, in any order; the first one for no names."""
-        if not wanted:
-            return 0
-        known = [[self.names[agent] for agent in group.agents] for group in self.groups]
-        for number, members in enumerate(known):
-            if sorted(members) == sorted(wanted):
-                return number
-        listing = "; ".join(" ".join(members) for members in known[:MAX_LISTED])
-        more = f"; and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
-        raise MasqueradeError(f"{' '.join(wanted)} did not play together: choose {listing}{more}")
-
-    def play(
-        self, deal: int = 0, group: int = 0, seating: int = 0, has_patience: bool = True
-    ) -> Recording:
-        """Play a game and compare its end with the one that the tournament noted.
-
-        Args:
-            deal: number of the deal.
-            group: number of the group.
-            seating: number of the seating.
-            has_patience: play a whole unit of the tournament if the game alone comes out otherwise.
-        """
-        seatings = self.groups[group].seatings
-        bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))
-        for what, value, bound in bounds:
-            if not 0 <= value < bound:
-                raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
-        played = self.tournament.played(self.groups, group, seating, deal)
-        recording = self._record(seatings[seating], deal, 1, deal)
-        if has_patience and played is not None and _differs(recording, played.result):
-            # A network rounds differently in a batch of another size: play as many as then.
-            recording = self._record(seatings[seating], played.first_deal, played.num_deals, deal)
-        if played is None:
-            note = "the tournament's own result of this game is no longer in its folder"
-            return replace(recording, notes=[note])
-        if _differs(recording, played.result):
-            return replace(recording, notes=[self._why(played.result)], is_exact=False)
-        return recording
-
-    def _record(self, seats: Sequence[int], first: int, count: int, deal: int) -> Recording:
-        """Play some deals and keep the wanted one."""
-        agents = [self._agent(agent) for agent in seats]
-        names = [self.names[agent] for agent in seats]
-        return record_game(self.game, agents, names, deal, self.tournament.spec.seed, first, count)
-
-    def _why(self, played: MatchResult) -> str:
-        """What the game that was played in the tournament did otherwise, and for what reason."""
-        why = "an agent has changed, or its choices depend on a clock or another program"
-        if self.tournament.spec.has_learners:
-            why = "an agent had learnt from the games before"
-        end = f"ended {_signed(played.returns[0].tolist())}"
-        if played.faults:
-            end = f"was forfeited by player {played.faults[0].seat} ({played.faults[0].reason})"
-        return f"in the tournament this game {end}: {why}"
-
-    def _agent(self, agent: int) -> Agent:
-        if agent not in self._agents:
-            self._agents[agent] = self.tournament.spec.agents[agent].build(self.game)
-        return self._agents[agent]
-
-
-def _differs(recording: Recording, played: MatchResult) -> bool:
-    """Whether the tournament saw another game: other returns or another length."""
-    is_as_long = len(recording.history) == int(played.lengths[0])
-    return not is_as_long or recording.returns != played.returns[0].tolist()
 
 
 def read_position(path: Path) -> Recording:
@@ -302,9 +220,10 @@ def show(recording: Recording, viewer: int | None = None) -> str:
         lines += [f"    {line}".rstrip() for line in frame.board.splitlines()]
     if recording.fault:
         lines += ["", f"player {recording.fault.seat} forfeits: {recording.fault.reason}"]
-    lines += ["", f"returns {_signed(recording.returns)}"]
+    lines += ["", f"returns {in_points(recording.returns)}"]
     return "\n".join([*lines, *(f"note: {note}" for note in recording.notes)])
 
 
-def _signed(returns: Sequence[float]) -> str:
+def in_points(returns: Sequence[float]) -> str:
+    """Returns with their signs."""
     return ", ".join(f"{value:+g}" for value in returns)

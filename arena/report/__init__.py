@@ -1,44 +1,88 @@
 """The report of a tournament: a page to read, and the same for other programs.
 
 ``write_report(folder)`` writes ``report.html``, which needs no network, and beside it ``.md``,
-``.csv`` and ``.json``.
+``.json`` and tables as ``.csv``.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
-from arena.report.collect import collect
-from arena.report.formats import to_csv, to_json, to_markdown
+from arena.report.collect import Report, collect
+from arena.report.columns import escape
 from arena.report.page import to_html
+from arena.report.tables import by_opponent, comparisons, standings, to_markdown
+from arena.running.context import WorkerContext
+from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError
 
 __all__ = ["write_report"]
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
+def write_report(
+    folder: Path,
+    out: Path | None = None,
+    summary: Summary | None = None,
+    context: WorkerContext | None = None,
+) -> Path:
     """Write the report of the tournament in ``folder`` and return the path of its page.
 
     Args:
         folder: what a tournament has written.
         out: the page; ``report.html`` in the folder by default. The others get its name.
+        summary: of the tournament, if it is at hand; else it is read from the folder.
+        context: its game and agents, if they have been made already.
     """
     page = folder / "report.html" if out is None else out
     if page.suffix != ".html":
         raise MasqueradeError(f"--out must end in .html, not {page.name!r}")
-    report = collect(folder)
+    report = collect(folder, summary, context)
+    prefix = "" if page.stem == "report" else f"{page.stem}-"
+    files = {
+        f"{page.stem}.md": _to_markdown(report),
+        f"{page.stem}.json": _to_json(report),
+        **{
+            f"{prefix}{table.name}.csv": table.csv()
+            for table in (make(report.summary) for make in (standings, comparisons, by_opponent))
+        },
+        page.name: to_html(report),
+    }
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
-        for suffix, write in (
-            (".md", to_markdown),
-            (".csv", to_csv),
-            (".json", to_json),
-            (".html", to_html),
-        ):
-            partial = page.with_suffix(f"{suffix}.partial")
-            partial.write_text(write(report), encoding="utf-8")
-            os.replace(partial, page.with_suffix(suffix))
+        for name, content in files.items():
+            partial = page.with_name(f"{name}.partial")
+            partial.write_text(content, encoding="utf-8")
+            os.replace(partial, page.with_name(name))
     except OSError as error:
         raise MasqueradeError(f"{page} cannot be written: {error.strerror}") from error
     return page
+
+
+def _to_markdown(report: Report) -> str:
+    parts = [
+        f"# {report.title}",
+        escape(report.verdict),
+        to_markdown(report.summary).rstrip(),
+        "## Do it again",
+        f"```bash\n{report.command}\n```",
+        f"```yaml\n{report.config}```",
+        ", ".join(f"{name} {version}" for name, version in report.versions.items()),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _to_json(report: Report) -> str:
+    """Everything the page shows, for programs."""
+    content = {
+        "title": report.title,
+        "verdict": report.verdict,
+        "command": report.command,
+        "config": report.config,
+        "versions": report.versions,
+        "summary": report.summary.to_dict(),
+        "runs": [vars(run) for run in report.runs],
+        "games": [sample.to_dict() for sample in report.samples.games],
+    }
+    return json.dumps(content, indent=1) + "\n"

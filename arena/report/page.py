@@ -1,83 +1,329 @@
-"""The report as one HTML file that needs nothing but itself."""
+"""The report as one HTML file that needs nothing but itself: what ``page.html`` shows."""
 
 from __future__ import annotations
 
-from importlib.resources import files
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from arena.report.background import games, repeat, training
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from arena.report import tables
+from arena.report.charts import Scale, scale_for, up_text
 from arena.report.collect import Report
-from arena.report.findings import cross, faults, ladder, lengths, metagame, roles, standings
-from arena.report.markup import Safe, element, join
+from arena.report.notes import standings_notes
+from arena.report.tables import Cross
+from arena.report.words import decimals_for, listing, minus, plus_minus, signed, with_sign
+from arena.statistics.distance import distance_title
+from arena.statistics.summary import Metagame, Summary
 
 __all__ = ["to_html"]
 
-SECTIONS = (ladder, cross, standings, roles, lengths, metagame, faults, training, games, repeat)
+STEPS = (("first", "|◀"), ("back", "◀"), ("next", "▶"), ("last", "▶|"))
+MAX_CIRCLES = 12
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Rows of a chart and their axis."""
+
+    title: str
+    entries: Sequence[dict[str, Any]]
+    scale: Scale
 
 
 def to_html(report: Report) -> str:
     """The whole page."""
-    # Only the titles of sections that are there go into the menu.
-    parts = [part for part in (section(report) for section in SECTIONS) if part is not None]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", report.title),
-        element("style", _file("page.css")),
+    environment = Environment(
+        loader=PackageLoader("arena", "report"), autoescape=True, undefined=StrictUndefined
     )
-    body = element(
-        "body",
-        _header(report),
-        _menu(parts),
-        element("main", *parts),
-        element("script", _file("page.js")),
+    environment.filters |= {
+        "minus": minus,
+        "figures": up_text,
+        "is_finite": math.isfinite,
+        "bounded": lambda value: max(-1e9, min(value, 1e9)),  # which a script can read
+    }
+    assert environment.loader is not None
+    css, js = (
+        Markup(environment.loader.get_source(environment, name)[0])
+        for name in ("page.css", "page.js")
     )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-
-
-def _file(name: str) -> Safe:
-    return Safe(files("arena.report").joinpath(name).read_text(encoding="utf-8"))
-
-
-def _header(report: Report) -> Safe:
-    spec, summary = report.tournament.spec, report.summary
-    games = sum(group["games"] for group in summary["groups"])
-    worst = max(
-        (
-            entry["lead"][2] - entry["lead"][0]
-            for entry in summary["comparisons"]
-            if entry["lead"][2] is not None
-        ),
-        default=None,
+    content = _findings(report) | _background(report)
+    titles = [
+        ("ladder", "Ladder"),
+        ("cross-table", "Cross table" if content["cross"] else ""),
+        ("standings", "Standings"),
+        ("roles", "By role" if report.summary.is_two_sided else "By seat"),
+        ("lengths", "Length of games"),
+        ("metagame", "Ladder or circles" if report.summary.metagame else ""),
+        ("faults", "Faults"),
+        ("training", "How they were trained" if report.runs else ""),
+        ("games", "Sample games"),
+        ("repeat", "Do it again"),
+    ]
+    menu = [(name, title) for name, title in titles if title]
+    page = environment.get_template("page.html")
+    return page.render(
+        report=report, summary=report.summary, css=css, js=js, menu=menu, steps=STEPS, **content
     )
-    facts = [
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+
+def _findings(report: Report) -> dict[str, Any]:
+    summary = report.summary
+    cross = tables.cross_of(summary)
+    found = {
+        "facts": _facts(report),
+        "ladders": _ladders(summary),
+        "ladder_note": _ladder_note(report),
+        "cross": cross,
+        "cross_rows": _cross_rows(cross) if cross else [],
+        "corner": "row against column" if summary.is_two_sided else "row leads column",
+        "has_scores": cross and any(cell.score for cell in cross.cells.values()),
+        "cross_note": _cross_note(summary, cross) if cross else "",
+        "tables": _tables(summary),
+        "standings_note": _standings_note(summary),
+        **_lengths(summary),
+    }
+    return found | (_metagame(summary.metagame) if summary.metagame else {})
+
+
+def _tables(summary: Summary) -> dict[str, Any]:
+    return {
+        "standings": tables.standings(summary),
+        "comparisons": tables.comparisons(summary),
+        "seats": tables.by_seat(summary),
+        "roles": tables.by_opponent(summary) if len(summary.roles) == 2 else None,
+        "singles": tables.singles(summary) if summary.singles else None,
+    }
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    spec, summary = report.spec, report.summary
+    found = [
         ("agents", f"{len(spec.agents)}"),
-        ("games", f"{games:,}"),
+        ("games", f"{sum(group.games for group in summary.groups):,}"),
         ("deals", f"{spec.deals:,} in every seating"),
         ("seed", f"{spec.seed}"),
         ("confidence", report.percent),
+        ("unit", summary.unit.name),
     ]
-    facts += [("leads known to", f"± {worst:.2g}")] if worst else []
-    if summary["stopping"]:
-        facts.append(("played until", f"± {summary['stopping']['half_width']:g}"))
-    facts += [("luck corrected", spec.luck)] if spec.luck != "none" else []
-    facts += [(name, str(value)) for name, value in spec.options.items()]
-    chips = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
-    return element(
-        "header",
-        element("p", "Masquerade tournament", class_="kicker"),
-        element("h1", report.title),
-        element("p", report.verdict, class_="verdict"),
-        element("dl", *chips, class_="facts"),
+    widths = [entry.lead.half_width * summary.unit.scale for entry in summary.comparisons]
+    worst = max((width for width in widths if math.isfinite(width)), default=0.0)
+    found += [("leads known to", f"± {worst:.2g}")] if worst else []
+    if summary.stopping:
+        found.append(("played until", f"± {summary.stopping.half_width:g}"))
+    if spec.variance_reduction != "none":
+        found.append(("variance reduction", spec.variance_reduction))
+    return found + [(name, str(value)) for name, value in spec.options.items()]
+
+
+def _ladders(summary: Summary) -> list[Chart]:
+    """Ratings, where there are any, and mean returns as dots with whiskers."""
+    rated = [(entry, entry.elo) for entry in summary.standings if entry.elo]
+    rated.sort(key=lambda pair: -round(pair[1].mean, 1))
+    ratings = [
+        {"name": s.name, "interval": elo, "text": f"{elo:.0f}", "is_firm": s.is_firm}
+        for s, elo in rated
+    ]
+    title = tables.in_unit(summary, "Mean return of a game")
+    scaled = [(s.name, s.mean_return.times(summary.unit.scale)) for s in summary.standings]
+    decimals = decimals_for(interval for _, interval in scaled)
+    returns = [
+        {"name": name, "interval": each, "text": signed(each, decimals), "is_firm": True}
+        for name, each in scaled
+    ]
+    return [
+        Chart(title, rows, scale_for([x for row in rows for x in _ends(row["interval"])]))
+        for title, rows in (("Rating (Elo)", ratings), (title, returns))
+        if rows
+    ]
+
+
+def _ends(interval: Any) -> tuple[float, float, float]:
+    return interval.mean, interval.low, interval.high
+
+
+def _ladder_note(report: Report) -> str:
+    summary = report.summary
+    note = f"Whiskers hold the truth with {report.percent} confidence."
+    if any(entry.elo for entry in summary.standings):
+        note += (
+            f" Elo counts who did better; 0 is {summary.anchor}, and 400 points are odds of ten to "
+            "one. Mean return counts by how much."
+        )
+    if not all(entry.is_firm for entry in summary.standings):
+        note += " A hollow dot won or lost everything, so its rating is an indication only."
+    return note
+
+
+def _cross_note(summary: Summary, cross: Cross) -> str:
+    if summary.is_two_sided:
+        return (
+            f"{cross.corner[0].upper()}{cross.corner[1:]} (column). Colours compare it with the "
+            f"mean of all, {cross.even:.3g}."
+        )
+    return (
+        f"Lead, in {summary.unit.name}, is half the difference of the two mean returns when they "
+        "sit at one table: with two players, what the row wins per game. Every deal was played in "
+        "every seating."
     )
 
 
-def _menu(parts: list[Safe]) -> Safe:
-    """Links to the sections, read off themselves."""
-    links = []
-    for part in parts:
-        identity = part.partition('id="')[2].partition('"')[0]
-        title = part.partition("<h2>")[2].partition("</h2>")[0]
-        links.append(element("a", Safe(title), href=f"#{identity}"))
-    return element("nav", join(links), aria_label="sections")
+def _cross_rows(cross: Cross) -> list[dict[str, Any]]:
+    """The cells of the heat map: how strong, for whom, and the figures in words."""
+    decimals = cross.decimals
+    strongest = max(abs(cell.lead.mean - cross.even) for cell in cross.cells.values())
+    rows = []
+    for name in cross.rows:
+        cells: list[dict[str, Any] | None] = []
+        for other in cross.columns:
+            met = cross.cells.get((name, other))
+            if met is None:
+                cells.append(None)
+                continue
+            lead, is_certain = met.lead, met.lead.excludes(cross.even)
+            better = f", better in {100 * met.score.mean:.1f} %" if met.score else ""
+            hint = (
+                f"{name} against {other}: {lead.mean:+.{decimals}f} [{lead.low:+.{decimals}f}, "
+                f"{lead.high:+.{decimals}f}]{better} of {met.games:,} games"
+            )
+            side = "ahead" if lead.mean > cross.even else "behind"
+            # The square root keeps small leads visible beside large ones.
+            ahead = abs(lead.mean - cross.even)
+            cells.append(
+                {
+                    "column": other,
+                    "side": side if is_certain else "open",
+                    "strength": math.sqrt(ahead / strongest) if strongest else 0.0,
+                    "hint": hint + ("" if is_certain else "; may be chance"),
+                    "text": with_sign(lead.mean, decimals),
+                    "reach": plus_minus(lead, decimals).replace("± ", "±"),
+                    "lead": lead,
+                    "score": met.score,
+                }
+            )
+        rows.append({"name": name, "cells": cells})
+    return rows
+
+
+def _standings_note(summary: Summary) -> str:
+    num_sides = len(summary.roles)
+    order = {"return": "mean return", "place": "mean place", "win": "games won"}[summary.objective]
+    note = f"Ordered by {order}; click on a title to sort by it."
+    if any(entry.win_rate for entry in summary.standings):
+        note += " Wins: the best return at the table, ties shared."
+    if any(entry.nash_conv is not None for entry in summary.standings):
+        what = "on average over the seats" if num_sides == 2 else "in all seats together"
+        title = distance_title(num_sides)
+        note += f" {title[0].upper()}{title[1:]}: what best responses would gain {what}; 0 is best."
+    return " ".join([note, *standings_notes(summary)])
+
+
+def _lengths(summary: Summary) -> dict[str, Any]:
+    every, edges = summary.length, summary.length.edges
+    boxes = [
+        {
+            "name": listing(group.agents),
+            "quantiles": group.length.quantiles,
+            "text": f"{group.length.mean:.1f}",
+        }
+        for group in summary.groups
+    ]
+    values = [value for row in boxes for value in row["quantiles"].values()]  # type: ignore[attr-defined]
+    caption = "Mean; line: nine games in ten, box: the middle half"
+    has_boxes = len(summary.groups) > 1
+    return {
+        "length_scale": scale_for([edges[0] - 0.5, edges[-1] - 0.5], about=6, is_whole=True),
+        "length_title": f"{every.games:,} games, from {every.min} to {every.max} steps",
+        "length_boxes": Chart(caption, boxes, scale_for(values, is_whole=True))
+        if has_boxes
+        else None,
+    }
+
+
+def _metagame(meta: Metagame) -> dict[str, Any]:
+    """Whether a ladder is the whole truth."""
+    percent = min(100.0, 100 * meta.transitive)  # which may be above by rounding
+    parts = [("ladder", "ladder", percent), ("circles and noise", "rest", 100 - percent)]
+    sure = [cycle.agents for cycle in meta.cycles if cycle.is_certain]
+    circles = [" beats ".join([*agents, agents[0]]) for agents in sure[:MAX_CIRCLES]]
+    if len(sure) > MAX_CIRCLES:
+        circles.append(f"and {len(sure) - MAX_CIRCLES} more")
+    weights = []
+    for values, title in (
+        (meta.nash, "Nash averaging: weight"),
+        (meta.alpha_rank, "Alpha-rank: mass"),
+    ):
+        pairs = [(n, v) for n, v in zip(meta.agents, values, strict=True) if math.isfinite(v)]
+        pairs.sort(key=lambda pair: -round(pair[1], 6))
+        rows = [{"name": name, "value": value, "text": f"{value:.2f}"} for name, value in pairs]
+        weights.append(Chart(title, rows, scale_for([v for _, v in pairs], has_zero=True)))
+    return {
+        "split": [part for part in parts if part[2] >= 0.5],
+        "circles": circles,
+        "weights": weights,
+    }
+
+
+# ---- behind the findings -------------------------------------------------------------------------
+
+
+def _background(report: Report) -> dict[str, Any]:
+    """How agents were trained, games to step through, and how to repeat it all."""
+    summary, samples = report.summary, report.samples
+    total = len(summary.groups)
+    shown = f" of {samples.num_groups} of {total} groups" if samples.num_groups < total else ""
+    replay = f"python evaluate.py replay {shlex.quote(str(report.folder))}"
+    unsure = [s.name for s in summary.standings if not s.is_reproducible]
+    note = "The same file and seed give the same games, whatever the number of workers."
+    if unsure:
+        note += f" Not so the choices of {listing(unsure)}, which depend on a clock or a program."
+    return {
+        "games_note": f"The first deals{shown}, not chosen ones, played again from the seed. Step "
+        "with the arrow keys; a player's view shows only what that player could know.",
+        "game_data": {"games": [game.to_dict() for game in samples.games], "replay": replay},
+        "replay": replay,
+        "repeat_note": note,
+        "versions": list(report.versions.items()),
+        **_training(report),
+    }
+
+
+def _training(report: Report) -> dict[str, Any]:
+    """Learning curves and exploitability of agents that come from runs."""
+    bars = [
+        {"name": run.agent, "value": run.exploitability, "text": up_text(run.exploitability)}
+        for run in sorted(report.runs, key=lambda run: run.exploitability or 0.0)
+        if run.exploitability is not None
+    ]
+    charts = []
+    for name in sorted({name for run in report.runs for name in run.curves}):
+        curves = [
+            {
+                "name": run.agent,
+                "points": run.curves[name],
+                "low": run.bands.get(name, ([], []))[0],
+                "high": run.bands.get(name, ([], []))[1],
+            }
+            for run in report.runs
+            if name in run.curves
+        ]
+        points: list[Any] = [p for c in curves for key in ("points", "low", "high") for p in c[key]]
+        charts.append(
+            {
+                "title": name,
+                "curves": curves,
+                # On the left there is room for the labels of the heights.
+                "across": scale_for([x for x, _ in points], about=5, left=9.0),
+                "up": scale_for([y for _, y in points]),
+            }
+        )
+    scale = scale_for([float(str(bar["value"])) for bar in bars], has_zero=True)
+    title = "Exploitability at the end: less is better"
+    return {"run_bars": Chart(title, bars, scale) if bars else None, "run_curves": charts}

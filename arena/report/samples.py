@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.playing.replay import Recording, Replayer, frames
+from arena.playing.replay import Recording, frames
+from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
+from arena.running.replayer import Replayer
 from envs.core.errors import MasqueradeError
 
 __all__ = ["Sample", "Samples", "read_samples"]
@@ -53,13 +55,13 @@ class Samples:
     """Why there are fewer than there should be."""
 
 
-def read_samples(tournament: Tournament) -> Samples:
+def read_samples(tournament: Tournament, context: WorkerContext | None = None) -> Samples:
     """Play the first games of each group again, as many as a page can hold."""
     games: list[Sample] = []
     groups: set[int] = set()
     num_letters = 0
     try:
-        replayer = Replayer(tournament)
+        replayer = Replayer(tournament, context)
         for group, deal, seating in _choose(replayer, tournament):
             recording = replayer.play(deal, group, seating, has_patience=False)
             if not recording.is_exact:
@@ -79,9 +81,9 @@ def read_samples(tournament: Tournament) -> Samples:
 
 def _choose(replayer: Replayer, tournament: Tournament) -> Iterator[tuple[int, int, int]]:
     """Group, deal and seating of each sample game; groups of the best agents first."""
-    standings = tournament.summary["standings"]
+    standings = tournament.summary.standings
     # Who learns or thinks by the clock plays another game each time, and may take long for it.
-    steady = [s["name"] for s in standings if s["is_reproducible"] and not s["is_learning"]]
+    steady = [s.name for s in standings if s.is_reproducible and not s.is_learning]
     members = [[replayer.names[agent] for agent in group.agents] for group in replayer.groups]
     order = [g for g, names in enumerate(members) if set(names) <= set(steady)]
     order.sort(key=lambda g: sorted(steady.index(name) for name in members[g]))

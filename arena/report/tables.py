@@ -1,385 +1,345 @@
-"""A summary as text for a terminal, as Markdown and as CSV."""
+"""The tables of a summary, and the summary as text for a terminal and as Markdown."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import statistics
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
 
-from arena.statistics.distance import distance_notes, distance_title, in_figures
-from arena.statistics.intervals import Interval
-
-if TYPE_CHECKING:
-    from arena.statistics.summary import Comparison, Cycle, Standing, Summary
+from arena.report.columns import Column, Table, aligned, escape, markdown
+from arena.report.notes import notes, standings_notes
+from arena.report.words import decimals_for, signed
+from arena.statistics.distance import distance_title, in_figures
+from arena.statistics.summary import RoleResult, Standing, Summary
+from envs.core.statistics import Interval
 
 __all__ = [
-    "columns",
-    "markdown",
-    "to_csv",
+    "Cross",
+    "Meeting",
+    "by_opponent",
+    "by_seat",
+    "comparisons",
+    "cross_of",
+    "in_unit",
+    "lengths",
+    "metagame",
+    "singles",
+    "standings",
     "to_markdown",
     "to_text",
 ]
 
-Rows = list[list[str]]
-
-WIDTH = 100
-MAX_NAME, MIN_NAME = 24, 10
 # Up to so many agents every comparison has its line; beyond, and up to MAX_CROSS, they are a cross.
 MAX_LISTED = 3
 MAX_CROSS = 10
-MAX_CYCLES = 5
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def in_unit(summary: Summary, title: str) -> str:
+    """The title of a column with its unit."""
+    return title if summary.unit.name == "points" else f"{title}, {summary.unit.name}"
+
+
+def _figure(summary: Summary, key: str, title: str, is_signed: bool = False) -> Column:
+    """A column of mean returns or leads, in the unit that people read."""
+    title = in_unit(summary, title)
+    return Column(key, title, _getter(key), scale=summary.unit.scale, is_signed=is_signed)
+
+
+def _getter(key: str) -> partial[object]:
+    return partial(_get, key)
+
+
+def _get(key: str, entry: object) -> object:
+    return getattr(entry, key)
+
+
+WINS = Column("win_rate", "wins, %", _getter("win_rate"), ".1f", 100)
+GAMES = Column("games", "games", _getter("games"), ",")
+
+
+def standings(summary: Summary) -> Table:
+    """Every agent; columns that say nothing are left out."""
+    entries = summary.standings
+    distance = "exploitability" if len(summary.roles) == 2 else "nash_conv"
+    wanted = [
+        Column("name", "agent", _getter("name"), hint=lambda entry: entry.agent_id),
+        Column("role", "role", _getter("role")),
+        _figure(summary, "mean_return", "mean return", is_signed=True),
+        Column("placement", "place", _getter("placement"), ".2f"),
+        WINS,
+        Column("elo", "Elo", _getter("elo"), ".0f", mark=_unsure),
+        Column("plackett_luce", "Plackett-Luce", _getter("plackett_luce"), ".0f", mark=_unsure),
+        Column(
+            distance,
+            distance_title(len(summary.roles)),
+            _getter(distance),
+            write=partial(_distance, distance),
+            hint=lambda entry: entry.policy,
+        ),
+        Column("seats", "seats", _getter("seats"), ","),
+        Column("faults", "faults", lambda entry: entry.faults or None, ","),
+        Column("state", "state", _state if _has_states(summary) else lambda _: None),
+    ]
+    return Table("standings", _filled(wanted, entries), entries)
+
+
+def _filled(columns: list[Column], entries: list[Standing]) -> list[Column]:
+    return [column for column in columns if any(column.get(entry) is not None for entry in entries)]
+
+
+def _unsure(entry: Standing) -> str:
+    return "" if entry.is_firm else "*"
+
+
+def _distance(key: str, entry: Standing) -> str:
+    return in_figures(getattr(entry, key), entry.is_estimated)
+
+
+def _has_states(summary: Summary) -> bool:
+    return any(entry.is_learning or not entry.is_reproducible for entry in summary.standings)
+
+
+def _state(entry: Standing) -> str:
+    return ("learning" if entry.is_learning else "frozen") + (
+        "" if entry.is_reproducible else ", not repeatable"
+    )
+
+
+def comparisons(summary: Summary) -> Table:
+    """Every two agents that can be compared."""
+    wanted = [
+        Column("first", "first", _getter("first")),
+        Column("second", "second", _getter("second")),
+        _figure(summary, "lead", "lead of the first", is_signed=True),
+        Column("score", "better in, %", _getter("score"), ".1f", 100),
+        GAMES,
+        Column("gain", "paired gain", _getter("gain"), ".2f"),
+        Column("variance_gain", "variance gain", _getter("variance_gain"), ".2f"),
+    ]
+    entries = summary.comparisons
+    shown = [column for column in wanted if any(column.get(e) is not None for e in entries)]
+    return Table("comparisons", shown or wanted, entries, num_names=2)
+
+
+def by_seat(summary: Summary) -> Table:
+    """Mean returns of agents by where they sat; the last line is everybody."""
+    found = {(e.agent, e.role): e.mean_return for e in summary.by_role if e.against is None}
+    every = "everybody"
+    found |= {(every, seat.role): seat.mean_return for seat in summary.seats}
+
+    def get(role: str, name: str) -> Interval | None:
+        return found.get((name, role))
+
+    names = [*(entry.name for entry in summary.standings), every]
+    columns = [
+        Column(role, in_unit(summary, role), partial(get, role), scale=summary.unit.scale)
+        for role in summary.roles
+    ]
+    return Table("seats", [Column("agent", "agent", str), *columns], names)
+
+
+def by_opponent(summary: Summary) -> Table:
+    """Every agent in every role, against everybody and against each opponent."""
+    columns = [
+        Column("agent", "agent", _getter("agent")),
+        Column("role", "role" if summary.is_two_sided else "seat", _getter("role")),
+        Column("against", "against", lambda entry: entry.against or "everybody"),
+        _figure(summary, "mean_return", "mean return", is_signed=True),
+        *([WINS] if any(entry.win_rate for entry in summary.by_role) else []),
+        GAMES,
+    ]
+    return Table("roles", columns, summary.by_role, num_names=3)
+
+
+def singles(summary: Summary) -> Table:
+    """One among many of another kind."""
+    columns = [
+        Column("agent", "one of", _getter("agent")),
+        Column("against", "among", lambda entry: f"{entry.num_others} of {entry.against}"),
+        _figure(summary, "mean_return", "mean return", is_signed=True),
+        *([WINS] if any(entry.win_rate for entry in summary.singles) else []),
+        GAMES,
+    ]
+    return Table("singles", columns, summary.singles, num_names=2)
+
+
+def lengths(summary: Summary) -> Table:
+    """How long the games of every group were."""
+    groups = [(" - ".join(group.agents), group.length) for group in summary.groups]
+    columns = [
+        Column("group", "group", lambda entry: entry[0]),
+        Column("games", "games", lambda entry: entry[1].games, ","),
+        Column("mean", "mean", lambda entry: entry[1].mean, ".1f"),
+        Column("min", "shortest", lambda entry: entry[1].min, ","),
+        *(
+            Column(f"q{share}", f"{100 * float(share):g} %", partial(_quantile, share), ",")
+            for share in summary.length.quantiles
+        ),
+        Column("max", "longest", lambda entry: entry[1].max, ","),
+    ]
+    return Table("lengths", columns, [*groups, ("all", summary.length)])
+
+
+def _quantile(share: str, entry: tuple[str, object]) -> int:
+    found: int = entry[1].quantiles[share]  # type: ignore[attr-defined]
+    return found
+
+
+def metagame(summary: Summary) -> Table | None:
+    """The weights of agents that no ladder can show; only in reports."""
+    meta = summary.metagame
+    if meta is None:
+        return None
+    columns = [
+        Column("agent", "agent", lambda i: meta.agents[i]),
+        Column("nash", "Nash average", lambda i: meta.nash[i], ".2f"),
+        Column("nash_skill", "lead over it", lambda i: meta.nash_skill[i], ".3f"),
+        Column("alpha_rank", "alpha-rank", lambda i: meta.alpha_rank[i], ".2f"),
+    ]
+    order = sorted(range(len(meta.agents)), key=lambda i: (-meta.nash[i], -meta.alpha_rank[i]))
+    return Table("metagame", columns, order)
+
+
+# ---- the cross table -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What the agent of a row got from the agent of a column."""
+
+    lead: Interval
+    """In the unit that people read."""
+    games: int
+    score: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Cross:
+    """Everybody against everybody, or all agents of one side against all of the other."""
+
+    corner: str
+    rows: list[str]
+    columns: list[str]
+    cells: dict[tuple[str, str], Meeting]
+    even: float = 0.0
+    """The figure of a row that is neither ahead nor behind."""
+
+    @property
+    def decimals(self) -> int:
+        """That all figures have."""
+        return decimals_for(cell.lead for cell in self.cells.values())
+
+    @property
+    def lines(self) -> list[list[str]]:
+        """Head and rows as text."""
+        decimals = self.decimals
+        rows = [
+            [
+                row,
+                *(
+                    signed(self.cells[row, column].lead, decimals)
+                    if (row, column) in self.cells
+                    else ""
+                    for column in self.columns
+                ),
+            ]
+            for row in self.rows
+        ]
+        return [["", *self.columns], *rows]
+
+    def text(self) -> list[str]:
+        """Lines for a terminal: columns by their numbers, without intervals."""
+        lines = [["", *(f"{i + 1} " for i in range(len(self.columns)))]]
+        is_square = self.rows == self.columns
+        for number, row in enumerate(self.rows):
+            cells = []
+            for column in self.columns:
+                cell = self.cells.get((row, column))
+                mark = " " if cell and cell.lead.excludes(self.even) else "?"
+                mean = f"{cell.lead.mean:z.{self.decimals}f}{mark}" if cell else ". "
+                cells.append(mean)
+            lines.append([f"{number + 1} {row}" if is_square else row, *cells])
+        note = f"{self.corner}; with ? the difference may be chance"
+        named = [f"{i + 1} {name}" for i, name in enumerate(self.columns)]
+        return [note, *aligned(lines), *([] if is_square else [f"columns: {', '.join(named)}"])]
+
+
+def cross_of(summary: Summary) -> Cross | None:
+    """The cross table, or None where nobody can be compared."""
+    scale, unit = summary.unit.scale, summary.unit.name
+    if summary.is_two_sided:
+        entries = [e for e in summary.by_role if e.role == summary.roles[0] and e.against]
+        cells = {_key(e): Meeting(e.mean_return.times(scale), e.games, e.win_rate) for e in entries}
+        order = [standing.name for standing in summary.standings]
+        rows = [name for name in order if any(name == row for row, _ in cells)]
+        columns = [name for name in order if any(name == column for _, column in cells)]
+        corner = f"mean return ({unit}) of {summary.roles[0]} (row) against {summary.roles[1]}"
+        even = summary.seats[0].mean_return.mean * scale
+        return Cross(corner, rows, columns, cells, even)
+    if not summary.comparisons:
+        return None
+    cells = {}
+    for entry in summary.comparisons:
+        lead, score = entry.lead.times(scale), entry.score
+        other = score and Interval(1 - score.mean, 1 - score.high, 1 - score.low)
+        cells[entry.first, entry.second] = Meeting(lead, entry.games, score)
+        cells[entry.second, entry.first] = Meeting(lead.times(-1), entry.games, other)
+    names = [standing.name for standing in summary.standings]
+    return Cross(f"lead of the row over the column ({unit})", names, names, cells)
+
+
+def _key(entry: RoleResult) -> tuple[str, str]:
+    return entry.agent, entry.against or ""
+
+
+# ---- the whole summary ---------------------------------------------------------------------------
 
 
 def to_text(summary: Summary) -> str:
     """Tables for a terminal of 100 columns."""
-    standings, ratings = _standing_rows(summary), _rating_rows(summary)
-    joined = [[*left, *right[1:]] for left, right in zip(standings, ratings, strict=True)]
-    fits = _width(joined) <= WIDTH
-    parts = [columns(joined)] if fits else [columns(standings), columns(ratings)]
-    num_agents = len(summary.spec.agents)
-    if num_agents <= MAX_LISTED:
-        parts.append(columns(_comparison_rows(summary.comparisons), num_names=2))
-    elif num_agents <= MAX_CROSS:
-        note = "lead of the row over the column; with ? it may be chance (all pairs together)"
-        parts.append([note, *columns(_cross_rows(summary))])
-    parts.append(["return in each seat, against everybody", *columns(_seat_rows(summary))])
+    parts = [[_title(summary)], standings(summary).text()]
+    cross = cross_of(summary)
+    if cross and (summary.is_two_sided or len(cross.rows) > MAX_LISTED):
+        parts += [cross.text()] if len(cross.columns) <= MAX_CROSS else []
+    elif summary.comparisons:
+        parts.append(comparisons(summary).text())
+    parts.append(["return in each seat, against everybody", *by_seat(summary).text()])
     if summary.singles:
         share = f"{100 / len(summary.roles):.1f} %"
         note = f"one against the rest; a fair share of wins is {share}"
-        parts.append([note, *columns(_single_rows(summary))])
-    parts.append(_notes(summary))
-    return "\n\n".join("\n".join(lines) for lines in [[_title(summary)], *parts])
+        parts.append([note, *singles(summary).text()])
+    parts.append(notes(summary))
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def to_markdown(summary: Summary) -> str:
     """Everything that the terminal shows, and the details."""
-    parts = [
-        f"# {_plain_title(summary)}",
-        _title(summary),
-        markdown(_standing_rows(summary)),
-        markdown(_rating_rows(summary)),
-        "## Pairs",
-        markdown(_comparison_rows(summary.comparisons)),
-        "## Seats",
-        markdown(_seat_rows(summary)),
-    ]
-    for role in summary.roles:
-        parts += [
-            f"Return in **{role}** against each opponent:",
-            markdown(_role_rows(summary, role)),
-        ]
+    cross, meta = cross_of(summary), metagame(summary)
+    parts = [_title(summary), standings(summary).markdown()]
+    parts += [escape(note) for note in standings_notes(summary)]
+    if cross:
+        parts += [f"## {cross.corner[0].upper()}{cross.corner[1:]}", markdown(cross.lines)]
+    if summary.comparisons:
+        parts += ["## Pairs", comparisons(summary).markdown()]
+    parts += ["## Seats", by_seat(summary).markdown()]
+    if len(summary.roles) == 2:
+        parts += ["## By opponent", by_opponent(summary).markdown()]
     if summary.singles:
-        parts += ["## One against the rest", markdown(_single_rows(summary))]
-    parts += ["## Game length", markdown(_length_rows(summary)), "## Notes"]
-    parts.append("\n".join(f"- {note}" for note in _notes(summary)))
+        parts += ["## One against the rest", singles(summary).markdown()]
+    if meta:
+        parts += ["## Ladder or circles", meta.markdown()]
+    parts += ["## Game length", lengths(summary).markdown(), "## Notes"]
+    parts.append("\n".join(f"- {escape(note)}" for note in notes(summary)))
     return "\n\n".join(parts) + "\n"
-
-
-def to_csv(summary: Summary) -> dict[str, str]:
-    """Contents of CSV files by their names; an interval takes three columns."""
-    return {
-        "standings.csv": _csv(summary.standings),
-        "comparisons.csv": _csv(summary.comparisons),
-        "roles.csv": _csv(summary.by_role),
-    }
-
-
-# ---- rows ----------------------------------------------------------------------------------------
-
-
-def _plain_title(summary: Summary) -> str:
-    options = ", ".join(f"{name} {value}" for name, value in summary.spec.options.items())
-    return summary.spec.game_id + (f" ({options})" if options else "")
 
 
 def _title(summary: Summary) -> str:
     spec = summary.spec
+    options = ", ".join(f"{name} {value}" for name, value in spec.options.items())
     return (
-        f"{_plain_title(summary)}: {spec.deals:,} deals in every seating, "
-        f"{summary.length.games:,} games, seed {spec.seed}, "
-        f"intervals {100 * spec.confidence:g} %"
+        f"{spec.game_id}{f' ({options})' if options else ''}: "
+        f"{spec.deals:,} deals in every seating, {summary.length.games:,} games, "
+        f"seed {spec.seed}, intervals {100 * spec.confidence:g} %"
     )
-
-
-def _standing_rows(summary: Summary) -> Rows:
-    standings = summary.standings
-    has_blinds = summary.spec.big_blind is not None
-    has_places = len(summary.roles) > 2
-    has_faults = any(standing.faults for standing in standings)
-    has_learners = any(standing.is_learning for standing in standings)
-    head = ["agent", "mean return"]
-    head += ["bb/100"] * has_blinds + ["win rate %"] + ["place"] * has_places
-    rows = [[*head, "seats", *(["faults"] * has_faults), *(["state"] * has_learners)]]
-    for s in standings:
-        row = [s.name, _number(s.mean_return)]
-        row += [f"{s.bb_per_100:.1f}"] if s.bb_per_100 else []
-        row += [_percent(s.win_rate)]
-        row += [f"{s.placement:.2f}"] * has_places + [f"{s.seats:,}"]
-        row += [f"{s.faults:,}"] * has_faults
-        rows.append(row + ["learning" if s.is_learning else "frozen"] * has_learners)
-    return rows
-
-
-def _rating_rows(summary: Summary) -> Rows:
-    has_places = len(summary.roles) > 2
-    has_distances = any(s.nash_conv is not None for s in summary.standings)
-    head = ["agent", "Elo"] + ["Plackett-Luce"] * has_places + ["Nash", "alpha-rank"]
-    head += [distance_title(len(summary.roles))] * has_distances
-    rows = [head]
-    for s in summary.standings:
-        distance = s.nash_conv if has_places else s.exploitability
-        rows.append(_rating_row(s) + [in_figures(distance, s.is_estimated)] * has_distances)
-    return rows
-
-
-def _rating_row(s: Standing) -> list[str]:
-    mark = "" if s.is_firm else "*"
-    row = [s.name, f"{s.elo:.0f}{mark}"]
-    row += [f"{s.plackett_luce:.0f}{mark}"] if s.plackett_luce else []
-    return [*row, _share(s.nash), _share(s.alpha_rank)]
-
-
-def _comparison_rows(comparisons: Sequence[Comparison]) -> Rows:
-    has_blinds = any(c.bb_per_100 for c in comparisons)
-    rows = [["first", "second", "lead of the first", *(["bb/100"] * has_blinds)]]
-    rows[0] += ["better in %", "games", "paired gain"]
-    for c in comparisons:
-        row = [c.first, c.second, _number(c.lead)]
-        row += [f"{c.bb_per_100:.1f}"] if c.bb_per_100 else []
-        gain = f"{c.gain:.2f}" if math.isfinite(c.gain) else "-"
-        rows.append([*row, _percent(c.score_paired), f"{c.games:,}", gain])
-    return rows
-
-
-def _cross_rows(summary: Summary) -> Rows:
-    meta = summary.metagame
-    order = [meta.agents.index(standing.name) for standing in summary.standings]
-    rows = [["", *(f"{column + 1} " for column in range(len(order)))]]
-    for number, a in enumerate(order):
-        row = [f"{number + 1} {meta.agents[a]}"]
-        for b in order:
-            mark = " " if meta.is_certain[a][b] else "?"
-            row.append(". " if a == b else _number(meta.leads[a][b]) + mark)
-        rows.append(row)
-    return rows
-
-
-def _seat_rows(summary: Summary) -> Rows:
-    """Agents by seats; without intervals if they do not fit."""
-    entries = {(r.agent, r.role): r.mean_return for r in summary.by_role if r.against is None}
-    for is_short in (False, True):
-        rows = [["agent", *summary.roles]]
-        for s in summary.standings:
-            cells = [entries[s.name, role] for role in summary.roles]
-            rows.append([s.name, *(_number(c.mean if is_short else c) for c in cells)])
-        every = [seat.mean_return for seat in summary.seats]
-        rows.append(["everybody", *(_number(c.mean if is_short else c) for c in every)])
-        if _width(rows) <= WIDTH:
-            break
-    return rows
-
-
-def _role_rows(summary: Summary, role: str) -> Rows:
-    entries = {(r.agent, r.against): r.mean_return for r in summary.by_role if r.role == role}
-    names = [standing.name for standing in summary.standings]
-    rows = [["agent", *(f"against {name}" for name in names)]]
-    for a in names:
-        cells = [entries.get((a, b)) for b in names]
-        rows.append([a, *("" if cell is None else _number(cell) for cell in cells)])
-    return rows
-
-
-def _single_rows(summary: Summary) -> Rows:
-    rows = [["one of", "against", "mean return", "win rate %", "games"]]
-    for s in summary.singles:
-        rate = _percent(s.win_rate)
-        against = f"{s.num_others} of {s.against}"
-        rows.append([s.agent, against, _number(s.mean_return), rate, f"{s.games:,}"])
-    return rows
-
-
-def _length_rows(summary: Summary) -> Rows:
-    shares = list(summary.length.quantiles)
-    rows = [
-        [
-            "group",
-            "games",
-            "mean",
-            "shortest",
-            *(f"{100 * float(s):g} %" for s in shares),
-            "longest",
-        ]
-    ]
-    labelled = [(" - ".join(g.agents), g.length) for g in summary.groups]
-    for name, length in [*labelled, ("all", summary.length)]:
-        quantiles = [f"{length.quantiles[share]:,}" for share in shares]
-        row = [name, f"{length.games:,}", f"{length.mean:.1f}", f"{length.min:,}"]
-        rows.append([*row, *quantiles, f"{length.max:,}"])
-    return rows
-
-
-# ---- notes ---------------------------------------------------------------------------------------
-
-
-def _notes(summary: Summary) -> list[str]:
-    """One line for everything that a table cannot say."""
-    notes = [f"Elo is 0 for {summary.anchor}."]
-    if not all(standing.is_firm for standing in summary.standings):
-        notes.append("* won or lost everything: the rating is an indication only.")
-    learning = [standing.name for standing in summary.standings if standing.is_learning]
-    notes.append(f"Learning: {', '.join(learning)}." if learning else "All agents are frozen.")
-    unsteady = [s.name for s in summary.standings if not s.is_reproducible]
-    if unsteady:
-        notes.append(f"Another run may differ, because of {', '.join(unsteady)}.")
-    notes += distance_notes(
-        [(s.name, s.nash_conv, s.policy) for s in summary.standings], len(summary.roles)
-    )
-    notes += _luck_notes(summary)
-    notes += _cycle_notes(summary)
-    q = summary.length.quantiles
-    notes.append(
-        f"Game length {summary.length.mean:.1f} on average, "
-        f"half of all from {q['0.25']} to {q['0.75']}, the longest {summary.length.max}."
-    )
-    if summary.stopping:
-        stopping = summary.stopping
-        looks = f"{len(stopping.looks)} {'look' if len(stopping.looks) == 1 else 'looks'}"
-        how = f"to ± {stopping.half_width:g}, sequentially: {looks}, the worst lead ± "
-        end = "" if stopping.is_reached else "; the limit of deals came first"
-        notes.append(f"Played {how}{stopping.reached:.3g}{end}.")
-    return notes + summary.faults
-
-
-def _luck_notes(summary: Summary) -> list[str]:
-    """How much luck correction has gained, over all pairs."""
-    spec = summary.spec
-    gains = [c.luck_gain for c in summary.comparisons if c.luck_gain is not None]
-    if not gains:
-        return []
-    least, half, most = (
-        "over 1,000" if gain > 1000 else f"{gain:.1f}" if gain >= 10 else f"{gain:.2f}"
-        for gain in (min(gains), statistics.median(gains), max(gains))
-    )
-    between = "" if least == most else f" (median of all pairs, {least} to {most})"
-    return [
-        f"Luck corrected ({spec.luck}): games for the same interval: {half} times fewer{between}. "
-        f"Returns and leads only; each group had a pilot of {spec.pilot:,} games before."
-    ]
-
-
-def _cycle_notes(summary: Summary) -> list[str]:
-    if len(summary.metagame.agents) < 3:
-        return []
-    certain = [cycle for cycle in summary.metagame.cycles if cycle.is_certain]
-    doubtful = [cycle for cycle in summary.metagame.cycles if not cycle.is_certain]
-    share = f"A ladder explains {100 * summary.metagame.transitive:.1f} % of the squared leads."
-    if not certain and not doubtful:
-        return [f"No cycle. {share}"]
-    notes = [f"Cycle: {_cycle(cycle)}." for cycle in certain[:MAX_CYCLES]]
-    if len(certain) > MAX_CYCLES:
-        notes.append(f"And {len(certain) - MAX_CYCLES} more certain cycles.")
-    if not certain:
-        notes.append(f"No certain cycle. {share}")
-    else:
-        notes[-1] += f" {share}"
-    if doubtful:
-        many = f"{len(doubtful)} more" if certain else f"{len(doubtful)}"
-        notes.append(f"{many} that may be chance, the strongest {_cycle(doubtful[0])}.")
-    return notes
-
-
-def _cycle(cycle: Cycle) -> str:
-    names = [*cycle.agents, cycle.agents[0]]
-    return f"{' beats '.join(map(_short, names))}, by {_number(cycle.strength)} or more"
-
-
-# ---- words and lines -----------------------------------------------------------------------------
-
-
-def _short(name: str, size: int = MAX_NAME) -> str:
-    """A long name loses its middle: what tells names apart is at their ends."""
-    tail = size // 2
-    return name if len(name) <= size else f"{name[: size - tail - 1]}…{name[-tail:]}"
-
-
-def _number(value: Interval | float) -> str:
-    """Three decimals, fewer for amounts from ten and from a hundred on."""
-    size = abs(value.mean if isinstance(value, Interval) else value)
-    return format(value, f".{3 - (size >= 10) - (size >= 100)}f")
-
-
-def _percent(rate: Interval) -> str:
-    """One decimal; both ends only where the two sides differ by more than a bootstrap's noise."""
-    shown = rate.times(100)
-    sides = sorted((shown.mean - shown.low, shown.high - shown.mean))
-    if sides[0] > 0.8 * sides[1]:
-        return f"{shown.mean:.1f} ± {sides[1]:.1f}"
-    return format(shown, ".1f")
-
-
-def _share(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "-"
-
-
-def _width(rows: Rows) -> int:
-    """Columns that the rows would take with their names at full length."""
-    return _total_width([[_short(row[0]), *row[1:]] for row in rows])
-
-
-def _total_width(cells: Rows) -> int:
-    return sum(_widths(cells)) + 2 * (len(cells[0]) - 1)
-
-
-def _widths(cells: Rows) -> list[int]:
-    return [max(map(len, column)) for column in zip(*cells, strict=True)]
-
-
-def columns(rows: Rows, num_names: int = 1) -> list[str]:
-    """Lines of aligned cells; names, in the first columns, give way to fit the terminal."""
-    for size in range(MAX_NAME, MIN_NAME - 1, -1):
-        cells = [[_short(c, size) for c in row[:num_names]] + row[num_names:] for row in rows]
-        if _total_width(cells) <= WIDTH:
-            break
-    widths = _widths(cells)
-    lines = []
-    for row in cells:
-        aligned = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        aligned[:num_names] = [c.ljust(w) for c, w in zip(row[:num_names], widths, strict=False)]
-        lines.append("  ".join(aligned).rstrip())
-    return lines
-
-
-def markdown(rows: Rows) -> str:
-    """A table as Markdown; all but the first column at the right."""
-    head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _csv(entries: Sequence[Any]) -> str:
-    """A line for each entry, with the names of its fields at the top."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    for number, entry in enumerate(entries):
-        cells = _cells(entry)
-        if number == 0:
-            writer.writerow(cells)
-        writer.writerow(cells.values())
-    return file.getvalue()
-
-
-def _cells(entry: Any) -> dict[str, Any]:
-    cells: dict[str, Any] = {}
-    for field in fields(entry):
-        value = getattr(entry, field.name)
-        if "Interval" not in str(field.type):
-            cells[field.name] = value
-            continue
-        ends = (None, None, None) if value is None else (value.mean, value.low, value.high)
-        for suffix, end in zip(("", "_low", "_high"), ends, strict=True):
-            cells[field.name + suffix] = end
-    return cells

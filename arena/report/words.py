@@ -5,39 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from arena.statistics.intervals import Interval
+from arena.statistics.summary import Metagame, Summary
+from envs.core.statistics import Interval
 
-__all__ = [
-    "as_interval",
-    "decimals_for",
-    "listing",
-    "minus",
-    "plus_minus",
-    "share",
-    "signed",
-    "turned",
-    "verdict",
-    "with_sign",
-]
+__all__ = ["decimals_for", "listing", "minus", "plus_minus", "signed", "verdict", "with_sign"]
 
 MAX_NAMED = 4
-
-
-def as_interval(entry: Sequence[float | None]) -> Interval:
-    """An interval from ``[mean, low, high]``; an end that is None is not known."""
-    mean, low, high = entry
-    return Interval(
-        math.nan if mean is None else mean,
-        -math.inf if low is None else low,
-        math.inf if high is None else high,
-    )
-
-
-def turned(interval: Interval) -> Interval:
-    """The same from the other side's point of view."""
-    return Interval(0.0 - interval.mean, 0.0 - interval.high, 0.0 - interval.low)
+# What the first of the standings has, by the objective of the game.
+BEST = {"return": "the highest mean return", "place": "the best mean place", "win": "the most wins"}
 
 
 def decimals_for(intervals: Iterable[Interval]) -> int:
@@ -53,32 +29,27 @@ def decimals_for(intervals: Iterable[Interval]) -> int:
 
 
 def plus_minus(interval: Interval, decimals: int) -> str:
-    """The reach of an interval: ``± 0.05``, or its ends when the sides differ.
+    """The reach of an interval: ``± 0.05``, or its ends when the sides differ by more than noise.
 
     >>> plus_minus(Interval(1.0, 0.5, 1.5), 1), plus_minus(Interval(0.9, 0.71, 0.96), 2)
     ('± 0.5', '[0.71, 0.96]')
     """
     if not math.isfinite(interval.half_width):
         return "± ?"
-    below = f"{interval.mean - interval.low:.{decimals}f}"
-    above = f"{interval.high - interval.mean:.{decimals}f}"
-    if below == above:
-        return f"± {above}"
+    sides = sorted((interval.mean - interval.low, interval.high - interval.mean))
+    if sides[0] > 0.8 * sides[1] or f"{sides[0]:.{decimals}f}" == f"{sides[1]:.{decimals}f}":
+        return f"± {sides[1]:.{decimals}f}"
     return f"[{interval.low:.{decimals}f}, {interval.high:.{decimals}f}]"
 
 
-def signed(interval: Interval, decimals: int) -> str:
+def signed(interval: Interval, decimals: int | None = None) -> str:
     """A figure that may go either way, with its interval.
 
     >>> signed(Interval(0.51, 0.49, 0.53), 2)
     '+0.51 ± 0.02'
     """
+    decimals = decimals_for([interval]) if decimals is None else decimals
     return f"{with_sign(interval.mean, decimals)} {plus_minus(interval, decimals)}"
-
-
-def share(value: float | None, form: str = ".2f") -> str:
-    """A number, or a question mark where none was found."""
-    return "?" if value is None else format(value, form)
 
 
 def with_sign(value: float, decimals: int) -> str:
@@ -108,76 +79,100 @@ def listing(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def verdict(summary: dict[str, Any]) -> str:
+# ---- the result in a sentence or two -------------------------------------------------------------
+
+
+def verdict(summary: Summary) -> str:
     """The result of a tournament in a sentence or two."""
-    names = [standing["name"] for standing in summary["standings"]]
-    finding = _of_two(summary) if len(names) == 2 else _of_many(summary, names)
-    best = max(summary["standings"], key=lambda standing: standing["elo"][0])
-    if as_interval(best["elo"]).low > as_interval(summary["standings"][0]["elo"]).high:
-        finding += f" Counting who did better, not by how much, {best['name']} comes first."
-    sure = [cycle["agents"] for cycle in summary["metagame"]["cycles"] if cycle["is_certain"]]
+    findings = [_of_roles(summary)] if summary.is_two_sided else []
+    meta = summary.metagame
+    if meta is None:
+        return " ".join(findings)
+    standings = [standing for standing in summary.standings if standing.role is None]
+    names = [standing.name for standing in standings]
+    findings.append(_of_two(summary) if len(names) == 2 else _of_many(summary, meta, names))
+    rated = [standing for standing in standings if standing.elo]
+    best = max(rated, key=lambda standing: standing.elo.mean, default=None)  # type: ignore[union-attr]
+    if best and best.elo and standings[0].elo and best.elo.low > standings[0].elo.high:
+        findings.append(f"Counting who did better, not by how much, {best.name} comes first.")
+    sure = [cycle.agents for cycle in meta.cycles if cycle.is_certain]
     if sure:
         circle = " beats ".join([*sure[0], sure[0][0]])
         count = "There is a circle" if len(sure) == 1 else f"There are {len(sure)} circles"
         such = ":" if len(sure) == 1 else ", such as"
-        finding += f" {count}{such} {circle}. No ladder can show that; see the cross table."
-    return finding
+        findings.append(f"{count}{such} {circle}. No ladder can show that; see the cross table.")
+    return " ".join(findings)
 
 
-def _of_two(summary: dict[str, Any]) -> str:
-    comparison = summary["comparisons"][0]
-    lead = as_interval(comparison["lead"])
-    winner, loser = comparison["first"], comparison["second"]
+def _a_game(summary: Summary, lead: Interval, has_sign: bool = True) -> str:
+    """A lead in the unit that people read."""
+    text = signed(lead.times(summary.unit.scale))
+    text = text if has_sign else text.lstrip("+")
+    per = "" if "/" in summary.unit.name else " a game"
+    return f"{text} {summary.unit.name}{per}"
+
+
+def _of_roles(summary: Summary) -> str:
+    """Who does best in each role of a game whose sides differ."""
+    parts = []
+    for role in summary.roles:
+        entries = [e for e in summary.by_role if e.role == role and e.against is None]
+        best = max(entries, key=lambda entry: entry.mean_return.mean)
+        parts.append(f"{best.agent} does best as {role} ({_a_game(summary, best.mean_return)})")
+    return f"{listing(parts)}."
+
+
+def _of_two(summary: Summary) -> str:
+    comparison = summary.comparisons[0]
+    lead, winner, loser = comparison.lead, comparison.first, comparison.second
     if lead.mean < 0:
-        winner, loser, lead = loser, winner, turned(lead)
-    figure = signed(lead, decimals_for([lead]))
+        winner, loser, lead = loser, winner, lead.times(-1)
+    figure = _a_game(summary, lead)
     if lead.low > 0:
-        return f"{winner} beats {loser}, with a lead of {figure} a game."
+        return f"{winner} beats {loser}, with a lead of {figure}."
     return (
         f"{winner} and {loser} cannot be told apart yet: "
-        f"the lead of {winner} is {figure} a game, which may be luck."
+        f"the lead of {winner} is {figure}, which may be chance."
     )
 
 
-def _of_many(summary: dict[str, Any], names: list[str]) -> str:
+def _of_many(summary: Summary, meta: Metagame, names: list[str]) -> str:
     top, others = names[0], names[1:]
-    meta = summary["metagame"]
-    place = {name: i for i, name in enumerate(meta["agents"])}
+    place = {name: i for i, name in enumerate(meta.agents)}
 
     def beats(first: str, second: str) -> bool:
         i, j = place[first], place[second]
-        return bool(meta["is_certain"][i][j] and meta["leads"][i][j] > 0)
+        return bool(meta.is_certain[i][j] and meta.leads[i][j] > 0)
 
     beaten = [name for name in others if beats(top, name)]
     stronger = [name for name in others if beats(name, top)]
     champion = next((a for a in names if all(beats(a, b) for b in names if b != a)), None)
     if champion == top:
-        rival = min(others, key=lambda name: meta["leads"][place[top]][place[name]])
-        lead = _lead(summary, top, rival)
-        return (
-            f"{top} beats all {len(others)} others; {rival} comes closest, "
-            f"{signed(lead, decimals_for([lead])).lstrip('+')} a game behind."
-        )
+        rival = min(others, key=lambda name: meta.leads[place[top]][place[name]])
+        behind = _a_game(summary, _lead(summary, top, rival), has_sign=False)
+        return f"{top} beats all {len(others)} others; {rival} comes closest, {behind} behind."
+    best = BEST[summary.objective]
     if champion is not None:
         return (
             f"{champion} beats all {len(others)} others head to head; "
-            f"{top} wins more from the weak and has the highest mean return."
+            f"{top} wins more from the weak and has {best}."
         )
     if stronger:
-        return f"{top} has the highest mean return, but {listing(stronger)} beats it head to head."
+        beat = "beats" if len(stronger) == 1 else "beat"
+        return f"{top} has {best}, but {listing(stronger)} {beat} it head to head."
     if not beaten:
-        return f"Nobody is surely the best: the lead of {top} over any of the others may be luck."
+        return f"Nobody is surely the best: the lead of {top} over any of the others may be chance."
     equals = [name for name in others if name not in beaten]
     return (
         f"{top} is ahead of {len(beaten)} of the {len(others)} others beyond doubt; "
-        f"against {listing(equals)} its lead may be luck."
+        f"against {listing(equals)} its lead may be chance."
     )
 
 
-def _lead(summary: dict[str, Any], first: str, second: str) -> Interval:
-    for comparison in summary["comparisons"]:
-        if (comparison["first"], comparison["second"]) == (first, second):
-            return as_interval(comparison["lead"])
-        if (comparison["second"], comparison["first"]) == (first, second):
-            return turned(as_interval(comparison["lead"]))
+def _lead(summary: Summary, first: str, second: str) -> Interval:
+    for comparison in summary.comparisons:
+        if (comparison.first, comparison.second) == (first, second):
+            return comparison.lead
+        if (comparison.second, comparison.first) == (first, second):
+            return comparison.lead.times(-1)
     raise KeyError((first, second))

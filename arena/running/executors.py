@@ -1,4 +1,4 @@
-"""Where units are played: here, in worker processes, or on a Ray cluster.
+"""Where work units are played: here, in worker processes, or on a Ray cluster.
 
 Whichever it is, units come back as they are done, every one of them once, with the same result. A
 worker that dies (out of memory, a crash in somebody's library, a machine that is gone) costs the
@@ -22,40 +22,19 @@ from multiprocessing.connection import Connection, Pipe, wait
 from types import FrameType
 
 from arena.playing.match import MatchResult
-from arena.running.work_units import Table, Unit
+from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import WorkUnit
 from envs.core.errors import MasqueradeError, nearest
 
-__all__ = ["EXECUTORS", "Played", "WorkersDiedError", "play_units", "prepared"]
+__all__ = ["EXECUTORS", "play_units", "prepared"]
 
 EXECUTORS = ("processes", "ray")
 
-Played = tuple[Unit, MatchResult]
-
-# So many workers may die of a unit: the first perhaps by chance, the last by its agents.
-MAX_DEATHS = 3
 SECONDS_TO_LEAVE = 5.0
 
 # A fresh interpreter: nothing of this process leaks into a worker, and any script may start one.
 PROGRAM = "import sys; from arena.running.executors import serve; serve(int(sys.argv[1]))"
-
-
-class WorkersDiedError(MasqueradeError):
-    """A unit has killed one worker after another."""
-
-    def __init__(self, spec: TournamentSpec, unit: Unit, num_deaths: int, reason: str) -> None:
-        """Name the agents; ``reason`` is how the last worker died."""
-        super().__init__(
-            f"{num_deaths} workers died while they played {_in_words(spec, unit)} ({reason}): "
-            "leave one of these agents out; with --workers 1 it may say more before it dies"
-        )
-
-
-def _in_words(spec: TournamentSpec, unit: Unit) -> str:
-    """What a unit is, in words."""
-    group = spec.groups(spec.build_game())[unit.group]
-    names = " against ".join(spec.agents[agent].name for agent in group.agents)
-    return f"{names}, deals {unit.first_deal} to {unit.first_deal + unit.num_deals - 1}"
 
 
 @contextlib.contextmanager
@@ -71,6 +50,7 @@ def prepared(
         raise MasqueradeError("a Ray address is of use with --executor ray only")
     with contextlib.ExitStack() as stack:
         if executor == "ray":
+            # Imported when needed: Ray is optional, and slow to load.
             from arena.running.on_ray import connected
 
             stack.enter_context(connected(workers, ray_address))
@@ -78,8 +58,8 @@ def prepared(
 
 
 def play_units(
-    spec: TournamentSpec,
-    units: Iterable[Unit],
+    context: WorkerContext,
+    units: Iterable[WorkUnit],
     workers: int | None = None,
     executor: str = "processes",
     ray_address: str | None = None,
@@ -87,7 +67,7 @@ def play_units(
     """Play units and yield each as it is done.
 
     Args:
-        spec: the tournament they belong to.
+        context: the game and agents of the tournament they belong to.
         units: what to play.
         workers: how many at a time. With processes one by default, and that one is this process;
             with Ray as many as the cluster has processors.
@@ -97,19 +77,16 @@ def play_units(
     """
     with prepared(workers, executor, ray_address):
         if executor == "ray":
+            # Imported when needed: Ray is optional, and slow to load.
             from arena.running.on_ray import play_on_ray
 
-            yield from play_on_ray(spec, units, workers)
+            yield from play_on_ray(context, units, workers)
         elif workers is None or workers == 1:
-            yield from _play_here(spec, units)
+            for unit in units:
+                yield unit, context.play(unit)
         else:
-            yield from _play_in_processes(spec, units, workers)
-
-
-def _play_here(spec: TournamentSpec, units: Iterable[Unit]) -> Generator[Played]:
-    table = Table(spec)
-    for unit in units:
-        yield unit, table.play(unit)
+            with _ctrl_c() as ctrl_c:
+                yield from _share_out(context, units, workers, ctrl_c)
 
 
 # ---- worker processes ----------------------------------------------------------------------------
@@ -136,13 +113,13 @@ class _Worker:
         with contextlib.suppress(OSError):  # if it has died, ``receive`` will tell
             self.connection.send(spec)
 
-    def send(self, unit: Unit) -> None:
+    def send(self, unit: WorkUnit) -> None:
         """Let it play a unit."""
         with contextlib.suppress(OSError):
             self.connection.send(unit)
 
     def receive(self) -> MatchResult:
-        """What came of the unit; ``EOFError`` if the process has died."""
+        """The result of the unit; ``EOFError`` if the process has died."""
         try:
             answer: MatchResult | Exception = self.connection.recv()
         except OSError as error:
@@ -205,20 +182,13 @@ def _ctrl_c() -> Iterator[Connection]:
         raise KeyboardInterrupt
 
 
-def _play_in_processes(
-    spec: TournamentSpec, units: Iterable[Unit], num_workers: int
-) -> Generator[Played]:
-    with _ctrl_c() as ctrl_c:
-        yield from _share_out(spec, units, num_workers, ctrl_c)
-
-
 def _share_out(
-    spec: TournamentSpec, units: Iterable[Unit], num_workers: int, ctrl_c: Connection
+    context: WorkerContext, units: Iterable[WorkUnit], num_workers: int, ctrl_c: Connection
 ) -> Generator[Played]:
     waiting = deque(units)
-    deaths: Counter[Unit] = Counter()
+    deaths: Counter[WorkUnit] = Counter()
     workers: dict[Connection, _Worker] = {}
-    playing: dict[Connection, Unit] = {}
+    playing: dict[Connection, WorkUnit] = {}
 
     def begin(worker: _Worker) -> None:
         workers[worker.connection] = worker
@@ -228,7 +198,7 @@ def _share_out(
 
     try:
         for _ in range(min(num_workers, len(waiting))):
-            begin(_Worker(spec))
+            begin(_Worker(context.spec))
         while playing:
             ready = wait([*playing, ctrl_c])
             if ctrl_c in ready:
@@ -242,10 +212,10 @@ def _share_out(
                     deaths[unit] += 1
                     if deaths[unit] == MAX_DEATHS:
                         reason = worker.cause_of_death()
-                        raise WorkersDiedError(spec, unit, MAX_DEATHS, reason) from None
+                        raise WorkersDiedError(context, unit, MAX_DEATHS, reason) from None
                     worker.end()
                     waiting.appendleft(unit)
-                    begin(_Worker(spec))
+                    begin(_Worker(context.spec))
                 else:
                     begin(worker)  # it plays on while the result is being kept
                     yield unit, result
@@ -265,13 +235,13 @@ def serve(descriptor: int) -> None:
     connection: Connection = Connection(descriptor)
     with contextlib.suppress(EOFError, OSError):  # when whoever asked is gone, there is no more
         spec: TournamentSpec = connection.recv()
-        table: Table | None = None
+        context: WorkerContext | None = None
         while True:
-            unit: Unit = connection.recv()
+            unit: WorkUnit = connection.recv()
             answer: MatchResult | Exception
             try:
-                table = table or Table(spec)
-                answer = table.play(unit)
+                context = context or WorkerContext(spec)
+                answer = context.play(unit)
             except MasqueradeError as error:
                 answer = MasqueradeError(str(error))
             except Exception:

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from arena.playing.match import MatchResult
-from arena.running.work_units import UnitStore, make_units
-from arena.schedules.config import config_of
+from arena.running.store import UnitStore
 from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import make_units
+from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError
 
-__all__ = ["Played", "Tournament", "read_tournament"]
+__all__ = ["KeptGame", "Tournament", "read_tournament"]
+
+NO_TOURNAMENT = "give the folder of a tournament"
 
 
 @dataclass(frozen=True)
-class Played:
+class KeptGame:
     """One game of a tournament as it was noted, and the deals that were played with it."""
 
     result: MatchResult
@@ -31,12 +34,21 @@ class Tournament:
     """A tournament that has been played."""
 
     folder: Path
-    spec: TournamentSpec
-    summary: dict[str, Any]
-    """What ``Summary.to_dict`` gave, as in ``summary.json``."""
-    versions: dict[str, Any]
+    summary: Summary
 
-    def played(self, groups: list[Group], group: int, seating: int, deal: int) -> Played | None:
+    @property
+    def spec(self) -> TournamentSpec:
+        """What was played."""
+        return self.summary.spec
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What it was played with."""
+        notes = _read_json(self.folder / "tournament.json", NO_TOURNAMENT)
+        found: dict[str, str] = notes.get("versions", {})
+        return found
+
+    def find(self, groups: list[Group], group: int, seating: int, deal: int) -> KeptGame | None:
         """One game as it was played, or None if the folder no longer has it."""
         if not (self.folder / "units").is_dir():
             return None
@@ -51,7 +63,7 @@ class Tournament:
             faults = [fault for fault in result.faults if fault.game == deal]
             one = slice(row, row + 1)
             game = MatchResult(result.returns[one], result.lengths[one], faults)
-            return Played(game, unit.first_deal, result.num_games)
+            return KeptGame(game, unit.first_deal, result.num_games)
         return None
 
 
@@ -59,18 +71,16 @@ def read_tournament(folder: Path) -> Tournament:
     """Read the folder of a tournament that has come to its end."""
     if not folder.is_dir():
         raise MasqueradeError(f"{folder} is no folder: give one that a tournament has written")
-    notes = _read_json(folder / "tournament.json", "give the folder of a tournament")
-    summary = _read_json(folder / "summary.json", "finish the tournament first, with --resume")
-    missing = [
-        key for key in ("spec", "standings", "comparisons", "metagame") if key not in summary
-    ]
-    if missing:
+    _read_json(folder / "tournament.json", NO_TOURNAMENT)
+    fix = "finish the tournament first, with --resume"
+    content = _read_json(folder / "summary.json", fix)
+    try:
+        return Tournament(folder, Summary.from_dict(content))
+    except (KeyError, TypeError) as error:
         raise MasqueradeError(
-            f"{folder} was summarised by another version (without {', '.join(missing)}): "
+            f"{folder} was summarised by another version (no {error}): "
             "run its tournament again with --resume"
-        )
-    spec = TournamentSpec.parse(config_of(summary["spec"]))
-    return Tournament(folder, spec, summary, notes.get("versions", {}))
+        ) from error
 
 
 def _read_json(path: Path, fix: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Units on a Ray cluster: stateless tasks, a few more in flight than there are processors.
+"""Work units on a Ray cluster: stateless tasks, a few more in flight than there are processors.
 
 Ray's own retries are switched off: a task that is lost with its worker or its node is handed out
 again from here, where it is known how often that has happened to it. Results are fetched as soon as
@@ -18,27 +18,26 @@ import zipfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from arena.playing.match import MatchResult
 from arena.running import ray_node
-from arena.running.executors import MAX_DEATHS, Played, WorkersDiedError
+from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from arena.running.ray_node import Files, hash_files
-from arena.running.work_units import Table, Unit
 from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import WorkUnit
 from envs.core.errors import MasqueradeError
 
-__all__ = ["connected", "pack", "play_on_ray", "play_packed", "sources"]
+__all__ = ["connected", "pack", "play_on_ray", "sources"]
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[2]
 ROOMS = ("envs", "agents", "arena")
 INSTALL = "pip install -c constraints.txt -e '.[ray]'"
 
 # A machine that goes is mostly not the fault of what it played, but it must not go on for ever.
 MAX_LOST_NODES = 10
-# Tasks on the cluster for each processor it has: one is played, one waits, so that nobody does.
+# Tasks on the cluster for each processor it has: one is played, one waits.
 TASKS_PER_PROCESSOR = 2
 SECONDS_TO_ANSWER = 10.0
 # Of a cluster that is started here: results are small, and Ray wants at least 75 MB.
@@ -47,7 +46,7 @@ OBJECT_STORE_BYTES = 100 * 2**20
 
 @contextmanager
 def connected(workers: int | None, address: str | None) -> Iterator[None]:
-    """Connect for as long as it takes, unless whoever calls has already done so.
+    """Connect for as long as it takes, unless that is done already.
 
     Args:
         workers: processors of a cluster that is started here.
@@ -71,12 +70,12 @@ def connected(workers: int | None, address: str | None) -> Iterator[None]:
             "object_store_memory": OBJECT_STORE_BYTES,
         }
     try:
-        _knock(address)
+        _check_reachable(address)
         ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0].partition(". ")[0]
         raise MasqueradeError(
-            f"no way into a Ray cluster at '{address}' ({reason}): see docs/cluster.md"
+            f"cannot connect to a Ray cluster at '{address}' ({reason}): see docs/cluster.md"
         ) from error
     try:
         yield
@@ -84,23 +83,23 @@ def connected(workers: int | None, address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Raise ``OSError`` if nobody is there: Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise ``OSError`` if nothing answers there: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
 
 
 def play_on_ray(
-    spec: TournamentSpec, units: Iterable[Unit], workers: int | None = None
+    context: WorkerContext, units: Iterable[WorkUnit], workers: int | None = None
 ) -> Iterator[Played]:
     """Play units on the connected cluster and yield each as it is done."""
     import ray
 
-    submit = _submitter(spec)
+    submit = _submitter(context.spec)
     waiting = deque(units)
-    losses: Counter[Unit] = Counter()
-    playing: dict[Any, Unit] = {}
+    losses: Counter[WorkUnit] = Counter()
+    playing: dict[Any, WorkUnit] = {}
     try:
         while waiting or playing:
             num_tasks = workers or TASKS_PER_PROCESSOR * _processors()
@@ -112,12 +111,12 @@ def play_on_ray(
             try:
                 result: MatchResult = ray.get(done)
             except ray.exceptions.RayTaskError as error:
-                raise _in_our_words(error) from error
+                raise _as_our_error(error) from error
             except ray.exceptions.RayError as error:
                 losses[unit] += 1
                 if losses[unit] == (MAX_LOST_NODES if _is_about_nodes(error) else MAX_DEATHS):
                     reason = f"{type(error).__name__}: {str(error).partition('.')[0]}"
-                    raise WorkersDiedError(spec, unit, losses[unit], reason) from error
+                    raise WorkersDiedError(context, unit, losses[unit], reason) from error
                 waiting.appendleft(unit)
             else:
                 yield unit, result
@@ -134,7 +133,7 @@ def _submitter(spec: TournamentSpec) -> Any:
     task = ray.remote(num_cpus=1, max_retries=0)(ray_node.play_unit)
     files = sources(spec)
     code, package = hash_files(files), pickle.dumps(spec)
-    # In a list a reference stays one: the archive goes to nobody who does not ask for it.
+    # In a list a reference stays one: the archive is sent only where it is asked for.
     archive = [ray.put(pack(files))]
     return lambda unit: task.remote(files, code, archive, package, pickle.dumps(unit))
 
@@ -152,8 +151,8 @@ def _is_about_nodes(error: Exception) -> bool:
     return isinstance(error, (NodeDiedError, ObjectLostError))
 
 
-def _in_our_words(error: Any) -> Exception:
-    """What the code of a task has raised."""
+def _as_our_error(error: Any) -> Exception:
+    """The error that the code of a task has raised."""
     if isinstance(error.cause, MasqueradeError):
         return MasqueradeError(str(error.cause))
     if isinstance(error.cause, ModuleNotFoundError):
@@ -212,16 +211,3 @@ def pack(files: Files) -> bytes:
             for name in names:
                 archive.write(Path(folder) / name, name)
     return buffer.getvalue()
-
-
-# ---- on the node ---------------------------------------------------------------------------------
-
-
-def play_packed(package: bytes, unit: bytes) -> MatchResult:
-    """Play a unit; what it belongs to comes as bytes, by which the table of a process is kept."""
-    return _table(package).play(pickle.loads(unit))
-
-
-@lru_cache(maxsize=1)
-def _table(package: bytes) -> Table:
-    return Table(pickle.loads(package))

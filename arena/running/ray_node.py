@@ -33,10 +33,11 @@ def play_unit(files: Files, code: str, archive: list[Any], package: bytes, unit:
         package: the specification, pickled.
         unit: what to play, pickled.
     """
-    if "arena.running.on_ray" not in sys.modules:
+    if "arena.running.context" not in sys.modules:
         has_files = hash_files(files) == code
         sys.path[:0] = list(files) if has_files else [unpack(_fetch(*archive), code)]
-    from arena.running.on_ray import play_packed
+    # Imported when needed: the sources may have come just now.
+    from arena.running.context import play_packed
 
     return play_packed(package, unit)
 

@@ -36,7 +36,8 @@ def with_games(spec: TournamentSpec, games: int) -> TournamentSpec:
     >>> with_games(TournamentSpec("kuhn_v0", agents), 101).deals  # each deal in both seatings
     51
     """
-    seatings = len(spec.groups(spec.build_game())[0].seatings)
+    groups = spec.groups(spec.build_game())
+    seatings = max(len(group.seatings) for group in groups)
     return replace(spec, deals=-(-games // seatings))
 
 

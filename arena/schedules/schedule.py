@@ -1,134 +1,234 @@
-"""Who sits where: every deal is played in every seating of a group, so that luck and seat cancel.
+"""Who sits where: every deal is played in every seating of a group, so that chance and seat cancel.
 
 A group is a set of agents that are compared with each other and the seatings in which they play the
-same deals. With two seats a group is a pair in both orders. With more there are two designs:
+same deals. With two places a group is a pair in both orders. With more there are three schedules:
 
-* ``distinct``: as many different agents as seats, in all orders of seats (or, with five and more
-  seats, in rotations that put everybody everywhere and behind everybody equally often);
-* ``duels``: two agents share all seats, once with one of the first among the second and once the
-  other way round, the odd one out in every seat.
+* ``distinct``: as many different agents as places, every set of them, in all orders (or, from five
+  places on, in rotations that put everybody everywhere and behind everybody equally often);
+* ``balanced``: the same for a sample of these sets in which all agents play equally often and meet
+  each other equally often, as far as the numbers divide;
+* ``duels``: two agents share the table, once with one of the first among the second and once the
+  other way round, the odd one out in every place.
 
-In a game of teams one agent plays all seats of a team. What is dealt out is then not seats but
-**sides**: a side is a team, or a seat that plays for itself.
+What is dealt out are **places**. Where all sides are alike (``envs.core.sides``), each is a place:
+a seat, or a team that one agent plays. Where they are not, one agent takes all sides of the same
+roles: a fugitive is one place, its pursuers are another. Agents sit only where they can play, so
+agents for one role meet those for the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations
+from math import comb, gcd
 
 from envs.core.errors import OptionError
+from envs.core.facts import Facts
+from envs.core.sides import is_symmetric, side_roles, sides_of
 
-__all__ = ["DESIGNS", "Group", "Sides", "make_groups", "make_sides"]
+__all__ = ["SCHEDULES", "Group", "Places", "balanced_tables", "make_groups", "places_of"]
 
-DESIGNS = ("auto", "distinct", "duels")
+SCHEDULES = ("auto", "distinct", "balanced", "duels")
 
-Sides = tuple[tuple[int, ...], ...]
-"""The seats of each side."""
+Places = tuple[tuple[int, ...], ...]
+"""The seats of each place; one agent takes them all."""
+Row = tuple[int, ...]
 
-# With more seats than this all orders are too many.
-MAX_SEATS_FOR_ALL_ORDERS = 4
+# With more places than this all orders are too many.
+MAX_PLACES_FOR_ALL_ORDERS = 4
+# Seatings of a whole tournament up to which, with three places and more, everybody meets everybody.
+MAX_SEATINGS = 2000
+# How often two agents meet in a sample of tables, unless the number of tables is given.
+MEETINGS = 2
+MAX_SWAPS = 200_000
+HEAT = 0.5
 
 
 @dataclass(frozen=True)
 class Group:
     """Agents that are compared, by their place in the list of agents, and how they are seated."""
 
-    agents: tuple[int, ...]
-    seatings: tuple[tuple[int, ...], ...]
+    agents: Row
+    seatings: tuple[Row, ...]
     """For each seating the agent in each seat."""
 
 
-def make_sides(num_seats: int, teams: Sequence[Sequence[int]] = ()) -> Sides:
-    """Who plays together: the teams, or every seat for itself.
+@lru_cache(maxsize=256)
+def places_of(facts: Facts) -> Places:
+    """What is dealt out to agents.
 
-    >>> make_sides(2), make_sides(4, [[0], [1, 2, 3]])
-    (((0,), (1,)), ((0,), (1, 2, 3)))
+    >>> from envs import make_game
+    >>> places_of(make_game("kuhn_v0", num_players=3).facts)
+    ((0,), (1,), (2,))
     """
-    if not teams:
-        return tuple((seat,) for seat in range(num_seats))
-    sides = tuple(tuple(team) for team in teams)
-    if sorted(seat for side in sides for seat in side) != list(range(num_seats)):
-        raise OptionError(
-            f"teams must hold each of the seats 0 to {num_seats - 1} once, "
-            f"such as [[0], {list(range(1, num_seats))}], not {[list(side) for side in sides]}"
-        )
-    if len(sides) < 2 or not all(sides):
-        raise OptionError(f"teams must be two or more with a seat each, not {len(sides)}")
-    return sides
+    sides = sides_of(facts)
+    if is_symmetric(facts):
+        return sides
+    places: dict[tuple[str, ...], list[int]] = {}
+    for side, roles in zip(sides, side_roles(facts), strict=True):
+        places.setdefault(roles, []).extend(side)
+    return tuple(tuple(sorted(seats)) for seats in places.values())
 
 
 def make_groups(
-    num_agents: int,
-    num_seats: int,
-    design: str = "auto",
-    teams: Sequence[Sequence[int]] = (),
+    agents: Sequence[Collection[str]],
+    facts: Facts,
+    schedule: str = "auto",
+    num_tables: int | None = None,
+    seed: int = 0,
 ) -> list[Group]:
-    """All groups of a round robin.
+    """All groups of a tournament.
 
-    >>> for group in make_groups(3, 2):
+    >>> from envs import make_game
+    >>> for group in make_groups([(), (), ()], make_game("kuhn_v0").facts):
     ...     print(group.agents, group.seatings)
     (0, 1) ((0, 1), (1, 0))
     (0, 2) ((0, 2), (2, 0))
     (1, 2) ((1, 2), (2, 1))
-    >>> make_groups(2, 3, teams=[[0], [1, 2]])[0].seatings
-    ((0, 1, 1), (1, 0, 0))
 
     Args:
-        num_agents: how many agents take part.
-        num_seats: how many seats the game has.
-        design: one of ``DESIGNS``; "auto" is distinct if there are agents enough, else duels.
-        teams: the seats of each team, which one agent plays; empty: every seat for itself.
+        agents: for each agent the roles it can play; empty: all of them.
+        facts: of the game.
+        schedule: one of ``SCHEDULES``; "auto" is duels if there are fewer agents than places, else
+            distinct if that is not too much, else balanced.
+        num_tables: sets of agents in a balanced schedule; by default so many that two agents meet
+            twice.
+        seed: of the sample.
     """
-    if design not in DESIGNS:
-        raise OptionError(f"design must be one of {', '.join(DESIGNS)}, not {design!r}")
-    if num_agents < 2:
-        raise OptionError(f"a tournament needs at least 2 agents, not {num_agents}")
-    sides = make_sides(num_seats, teams)
-    num_sides = len(sides)
-    if design == "auto":
-        design = "distinct" if num_agents >= num_sides else "duels"
-    if design == "distinct":
-        if num_agents < num_sides:
-            raise OptionError(
-                f"design 'distinct' needs at least {num_sides} agents for {num_sides} "
-                f"{'teams' if teams else 'seats'}, not {num_agents}: add agents or choose 'duels'"
-            )
-        return [
-            Group(agents, _in_seats(_all_seatings(agents), sides))
-            for agents in combinations(range(num_agents), num_sides)
-        ]
-    return [
-        Group(pair, _in_seats(_duel_seatings(*pair, num_sides), sides))
-        for pair in combinations(range(num_agents), 2)
-    ]
+    if schedule not in SCHEDULES:
+        raise OptionError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
+    if len(agents) < 2:
+        raise OptionError(f"a tournament needs at least 2 agents, not {len(agents)}")
+    places = places_of(facts)
+    n, size = len(agents), len(places)
+    if schedule in ("distinct", "balanced") and n < size:
+        kind = "seats" if size == facts.num_players else "sides"
+        raise OptionError(
+            f"schedule '{schedule}' needs at least {size} agents for {size} {kind}, not {n}: "
+            "add agents or choose 'duels'"
+        )
+    if schedule == "auto":
+        is_small = size == 2 or comb(n, size) * len(_orders(tuple(range(size)))) <= MAX_SEATINGS
+        schedule = "duels" if n < size else "distinct" if is_small else "balanced"
+    rows: list[tuple[Row, list[Row]]]
+    if schedule == "duels":
+        rows = [(pair, _duel_rows(*pair, size)) for pair in combinations(range(n), 2)]
+    elif schedule == "distinct":
+        rows = [(table, _orders(table)) for table in combinations(range(n), size)]
+    else:
+        tables = balanced_tables(n, size, num_tables or _default_tables(n, size), seed)
+        rows = [(table, _orders(table)) for table in tables]
+    needed = [{facts.seats[seat].role for seat in place} for place in places]
+    can_sit = [[not roles or place <= set(roles) for place in needed] for roles in agents]
+    groups = []
+    for members, seatings in rows:
+        allowed = [row for row in seatings if all(can_sit[agent][i] for i, agent in enumerate(row))]
+        if allowed:
+            groups.append(Group(members, tuple(_in_seats(row, places) for row in allowed)))
+    return groups
 
 
-def _in_seats(seatings: tuple[tuple[int, ...], ...], sides: Sides) -> tuple[tuple[int, ...], ...]:
-    """From the agent of each side to the agent in each seat."""
-    side_of = {seat: number for number, side in enumerate(sides) for seat in side}
-    return tuple(tuple(row[side_of[seat]] for seat in range(len(side_of))) for row in seatings)
+def _in_seats(row: Row, places: Places) -> Row:
+    """From the agent of each place to the agent in each seat."""
+    agent_of = {seat: agent for agent, place in zip(row, places, strict=True) for seat in place}
+    return tuple(agent_of[seat] for seat in range(len(agent_of)))
 
 
-def _all_seatings(agents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def _orders(agents: Row) -> list[Row]:
     n = len(agents)
-    if n <= MAX_SEATS_FOR_ALL_ORDERS:
-        return tuple(permutations(agents))
+    if n <= MAX_PLACES_FOR_ALL_ORDERS:
+        return list(permutations(agents))
     # Williams' row-complete Latin square: everybody sits in every seat, and behind everybody. With
     # an odd number of seats it takes the mirrored square too.
     first = [n - (step + 1) // 2 if step % 2 else step // 2 for step in range(n)]
     rows = [first] if n % 2 == 0 else [first, first[::-1]]
-    return tuple(
+    return [
         tuple(agents[(place + shift) % n] for place in row) for row in rows for shift in range(n)
-    )
+    ]
 
 
-def _duel_seatings(a: int, b: int, num_seats: int) -> tuple[tuple[int, ...], ...]:
-    seatings = []
+def _duel_rows(a: int, b: int, num_places: int) -> list[Row]:
+    rows = []
     for odd, rest in ((a, b), (b, a)):
-        for seat in range(num_seats):
-            seating = [rest] * num_seats
-            seating[seat] = odd
-            seatings.append(tuple(seating))
-    return tuple(dict.fromkeys(seatings))
+        for place in range(num_places):
+            row = [rest] * num_places
+            row[place] = odd
+            rows.append(tuple(row))
+    return list(dict.fromkeys(rows))
+
+
+# ---- a balanced sample of tables -----------------------------------------------------------------
+
+
+def _default_tables(num_agents: int, size: int) -> int:
+    """So many that everybody plays equally often and two agents meet ``MEETINGS`` times or more."""
+    wanted = -(-MEETINGS * num_agents * (num_agents - 1) // (size * (size - 1)))
+    step = num_agents // gcd(num_agents, size)
+    return -(-wanted // step) * step
+
+
+@lru_cache(maxsize=32)
+def balanced_tables(num_agents: int, size: int, num_tables: int, seed: int = 0) -> tuple[Row, ...]:
+    """A sample of tables: agents play equally often, give or take one, and meet equally often.
+
+    Tables are filled one by one with whoever has played least and met the others least. Then agents
+    of two tables are exchanged as long as that evens out who meets whom.
+
+    >>> balanced_tables(6, 3, 4)
+    ((1, 2, 3), (0, 3, 5), (1, 4, 5), (0, 2, 4))
+    """
+    rng = random.Random(seed)  # noqa: S311, a schedule is no secret
+    met = [[0] * num_agents for _ in range(num_agents)]
+    played = [0] * num_agents
+    tables: list[list[int]] = []
+    for _ in range(num_tables):
+        table: list[int] = []
+        for _ in range(size):
+            free = [agent for agent in range(num_agents) if agent not in table]
+            cost = {a: (played[a], sum(met[a][b] for b in table), rng.random()) for a in free}
+            chosen = min(free, key=cost.__getitem__)
+            for other in table:
+                met[chosen][other] += 1
+                met[other][chosen] += 1
+            table.append(chosen)
+            played[chosen] += 1
+        tables.append(table)
+    _even_out(tables, met, rng)
+    return tuple(tuple(sorted(table)) for table in tables)
+
+
+def _even_out(tables: list[list[int]], met: list[list[int]], rng: random.Random) -> None:
+    """Exchange agents of two tables so that the squares of the numbers of meetings fall.
+
+    By simulated annealing: a small rise is allowed at first, and ever less likely.
+    """
+    num_agents, size = len(met), len(tables[0])
+    num_pairs = num_agents * (num_agents - 1) // 2
+    each, more = divmod(len(tables) * size * (size - 1) // 2, num_pairs)
+    best = num_pairs * each**2 + more * (2 * each + 1)
+    total = sum(count**2 for i, row in enumerate(met) for count in row[:i])
+    for step in range(MAX_SWAPS):
+        if total == best or len(tables) < 2:
+            return
+        first, second = rng.sample(tables, 2)
+        i, j = rng.randrange(size), rng.randrange(size)
+        a, b = first[i], second[j]
+        if a in second or b in first:
+            continue
+        left = [other for other in first if other != a and other not in second]
+        right = [other for other in second if other != b and other not in first]
+        rise = 2 * (len(left) + len(right))
+        rise += 2 * sum(met[b][other] - met[a][other] for other in left)
+        rise += 2 * sum(met[a][other] - met[b][other] for other in right)
+        if rise > HEAT * (1 - step / MAX_SWAPS) * rng.expovariate(1.0):
+            continue
+        total += rise
+        first[i], second[j] = b, a
+        for others, gone, come in ((left, a, b), (right, b, a)):
+            for other in others:
+                for who, change in ((gone, -1), (come, 1)):
+                    met[who][other] += change
+                    met[other][who] += change

@@ -1,22 +1,45 @@
-"""What is to be played: a game, agents by name, deals, seed and design; from YAML or by hand."""
+"""What is to be played: a game, agents by name, deals, seed and schedule; from YAML or by hand."""
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
+from agents import agent_class
+from agents.base import Agent
+from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
-from arena.schedules.schedule import Group, Sides, make_groups, make_sides
+from arena.schedules.schedule import Group, make_groups
 from envs import make_game
 from envs.core.errors import OptionError, nearest
+from envs.core.facts import Unit
 from envs.core.game import Game
+from envs.core.sides import roles_of
 
-__all__ = ["LUCK", "AgentSpec", "TournamentSpec"]
+__all__ = ["VARIANCE_REDUCTION", "AgentSpec", "TournamentSpec"]
 
-LUCK = ("none", "chance", "full")
-"""What can be corrected: nothing, chance, or chance and the decisions of known policies."""
+VARIANCE_REDUCTION = ("none", "chance", "full")
+"""What is taken out of returns: nothing, chance, or chance and the decisions of known policies."""
 MIN_PILOT = 100
+DEFAULT_SEED = 0
+SEED_BITS = 63
+
+KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
+KEYS += ("unit", "variance_reduction", "pilot")
+LIMITS = ("time_per_move", "device")
+# Keys of older files, and what to do instead.
+OLD_KEYS = {
+    "teams": "the game says which seats are a team",
+    "roles": "the game says what its seats are called",
+    "big_blind": "the game says in which unit results are read, or set unit: {name: bb/100, "
+    "scale: 100 / big blind}",
+    "design": "it is called 'schedule' now",
+    "luck": "it is called 'variance_reduction' now",
+}
 
 
 @dataclass(frozen=True)
@@ -28,19 +51,18 @@ class TournamentSpec:
     options: dict[str, Any] = field(default_factory=dict)
     deals: int = 1000
     """Deals of every group; each is played in every seating."""
-    seed: int = 0
-    design: str = "auto"
+    seed: int | None = None
+    """Root of all chance; see ``with_seed`` for what None means."""
+    schedule: str = "auto"
+    tables: int | None = None
+    """Sets of agents that play together in a balanced schedule; None: enough of them."""
     confidence: float = 0.95
-    big_blind: float | None = None
-    """Chips of a big blind, or the ante of a game without blinds: asks for returns in bb/100."""
-    teams: tuple[tuple[int, ...], ...] = ()
-    """The seats of each team, all of them played by one agent; empty: every seat for itself."""
-    roles: tuple[str, ...] = ()
-    """What to call each team, or each seat when there are none; empty: "seat 0" and so on."""
-    luck: str = "none"
-    """What is taken out of the returns, one of ``LUCK``."""
+    unit: Unit | None = None
+    """In which results are read; None: the unit of the game."""
+    variance_reduction: str = "none"
+    """What is taken out of the returns, one of ``VARIANCE_REDUCTION``."""
     pilot: int = 4000
-    """Games of every group from which luck correction learns, before those that count."""
+    """Games of every group from which variance reduction learns, before those that count."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played before anything is."""
@@ -52,38 +74,40 @@ class TournamentSpec:
             raise OptionError(f"deals must be at least 1, not {self.deals}")
         if not 0.5 <= self.confidence < 1.0:
             raise OptionError(f"confidence must be from 0.5 to below 1, not {self.confidence}")
-        if self.big_blind is not None and not (_is_number(self.big_blind) and self.big_blind > 0):
-            raise OptionError(f"big_blind must be a number above 0, not {self.big_blind}")
-        if self.luck not in LUCK:
-            raise OptionError(f"luck must be one of {', '.join(LUCK)}, not {self.luck!r}")
-        if self.luck != "none" and self.has_learners:
-            raise OptionError("luck correction needs agents that do not learn: set luck to none")
+        if self.tables is not None and not (isinstance(self.tables, int) and self.tables > 0):
+            raise OptionError(f"tables must be a number above 0, not {self.tables!r}")
+        if self.variance_reduction not in VARIANCE_REDUCTION:
+            raise OptionError(
+                f"variance_reduction must be one of {', '.join(VARIANCE_REDUCTION)}, "
+                f"not {self.variance_reduction!r}"
+            )
+        if self.variance_reduction != "none" and self.has_learners:
+            raise OptionError(
+                "variance reduction needs agents that do not learn: set variance_reduction to none"
+            )
         if not isinstance(self.pilot, int) or self.pilot < MIN_PILOT:
             raise OptionError(f"pilot must be at least {MIN_PILOT} games, not {self.pilot}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> TournamentSpec:
         """Read the mapping of a YAML file."""
-        known: tuple[str, ...] = ("game", "agents", "deals", "seed", "design", "confidence")
-        known += ("big_blind", "teams", "roles", "luck", "pilot")
-        limits = ("time_per_move", "device")
         for key in values:
-            if key not in known + limits:
-                raise OptionError(f"unknown key '{key}': {nearest(key, known + limits)}")
+            if key in OLD_KEYS:
+                raise OptionError(f"remove the key '{key}': {OLD_KEYS[key]}")
+            if key not in KEYS + LIMITS:
+                raise OptionError(f"unknown key '{key}': {nearest(key, KEYS + LIMITS)}")
         game = values.get("game")
         if not isinstance(game, Mapping) or "id" not in game:
             raise OptionError("game must be a mapping with an id, such as {id: kuhn_v0}")
         agents = values.get("agents")
         if not isinstance(agents, Sequence) or isinstance(agents, str):
             raise OptionError("agents must be a list, such as [random, kuhn_rule]")
-        rest = {key: values[key] for key in known[2:] if key in values}
+        rest = {key: values[key] for key in KEYS[2:] if key in values}
+        if rest.get("unit") is not None:
+            rest["unit"] = _parse_unit(rest["unit"])
         players = tuple(AgentSpec.parse(agent) for agent in agents)
-        if "teams" in rest:
-            rest["teams"] = _parse_teams(rest["teams"])
-        if "roles" in rest:
-            rest["roles"] = _parse_roles(rest["roles"])
         spec = cls(game["id"], players, dict(game.get("params") or {}), **rest)
-        return spec.within(**{key: values[key] for key in limits if key in values})
+        return spec.within(**{key: values[key] for key in LIMITS if key in values})
 
     def within(
         self, time_per_move: float | None = None, device: str | None = None
@@ -92,51 +116,87 @@ class TournamentSpec:
         agents = tuple(agent.within(time_per_move, device) for agent in self.agents)
         return replace(self, agents=agents)
 
+    def with_seed(self) -> TournamentSpec:
+        """The same tournament with a seed, if it has none.
+
+        It is 0, or drawn from the system's entropy where somebody from outside plays: a program
+        that knows the seed, or can guess it, knows the cards.
+        """
+        if self.seed is not None:
+            return self
+        seed = secrets.randbits(SEED_BITS) if self.has_outsiders else DEFAULT_SEED
+        return replace(self, seed=seed)
+
+    @property
+    def root_seed(self) -> int:
+        """The seed, which must have been chosen."""
+        assert self.seed is not None, "with_seed chooses one"
+        return self.seed
+
     @property
     def has_learners(self) -> bool:
         """Whether anybody learns: then the order of games matters."""
         return any(agent.learning for agent in self.agents)
 
-    def build_game(self) -> Game:
-        """Make the game."""
-        return make_game(self.game_id, **self.options)
-
-    def groups(self, game: Game) -> list[Group]:
-        """Who is compared with whom, and in which seats."""
-        return make_groups(len(self.agents), game.facts.num_players, self.design, self.teams)
-
-    def sides(self, game: Game) -> Sides:
-        """The seats of each side: of each team, or every seat for itself."""
-        return make_sides(game.facts.num_players, self.teams)
-
-    def role_names(self, game: Game) -> tuple[str, ...]:
-        """What to call each side."""
-        sides = self.sides(game)
-        if self.roles and len(self.roles) != len(sides):
-            raise OptionError(f"roles must be {len(sides)} names, one a side, not {self.roles}")
-        return self.roles or tuple(
-            f"{'seats' if len(side) > 1 else 'seat'} {'+'.join(map(str, side))}" for side in sides
+    @property
+    def has_outsiders(self) -> bool:
+        """Whether anybody plays in a process of its own or with code that is not ours."""
+        return any(
+            ":" in agent.id
+            or agent.time_per_move is not None
+            or issubclass(agent_class(agent.id), OutsideAgent)
+            for agent in self.agents
         )
+
+    def build_game(self) -> Game:
+        """The game, made once for equal options."""
+        return _build_game(self.game_id, json.dumps(self.options))
+
+    def read_in(self, game: Game) -> Unit:
+        """The unit in which results are read."""
+        return self.unit or game.facts.unit
+
+    def groups(self, game: Game, agents: Sequence[Agent] = ()) -> list[Group]:
+        """Who is compared with whom, and in which seats.
+
+        Args:
+            game: the game.
+            agents: the agents, once they are made; until then their classes say what they play.
+        """
+        known = roles_of(game.facts)
+        plays = [agent_class(agent.id).roles for agent in self.agents]
+        for i, agent in enumerate(agents):
+            plays[i] = agent.roles or plays[i]  # in a process of its own it has those of its class
+        # A role that the game does not have says nothing about the roles that it has.
+        plays = [tuple(role for role in roles if role in known) for roles in plays]
+        groups = make_groups(plays, game.facts, self.schedule, self.tables, self.seed or 0)
+        seated = {agent for group in groups for agent in group.agents}
+        idle = [agent.name for i, agent in enumerate(self.agents) if i not in seated]
+        if idle:
+            raise OptionError(
+                f"there are no opponents for {', '.join(idle)}: add agents for the other roles of "
+                f"{game.id} ({', '.join(known)})"
+            )
+        return groups
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
         return {**asdict(self), "agents": [agent.to_dict() for agent in self.agents]}
 
 
-def _parse_teams(value: Any) -> tuple[tuple[int, ...], ...]:
+@lru_cache(maxsize=8)
+def _build_game(game_id: str, options: str) -> Game:
+    return make_game(game_id, **json.loads(options))
+
+
+def _parse_unit(value: Any) -> Unit:
+    """Read ``{name: bb/100, scale: 50}``."""
     try:
-        return tuple(tuple(int(seat) for seat in team) for team in value)
-    except (TypeError, ValueError) as error:
+        unit = Unit(str(value["name"]), float(value.get("scale", 1.0)))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise OptionError(
-            f"teams must be lists of seats, such as [[0], [1, 2, 3]], not {value!r}"
+            f"unit must be a name and a scale, such as {{name: bb/100, scale: 50}}, not {value!r}"
         ) from error
-
-
-def _parse_roles(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise OptionError(f"roles must be a list of names, such as [hider, seekers], not {value!r}")
-    return tuple(str(role) for role in value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if not unit.scale > 0:
+        raise OptionError(f"the scale of a unit must be above 0, not {unit.scale}")
+    return unit

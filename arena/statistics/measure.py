@@ -1,33 +1,29 @@
 """From the games of a tournament to its summary.
 
-Games of one deal share its luck, so every interval is taken over deals: all seatings of a deal, in
-all groups, count as one observation.
+Games of one deal share its chance events, so every interval is taken over deals: all seatings of a
+deal, in all groups, count as one observation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.playing.match import MatchResult
-from arena.running.work_units import Unit
 from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
-from arena.statistics.intervals import (
-    Interval,
-    mean_interval,
-    paired_bootstrap,
-    paired_gain,
-    wilson,
-)
+from arena.schedules.work_units import WorkUnit
+from arena.statistics.distance import Distance
+from arena.statistics.intervals import paired_bootstrap, paired_gain
 from arena.statistics.lengths import bin_edges, measure_lengths
 from arena.statistics.metagame import alpha_rank, cycles, nash_average
 from arena.statistics.ratings import Ratings, bradley_terry, plackett_luce
-from arena.statistics.results import Outcomes
+from arena.statistics.results import Results
 from arena.statistics.summary import (
+    AgentInfo,
     Comparison,
     Cycle,
     GroupResult,
@@ -38,27 +34,28 @@ from arena.statistics.summary import (
     Standing,
     Stopping,
     Summary,
-    Traits,
 )
 from envs.core.errors import MasqueradeError
+from envs.core.facts import Facts
 from envs.core.game import Game
+from envs.core.sides import is_symmetric, is_two_sided, side_roles, sides_of
+from envs.core.statistics import Interval, mean_interval, wilson
 
-if TYPE_CHECKING:
-    from arena.statistics.exploitability import Distance
-
-__all__ = ["faults_by_agent", "summarise"]
+__all__ = ["faults_by_agent", "side_names", "summarise"]
 
 Floats = npt.NDArray[np.float64]
+Played = Sequence[tuple[WorkUnit, MatchResult]]
 
 
 def summarise(
     spec: TournamentSpec,
     game: Game,
     groups: list[Group],
-    results: Sequence[tuple[Unit, MatchResult]],
-    traits: Sequence[Traits],
+    played: Played,
+    infos: Sequence[AgentInfo],
     stopping: Stopping | None = None,
     distances: Sequence[Distance] = (),
+    lead_interval: Callable[[Floats], Interval] | None = None,
 ) -> Summary:
     """Put the results of all units together.
 
@@ -66,36 +63,39 @@ def summarise(
         spec: what was played; its ``deals`` first deals are counted.
         game: the game.
         groups: who played with whom.
-        results: every unit with its result.
-        traits: what each agent says about itself.
+        played: every unit with its result.
+        infos: what each agent says about itself.
         stopping: how play was ended, if not by the number of deals.
-        distances: how far each agent is from an equilibrium, if somebody has looked.
+        distances: how far each agent is from an equilibrium, if that was measured.
+        lead_interval: the interval of a lead; Student's by default.
     """
-    outcomes = Outcomes.collect(groups, spec.sides(game), spec.deals, results)
-    names = [agent.name for agent in spec.agents]
-    roles = spec.role_names(game)
-    comparisons = [_compare(spec, outcomes, a, b) for a, b in outcomes.pairs]
-    metagame = _metagame(spec, outcomes)
-    faults = faults_by_agent(groups, results, spec.deals)
-    standings = _standings(spec, outcomes, metagame, faults, traits, distances)
-    lines = [
-        f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'} by {reason}"
-        for agent, reasons in sorted(faults.items())
-        for reason, count in sorted(reasons.items())
-    ]
-    every_length = np.concatenate([lengths.ravel() for lengths in outcomes.lengths])
+    measured = _Measured(
+        spec, game, Results.collect(groups, game.facts, spec.deals, played), lead_interval
+    )
+    results, names = measured.results, measured.names
+    faults = faults_by_agent(groups, played, spec.deals)
+    every_length = np.concatenate([lengths.ravel() for lengths in results.lengths])
     edges = bin_edges(every_length)
     return Summary(
         spec,
-        standings,
-        comparisons,
-        float(every_length.mean()),
-        lines,
-        names[_anchor(spec)],
-        roles,
-        [_seat(spec, outcomes, role, name) for role, name in enumerate(roles)],
-        _by_role(spec, outcomes, roles),
-        _singles(spec, outcomes),
+        spec.read_in(game),
+        game.facts.objective,
+        measured.standings(faults, infos, distances),
+        [measured.compare(a, b) for a, b in results.pairs],
+        [
+            f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'} by {reason}"
+            for agent, reasons in sorted(faults.items())
+            for reason, count in sorted(reasons.items())
+        ],
+        names[measured.anchor],
+        measured.roles,
+        is_two_sided(game.facts),
+        [
+            SeatResult(role, *measured.return_and_wins(results.of_side(side)))
+            for side, role in enumerate(measured.roles)
+        ],
+        measured.by_role(),
+        measured.singles(),
         [
             GroupResult(
                 tuple(names[agent] for agent in group.agents),
@@ -103,103 +103,37 @@ def summarise(
                 lengths.size,
                 measure_lengths(lengths, edges),
             )
-            for group, lengths in zip(groups, outcomes.lengths, strict=True)
+            for group, lengths in zip(groups, results.lengths, strict=True)
         ],
         measure_lengths(every_length, edges),
-        metagame,
+        measured.metagame() if results.pairs else None,
         stopping,
     )
 
 
-# ---- agents --------------------------------------------------------------------------------------
+def side_names(facts: Facts) -> tuple[str, ...]:
+    """What to call each side: by its role where sides differ, else by its seats.
 
-
-def _standings(
-    spec: TournamentSpec,
-    outcomes: Outcomes,
-    metagame: Metagame,
-    faults: dict[int, dict[str, int]],
-    traits: Sequence[Traits],
-    distances: Sequence[Distance],
-) -> list[Standing]:
-    elo = _bradley_terry(spec, outcomes)
-    places = _plackett_luce(spec, outcomes) if outcomes.num_sides > 2 else None
-    standings = []
-    for agent, trait in enumerate(traits):
-        weights = outcomes.of_agent(agent)
-        mean_return = mean_interval(outcomes.ask(outcomes.corrected, weights), spec.confidence)
-        wins = outcomes.ask(outcomes.wins, weights)
-        num_seats = sum(int((seated == agent).sum()) for seated in outcomes.seated)
-        standings.append(
-            Standing(
-                spec.agents[agent].name,
-                spec.agents[agent].id,
-                elo.interval(agent, spec.confidence),
-                places.interval(agent, spec.confidence) if places else None,
-                mean_return,
-                _in_blinds(spec, mean_return),
-                _bootstrapped(spec, wins),
-                wilson(wins.sum(), len(wins), spec.confidence),
-                mean_interval(outcomes.ask(outcomes.places, weights), spec.confidence),
-                metagame.nash[agent],
-                metagame.nash_skill[agent],
-                metagame.alpha_rank[agent],
-                num_seats * spec.deals,
-                sum(faults.get(agent, {}).values()),
-                bool(elo.is_firm[agent]),
-                trait.is_learning,
-                trait.is_reproducible,
-                *_distance(distances, agent),
-            )
+    >>> from envs import make_game
+    >>> side_names(make_game("kuhn_v0").facts)
+    ('seat 0', 'seat 1')
+    """
+    if is_symmetric(facts):
+        return tuple(
+            f"{'seats' if len(side) > 1 else 'seat'} {'+'.join(map(str, side))}"
+            for side in sides_of(facts)
         )
-    return sorted(standings, key=lambda standing: -standing.mean_return.mean)
-
-
-def _distance(distances: Sequence[Distance], agent: int) -> tuple[float | None, float | None, str]:
-    if not distances:
-        return None, None, "nobody has looked"
-    found = distances[agent]
-    return found.nash_conv, found.exploitability, found.how
-
-
-def _anchor(spec: TournamentSpec) -> int:
-    ids = [agent.id for agent in spec.agents]
-    return ids.index("random") if "random" in ids else 0
-
-
-def _bradley_terry(spec: TournamentSpec, outcomes: Outcomes) -> Ratings:
-    """Ratings from who did better, with the covariance of scores measured over deals."""
-    num_agents, deals = len(spec.agents), outcomes.num_deals
-    wins, totals = np.zeros((num_agents, num_agents)), np.zeros((deals, num_agents))
-    for a, b in outcomes.pairs:
-        scores = outcomes.scores(a, b)
-        wins[a, b], wins[b, a] = scores.sum(), scores.size - scores.sum()
-        totals[:, a] += scores.sum(axis=1)
-        totals[:, b] += scores.shape[1] - scores.sum(axis=1)
-    covariance = np.cov(totals, rowvar=False) * deals if deals > 1 else None
-    names = [agent.name for agent in spec.agents]
-    return bradley_terry(wins, _anchor(spec), score_covariance=covariance, names=names)
-
-
-def _plackett_luce(spec: TournamentSpec, outcomes: Outcomes) -> Ratings:
-    players, places, deals = outcomes.rankings()
-    return plackett_luce(
-        players,
-        places,
-        _anchor(spec),
-        names=[agent.name for agent in spec.agents],
-        blocks=deals,
-        # Where all losers get the same, they are not equally good: nobody ranked them.
-        is_last_unranked=outcomes.has_only_winners,
+    names = [" and ".join(dict.fromkeys(roles)) for roles in side_roles(facts)]
+    return tuple(
+        f"{name} {1 + names[:i].count(name)}" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
     )
 
 
-def faults_by_agent(
-    groups: list[Group], results: Sequence[tuple[Unit, MatchResult]], deals: int
-) -> dict[int, dict[str, int]]:
+def faults_by_agent(groups: list[Group], played: Played, deals: int) -> dict[int, dict[str, int]]:
     """For each agent how often it failed, by reason."""
     faults: dict[int, dict[str, int]] = {}
-    for unit, result in results:
+    for unit, result in played:
         seating = groups[unit.group].seatings[unit.seating]
         for fault in result.faults:
             if fault.game < min(deals, unit.first_deal + unit.num_deals):
@@ -208,133 +142,215 @@ def faults_by_agent(
     return faults
 
 
-# ---- pairs and roles -----------------------------------------------------------------------------
+class _Measured:
+    """The parts of a summary."""
 
+    def __init__(
+        self,
+        spec: TournamentSpec,
+        game: Game,
+        results: Results,
+        lead_interval: Callable[[Floats], Interval] | None,
+    ) -> None:
+        self.spec, self.results = spec, results
+        self.names = [agent.name for agent in spec.agents]
+        self.roles = side_names(game.facts)
+        self.is_symmetric = is_symmetric(game.facts)
+        self.objective = game.facts.objective
+        self.counts_wins = self.objective != "return"
+        self.mean = partial(mean_interval, confidence=spec.confidence)
+        self.lead_interval = lead_interval or self.mean
+        self.rated = sorted({agent for pair in results.pairs for agent in pair})
+        """Those that can be compared; all of them unless somebody plays one role only."""
+        ids = [agent.id for agent in spec.agents]
+        self.anchor = next((a for a in self.rated if ids[a] == "random"), (self.rated or [0])[0])
 
-def _compare(spec: TournamentSpec, outcomes: Outcomes, a: int, b: int) -> Comparison:
-    leads, scores = outcomes.leads(a, b), outcomes.scores(a, b)
-    lead = mean_interval(leads, spec.confidence)
-    return Comparison(
-        spec.agents[a].name,
-        spec.agents[b].name,
-        leads.size,
-        lead,
-        _in_blinds(spec, lead),
-        wilson(scores.mean() * len(scores), len(scores), spec.confidence),
-        _bootstrapped(spec, scores.mean(axis=1).round(12)),
-        paired_gain(leads) if len(leads) > 1 else 1.0,
-        _luck_gain(outcomes, a, b) if spec.luck != "none" else None,
-    )
+    # ---- agents ----------------------------------------------------------------------------------
 
-
-def _luck_gain(outcomes: Outcomes, a: int, b: int) -> float:
-    """How many times fewer games the corrected lead needs: the ratio of variances over deals."""
-    if outcomes.num_deals < 2:
-        return 1.0
-    raw = float(outcomes.leads(a, b, is_raw=True).mean(axis=1).var())
-    left = float(outcomes.leads(a, b).mean(axis=1).var())
-    if raw == 0:
-        return 1.0
-    return raw / left if left > 1e-15 * raw else np.inf
-
-
-def _by_role(spec: TournamentSpec, outcomes: Outcomes, roles: Sequence[str]) -> list[RoleResult]:
-    results = []
-    met = {*outcomes.pairs, *((b, a) for a, b in outcomes.pairs)}
-    for agent in range(len(spec.agents)):
-        for role, role_name in enumerate(roles):
-            others = [b for b in range(len(spec.agents)) if (agent, b) in met]
-            for against in (None, *others):
-                weights = outcomes.of_agent(agent, against, role)
-                results.append(
-                    RoleResult(
-                        spec.agents[agent].name,
-                        role_name,
-                        None if against is None else spec.agents[against].name,
-                        outcomes.num_games(weights) * outcomes.num_deals,
-                        *_return_and_wins(spec, outcomes, weights),
-                    )
+    def standings(
+        self,
+        faults: dict[int, dict[str, int]],
+        infos: Sequence[AgentInfo],
+        distances: Sequence[Distance],
+    ) -> list[Standing]:
+        results, has_ranks = self.results, self.results.num_sides > 2
+        elo = self._bradley_terry() if self.counts_wins and self.rated else None
+        ranks = self._plackett_luce() if elo and has_ranks and self.is_symmetric else None
+        standings = []
+        for agent, info in enumerate(infos):
+            weights = results.of_agent(agent)
+            has_side = sum(weight.sum(axis=0) for weight in weights) > 0
+            roles = [role for role, has in zip(self.roles, has_side, strict=True) if has]
+            row = self.rated.index(agent) if agent in self.rated else None
+            found = distances[agent] if distances else Distance("", reason="it was not measured")
+            standings.append(
+                Standing(
+                    self.names[agent],
+                    self.spec.agents[agent].id,
+                    None if len(roles) == len(self.roles) else " and ".join(roles),
+                    self.mean(results.ask(results.corrected, weights)),
+                    self.mean(results.ask(results.places, weights)) if has_ranks else None,
+                    self._rate(results.ask(results.wins, weights)) if self.counts_wins else None,
+                    elo.interval(row, self.spec.confidence) if elo and row is not None else None,
+                    ranks.interval(agent, self.spec.confidence) if ranks else None,
+                    sum(int((seated == agent).sum()) for seated in results.seated)
+                    * results.num_deals,
+                    sum(faults.get(agent, {}).values()),
+                    bool(elo is None or row is None or elo.is_firm[row]),
+                    info.is_learning,
+                    info.is_reproducible,
+                    found.nash_conv,
+                    found.exploitability,
+                    found.how,
                 )
-    return results
+            )
+        return sorted(standings, key=self._order)
 
+    def _order(self, standing: Standing) -> tuple[str, float, float]:
+        """By the objective of the game; who has the same by the mean return."""
+        by_objective = -standing.mean_return.mean
+        if self.objective == "place" and standing.placement:
+            by_objective = standing.placement.mean
+        elif self.counts_wins and standing.win_rate:
+            by_objective = -standing.win_rate.mean
+        return standing.role or "", by_objective, -standing.mean_return.mean
 
-def _singles(spec: TournamentSpec, outcomes: Outcomes) -> list[SingleResult]:
-    if outcomes.num_sides < 3:
-        return []
-    results = []
-    for pair in outcomes.pairs:
-        for agent, against in (pair, pair[::-1]):
-            weights = outcomes.of_single(agent, against)
-            num_games = outcomes.num_games(weights)
-            if num_games:
-                results.append(
-                    SingleResult(
-                        spec.agents[agent].name,
-                        spec.agents[against].name,
-                        outcomes.num_sides - 1,
-                        num_games * outcomes.num_deals,
-                        *_return_and_wins(spec, outcomes, weights),
+    def _bradley_terry(self) -> Ratings:
+        """Ratings from who did better, with the covariance of scores measured over deals."""
+        place = {agent: i for i, agent in enumerate(self.rated)}
+        num_agents, deals = len(place), self.results.num_deals
+        wins, totals = np.zeros((num_agents, num_agents)), np.zeros((deals, num_agents))
+        for pair in self.results.pairs:
+            (a, b), scores = (place[agent] for agent in pair), self.results.scores(*pair)
+            wins[a, b], wins[b, a] = scores.sum(), scores.size - scores.sum()
+            totals[:, a] += scores.sum(axis=1)
+            totals[:, b] += scores.shape[1] - scores.sum(axis=1)
+        covariance = np.cov(totals, rowvar=False) * deals if deals > 1 else None
+        names = [self.names[agent] for agent in self.rated]
+        return bradley_terry(wins, place[self.anchor], score_covariance=covariance, names=names)
+
+    def _plackett_luce(self) -> Ratings:
+        players, places, deals = self.results.rankings()
+        return plackett_luce(
+            players,
+            places,
+            self.anchor,
+            names=self.names,
+            blocks=deals,
+            # Where all losers get the same, they are not equally good: nobody ranked them.
+            is_last_unranked=self.results.has_only_winners,
+        )
+
+    # ---- pairs and roles -------------------------------------------------------------------------
+
+    def compare(self, a: int, b: int) -> Comparison:
+        leads = self.results.leads(a, b)
+        scores = self.results.scores(a, b).mean(axis=1).round(12) if self.counts_wins else None
+        return Comparison(
+            self.names[a],
+            self.names[b],
+            leads.size,
+            self.lead_interval(leads),
+            None if scores is None else self._rate(scores),
+            paired_gain(leads) if len(leads) > 1 else 1.0,
+            self._variance_gain(a, b) if self.spec.variance_reduction != "none" else None,
+        )
+
+    def _variance_gain(self, a: int, b: int) -> float:
+        """How many times fewer games the corrected lead needs: a ratio of variances over deals."""
+        if self.results.num_deals < 2:
+            return 1.0
+        raw = float(self.results.leads(a, b, is_raw=True).mean(axis=1).var())
+        left = float(self.results.leads(a, b).mean(axis=1).var())
+        if raw == 0:
+            return 1.0
+        return raw / left if left > 1e-15 * raw else np.inf
+
+    def by_role(self) -> list[RoleResult]:
+        """Everybody in every side; where there are two, against each opponent too."""
+        found, agents = [], range(len(self.names))
+        others = agents if len(self.roles) == 2 else range(0)
+        for agent in agents:
+            for side, role in enumerate(self.roles):
+                for against in (None, *others):
+                    weights = self.results.of_agent(agent, against, side)
+                    num_games = self.results.num_games(weights)
+                    if num_games and agent != against:
+                        found.append(
+                            RoleResult(
+                                self.names[agent],
+                                role,
+                                None if against is None else self.names[against],
+                                num_games * self.results.num_deals,
+                                *self.return_and_wins(weights),
+                            )
+                        )
+        return found
+
+    def singles(self) -> list[SingleResult]:
+        found = []
+        for pair in self.results.pairs if len(self.roles) > 2 else ():
+            for agent, against in (pair, pair[::-1]):
+                weights = self.results.of_single(agent, against)
+                num_games = self.results.num_games(weights)
+                if num_games:
+                    found.append(
+                        SingleResult(
+                            self.names[agent],
+                            self.names[against],
+                            len(self.roles) - 1,
+                            num_games * self.results.num_deals,
+                            *self.return_and_wins(weights),
+                        )
                     )
-                )
-    return results
+        return found
 
+    def return_and_wins(self, weights: list[Floats]) -> tuple[Interval, Interval | None]:
+        """Mean return and win rate of what the weights pick; a deal is one observation."""
+        mean = self.mean(self.results.ask(self.results.corrected, weights))
+        if not self.counts_wins:
+            return mean, None
+        wins = self.results.ask(self.results.wins, weights)
+        return mean, wilson(wins.sum(), len(wins), self.spec.confidence)
 
-def _seat(spec: TournamentSpec, outcomes: Outcomes, role: int, name: str) -> SeatResult:
-    return SeatResult(name, *_return_and_wins(spec, outcomes, outcomes.of_role(role)))
+    def _rate(self, values: Floats) -> Interval:
+        """A rate with its bootstrap over deals; Wilson's where there is nothing to resample."""
+        if np.ptp(values) == 0:
+            return wilson(values.sum(), len(values), self.spec.confidence)
+        rng = np.random.default_rng(self.spec.root_seed)
+        return paired_bootstrap(values, rng, self.spec.confidence)
 
+    # ---- ladder or circle ------------------------------------------------------------------------
 
-def _return_and_wins(
-    spec: TournamentSpec, outcomes: Outcomes, weights: list[Floats]
-) -> tuple[Interval, Interval]:
-    """Mean return and win rate of what the weights pick; a deal is one observation."""
-    wins = outcomes.ask(outcomes.wins, weights)
-    return (
-        mean_interval(outcomes.ask(outcomes.corrected, weights), spec.confidence),
-        wilson(wins.sum(), len(wins), spec.confidence),
-    )
-
-
-def _bootstrapped(spec: TournamentSpec, values: Floats) -> Interval:
-    """A rate with its bootstrap over deals; Wilson's where there is nothing to resample."""
-    if np.ptp(values) == 0:
-        return wilson(values.sum(), len(values), spec.confidence)
-    return paired_bootstrap(values, np.random.default_rng(spec.seed), spec.confidence)
-
-
-def _in_blinds(spec: TournamentSpec, value: Interval) -> Interval | None:
-    return None if spec.big_blind is None else value.times(100 / spec.big_blind)
-
-
-# ---- ladder or circle ----------------------------------------------------------------------------
-
-
-def _metagame(spec: TournamentSpec, outcomes: Outcomes) -> Metagame:
-    names = [agent.name for agent in spec.agents]
-    leads, low = np.zeros((2, len(names), len(names)))
-    confidence = 1 - (1 - spec.confidence) / len(outcomes.pairs)
-    for a, b in outcomes.pairs:
-        lead = mean_interval(outcomes.leads(a, b), confidence)
-        leads[a, b], low[a, b] = lead.mean, lead.low
-        leads[b, a], low[b, a] = -lead.mean, -lead.high
-    is_certain = (low > 0) | (low.T > 0)
-    firm = np.where(is_certain, leads, 0.0)
-    found = cycles(leads, low)
-    try:
-        nash = nash_average(firm)
-        weights, skill = nash.mixture, nash.skill
-    except MasqueradeError:  # one number that cannot be found must not cost the whole table
-        weights = skill = np.full(len(names), np.nan)
-    return Metagame(
-        tuple(names),
-        tuple(map(tuple, leads.tolist())),
-        tuple(map(tuple, is_certain.tolist())),
-        tuple(weights.tolist()),
-        tuple(skill.tolist()),
-        tuple(alpha_rank(firm).mass.tolist()),
-        found.transitive,
-        found.cyclic,
-        tuple(
-            Cycle(tuple(names[i] for i in cycle.players), cycle.strength, cycle.is_certain)  # type: ignore[arg-type]
-            for cycle in found.found
-        ),
-    )
+    def metagame(self) -> Metagame:
+        names = [self.names[agent] for agent in self.rated]
+        place = {agent: i for i, agent in enumerate(self.rated)}
+        leads, low = np.full((2, len(names), len(names)), np.nan)
+        confidence = 1 - (1 - self.spec.confidence) / len(self.results.pairs)
+        for pair in self.results.pairs:
+            (a, b) = (place[agent] for agent in pair)
+            lead = mean_interval(self.results.leads(*pair), confidence)
+            leads[a, b], low[a, b] = lead.mean, lead.low
+            leads[b, a], low[b, a] = -lead.mean, -lead.high
+        is_certain = (low > 0) | (low.T > 0)
+        firm = np.where(is_certain, leads, 0.0)
+        found = cycles(leads, low)
+        try:
+            nash = nash_average(firm)
+            weights, skill = nash.mixture, nash.skill
+        except MasqueradeError:  # one number that cannot be found must not cost the whole table
+            weights = skill = np.full(len(names), np.nan)
+        return Metagame(
+            tuple(names),
+            tuple(map(tuple, np.nan_to_num(leads).tolist())),
+            tuple(map(tuple, is_certain.tolist())),
+            tuple(weights.tolist()),
+            tuple(skill.tolist()),
+            tuple(alpha_rank(firm).mass.tolist()),
+            found.transitive,
+            found.cyclic,
+            tuple(
+                Cycle(tuple(names[i] for i in cycle.players), cycle.strength, cycle.is_certain)  # type: ignore[arg-type]
+                for cycle in found.found
+            ),
+        )

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
-from arena.statistics.intervals import DEFAULT_CONFIDENCE, wilson
 from arena.statistics.ratings import square
 from envs.core.errors import MasqueradeError
 
@@ -25,7 +24,6 @@ __all__ = [
     "NashAverage",
     "alpha_rank",
     "cycles",
-    "cycles_of_wins",
     "nash_average",
 ]
 
@@ -232,33 +230,6 @@ def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
     total = float(np.sum(table**2))
     transitive = float(np.sum(ladder**2)) / total if total else 1.0
     return Cycles(found, transitive, 1 - transitive)
-
-
-def cycles_of_wins(wins: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE) -> Cycles:
-    """Find the cycles in a table of wins, with an error rate for the whole table.
-
-    An edge is significant when Wilson's interval excludes an even score; its confidence is raised
-    to ``1 - (1 - confidence) / pairs`` (Bonferroni), so that a large table does not produce cycles
-    by chance. The shares are those of the log-odds, with half a win added to both sides: on that
-    scale a Bradley-Terry ladder is purely transitive, whereas rates are bent near 0 and 1.
-
-    >>> cycles_of_wins([[0, 30, 70], [70, 0, 30], [30, 70, 0]]).triples
-    [(0, 2, 1)]
-
-    Args:
-        wins: [players, players] games that the row won against the column, ties half each.
-        confidence: that no edge of the table is called wrongly.
-    """
-    table = square(wins, "wins")
-    games = table + table.T
-    np.fill_diagonal(games, 0)
-    num_pairs = max(1, int(np.count_nonzero(np.triu(games))))
-    payoffs, low = np.full(table.shape, np.nan), np.full(table.shape, -np.inf)
-    for a, b in np.argwhere(games > 0):
-        payoffs[a, b] = math.log((table[a, b] + 0.5) / (table[b, a] + 0.5))
-        edge = wilson(table[a, b], max(1.0, games[a, b]), 1 - (1 - confidence) / num_pairs)
-        low[a, b] = edge.low - 0.5
-    return cycles(payoffs, low)
 
 
 def _antisymmetric(payoffs: npt.ArrayLike, is_scaled: bool = True) -> Floats:

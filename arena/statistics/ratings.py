@@ -2,27 +2,28 @@
 
 Both are Luce's choice model (a player of strength ``g`` is chosen from a field with probability
 ``g / sum``): a game of two is one choice, a ranking of ``k`` is ``k - 1`` choices, each from those
-still left. One Newton solver serves both. Ratings are on the Elo scale, with one player anchored at
-0. Where a beats b beats c beats a no rating tells the truth; see ``metagame``.
+still left. A tie counts as the average of its orders. One Newton solver serves both. Ratings are on
+the Elo scale, with one player anchored at 0. Where a beats b beats c beats a no rating tells the
+truth; see ``metagame``.
 
-Games of one deal share its luck and are not independent. The estimates do not mind, but the errors
-do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
+Games of one deal share its chance events and are not independent. The estimates do not mind, but
+the errors do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
 ``plackett_luce`` the deal of every game.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse, special
 from scipy.sparse import csgraph
 
-from arena.statistics.intervals import DEFAULT_CONFIDENCE, Interval, normal_quantile
 from envs.core.errors import MasqueradeError
+from envs.core.statistics import DEFAULT_CONFIDENCE, Interval, normal_quantile
 
 __all__ = [
     "Ratings",
@@ -142,117 +143,106 @@ def plackett_luce(
     who, ranks = np.asarray(players, np.int64), np.asarray(places, np.float64)
     if who.ndim != 2 or who.shape != ranks.shape or who.size == 0 or who.min() < -1:
         raise MasqueradeError(f"players and places must be [games, seats], not {who.shape}")
-    orders = _split_ties(who, ranks, is_last_unranked)
-    choices, stages = _choices_of(orders, int(who.max()) + 1)
+    num_players = int(who.max()) + 1
+    ties = _find_ties(who, ranks, num_players, is_last_unranked)
+    left, shares = _expand(ties.tied, ties.behind)
+    tied, behind = ties.tied.astype(np.float64), ties.behind.astype(np.float64)
+    weighted = ties.counts[:, None] * tied
+    beaten = weighted.T @ behind + weighted.T @ tied / 2
+    np.fill_diagonal(beaten, 0)  # a player in several seats may come before itself
+    choices = _Choices(left, shares.T @ ties.counts, weighted.sum(axis=0), beaten)
 
     def measured(log_strengths: Floats) -> Floats | None:
         if blocks is None:
             return None
-        pulls = _pulls(orders, stages, log_strengths)[orders.kind_of_game]
-        return _total_covariance(pulls, np.asarray(blocks, np.int64))
+        probs = left * np.exp(log_strengths)
+        pulls = tied - shares @ (probs / probs.sum(axis=1, keepdims=True))
+        return _total_covariance(ties.of_game @ pulls, np.asarray(blocks, np.int64))
 
     return _rate(choices, anchor, prior, names, measured)
 
 
 @dataclass(frozen=True)
-class _Orders:
-    """Games as strict orders; games that went alike are of one kind and kept once."""
+class _Ties:
+    """Games as groups of seats that share a place (a seat alone, mostly), each kind kept once."""
 
-    players: npt.NDArray[np.int64]
-    """[orders, seats] best first; -1 for an empty seat."""
-    weights: Floats
-    """[orders] games that the order stands for, each split over the orders of its ties."""
-    shares: Floats
-    """[orders] how much of one game of its kind it is."""
-    depths: npt.NDArray[np.int64]
-    """[orders] places that count."""
-    kinds: npt.NDArray[np.int64]
-    """[orders] the kind of game it belongs to."""
-    kind_of_game: npt.NDArray[np.int64]
-    """[games] the kind of each game."""
+    tied: npt.NDArray[np.int8]
+    """[kinds, players] seats of each player in the group."""
+    behind: npt.NDArray[np.int8]
+    """[kinds, players] seats of each player in a worse place."""
+    of_game: sparse.csr_array
+    """[games, kinds] which groups a game is made of."""
+
+    @property
+    def counts(self) -> Floats:
+        """[kinds] in how many games each was seen."""
+        return np.asarray(self.of_game.sum(axis=0), np.float64).ravel()
 
 
-def _split_ties(who: npt.NDArray[np.int64], ranks: Floats, is_last_unranked: bool) -> _Orders:
-    """Turn places into strict orders: a tie of ``t`` seats makes ``t!`` orders."""
-    num_seats = who.shape[1]
+def _find_ties(
+    who: npt.NDArray[np.int64], ranks: Floats, num_players: int, is_last_unranked: bool
+) -> _Ties:
+    """Split each game into its places; seats in front of nobody and alone say nothing."""
+    num_games, num_seats = who.shape
     ranks = np.where(who < 0, np.inf, ranks)
-    seats = np.lexsort((who, ranks), axis=1)
+    seats = np.argsort(ranks, axis=1, kind="stable")
     who, ranks = np.take_along_axis(who, seats, 1), np.take_along_axis(ranks, seats, 1)
-    dense = np.cumsum(np.diff(ranks, axis=1, prepend=ranks[:, :1]) > 0, axis=1)
-    games, kind_of_game, counts = np.unique(
-        np.hstack([who, dense]), axis=0, return_inverse=True, return_counts=True
-    )
-    rows, shares, depths, kinds = [], [], [], []
-    for kind, row in enumerate(games.tolist()):
-        filled = sum(player >= 0 for player in row[:num_seats])
-        seated, dense_places = row[:filled], row[num_seats : num_seats + filled]
-        groups = [
-            [player for player, _ in group]
-            for _, group in itertools.groupby(
-                zip(seated, dense_places, strict=True), key=lambda seat: seat[1]
-            )
-        ]
-        last = groups.pop() if is_last_unranked and groups and len(groups[-1]) > 1 else []
-        splits = list(itertools.product(*map(itertools.permutations, groups)))
-        empty = [-1] * (num_seats - filled)
-        rows += [[*itertools.chain(*split), *last, *empty] for split in splits]
-        shares += [1 / len(splits)] * len(splits)
-        depths += [filled - len(last)] * len(splits)
-        kinds += [kind] * len(splits)
-    weights = np.array(shares) * counts[kinds].astype(np.float64)
-    return _Orders(
-        np.array(rows),
-        weights,
-        np.array(shares),
-        np.array(depths),
-        np.array(kinds),
-        kind_of_game.ravel(),
-    )
+    place = np.cumsum(np.diff(ranks, axis=1, prepend=ranks[:, :1]) > 0, axis=1)
+    groups, games = [np.zeros((0, 2 * num_players), np.int8)], [np.zeros(0, np.int64)]
+    for number in range(num_seats):
+        group = np.zeros((num_games, 2 * num_players), np.int8)
+        for mask, first in ((place == number, 0), (place > number, num_players)):
+            rows, columns = np.nonzero(mask & (who >= 0))
+            np.add.at(group, (rows, first + who[rows, columns]), 1)
+        is_last = ~group[:, num_players:].any(axis=1)
+        is_alone = group[:, :num_players].sum(axis=1) <= 1
+        kept = np.flatnonzero(~is_last | ~(is_alone | is_last_unranked))
+        kept = kept[group[kept, :num_players].any(axis=1)]
+        groups.append(group[kept])
+        games.append(kept)
+    kinds, kind_of_group = _unique_rows(np.concatenate(groups))
+    ones = np.ones(len(kind_of_group))
+    shape = num_games, len(kinds)
+    of_game = sparse.csr_array((ones, (np.concatenate(games), kind_of_group)), shape)
+    return _Ties(kinds[:, :num_players], kinds[:, num_players:], of_game)
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """The choice of one place in the orders that have it."""
+def _expand(
+    tied: npt.NDArray[np.int8], behind: npt.NDArray[np.int8]
+) -> tuple[Floats, sparse.csr_array]:
+    """The fields that a group of ties is chosen from, averaged over the orders of the group.
 
-    rows: npt.NDArray[np.int64]
-    """[rows] numbers of the orders."""
-    left: Floats
-    """[rows, players] seats still in the field."""
-    best: Floats
-    """[rows, players] one-hot: who was chosen."""
+    In a random order of ``t`` seats, those not yet chosen are, at each size ``m``, any subset with
+    the same probability. So ``2^t`` subsets with weight ``1 / C(t, m)`` stand for ``t!`` orders.
 
-
-def _choices_of(orders: _Orders, num_players: int) -> tuple[_Choices, list[_Stage]]:
-    """All choices that the orders were made by, together and place by place."""
-    one_hot = np.eye(num_players + 1)[:, :num_players]  # the last row, -1, is an empty seat
-    stages = []
-    for stage in range(orders.players.shape[1] - 1):
-        left = one_hot[orders.players[:, stage:]].sum(axis=1)
-        rows = np.flatnonzero((orders.depths > stage) & (left.sum(axis=1) > 1))
-        stages.append(_Stage(rows, left[rows], one_hot[orders.players[rows, stage]]))
-    beaten, chosen = np.zeros((num_players, num_players)), np.zeros(num_players)
-    for choice in stages:
-        weight = orders.weights[choice.rows]
-        chosen += weight @ choice.best
-        beaten += choice.best.T @ (weight[:, None] * choice.left)
-    np.fill_diagonal(beaten, 0)  # a player in several seats may come before itself
-    every = np.concatenate([np.zeros((0, num_players)), *(choice.left for choice in stages)])
-    sets, index = np.unique(every, axis=0, return_inverse=True)
-    totals = np.zeros(len(sets))
-    used = [orders.weights[choice.rows] for choice in stages]
-    np.add.at(totals, index.ravel(), np.concatenate([np.zeros(0), *used]))
-    return _Choices(sets, totals, chosen, beaten), stages
+    Returns:
+        [fields, players] seats of each player in a field, and [kinds, fields] the weights.
+    """
+    num_tied = tied.sum(axis=1)
+    fields = [np.zeros((0, tied.shape[1]), np.int8)]
+    kinds, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for size in np.unique(num_tied).tolist():
+        rows = np.flatnonzero(num_tied == size)
+        members = np.repeat(np.tile(np.arange(tied.shape[1]), len(rows)), tied[rows].ravel())
+        one_hot = np.eye(tied.shape[1], dtype=np.int8)[members.reshape(len(rows), size)]
+        subsets = (np.arange(1, 2**size)[:, None] >> np.arange(size) & 1).astype(np.int8)
+        left = np.einsum("sm,rmp->rsp", subsets, one_hot) + behind[rows][:, None]
+        fields.append(left.reshape(-1, tied.shape[1]))
+        kinds.append(np.repeat(rows, len(subsets)))
+        weights.append(np.tile(1 / special.comb(size, subsets.sum(axis=1)), len(rows)))
+    found, index = _unique_rows(np.concatenate(fields))
+    shape = len(tied), len(found)
+    shares = sparse.csr_array((np.concatenate(weights), (np.concatenate(kinds), index)), shape)
+    return found.astype(np.float64), shares
 
 
-def _pulls(orders: _Orders, stages: list[_Stage], log_strengths: Floats) -> Floats:
-    """How a game of each kind pulls at the log-strengths: [kinds, players]."""
-    pulls = np.zeros((int(orders.kinds.max()) + 1, len(log_strengths)))
-    for choice in stages:
-        probs = choice.left * np.exp(log_strengths)
-        probs /= probs.sum(axis=1, keepdims=True)
-        share = orders.shares[choice.rows, None]
-        np.add.at(pulls, orders.kinds[choice.rows], share * (choice.best - probs))
-    return pulls
+def _unique_rows(
+    rows: npt.NDArray[np.int8],
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+    """Different rows, and where each row went; faster than ``np.unique`` with an axis."""
+    keys = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel()
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], index
 
 
 def _total_covariance(values: Floats, blocks: npt.NDArray[np.int64]) -> Floats | None:

@@ -1,9 +1,9 @@
 """All games of a tournament in arrays, and the questions that tables ask of them.
 
 What competes is a **side**: a seat, or a team of seats played by one agent, whose return is then
-the sum of its seats' returns. A question is a set of weights over seatings and sides (agent a in
-seat 0, say); its answer is one number per deal, so that everything that shares the luck of a deal
-is one observation, in whatever groups and seatings it was played.
+the mean of its seats' returns. A question is a set of weights over seatings and sides (agent a in
+seat 0, say); its answer is one number per deal, so that everything that shares the chance events of
+a deal is one observation, in whatever groups and seatings it was played.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.playing.match import MatchResult
-from arena.running.work_units import Unit
-from arena.schedules.schedule import Group, Sides
+from arena.schedules.schedule import Group
+from arena.schedules.work_units import WorkUnit
+from envs.core.facts import Facts
+from envs.core.sides import side_returns, sides_of
 
-__all__ = ["Outcomes"]
+__all__ = ["Results"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# Returns that differ by less are equal: sums over a team round differently in different orders.
+# Returns that differ by less are equal: means over a team round differently in different orders.
 DECIMALS = 9
 
 
 @dataclass(frozen=True)
-class Outcomes:
-    """Who sat where and what came of it; a list has an entry for each group."""
+class Results:
+    """Who sat where and what they got; a list has an entry for each group."""
 
     groups: list[Group]
     seated: list[Ints]
@@ -40,33 +43,32 @@ class Outcomes:
     lengths: list[Ints]
     """[deals, seatings] actions and chance events."""
     corrected: list[Floats]
-    """The returns without luck; the returns themselves if luck was not corrected."""
+    """The returns after variance reduction; the returns themselves if there was none."""
 
     @classmethod
     def collect(
         cls,
         groups: list[Group],
-        sides: Sides,
+        facts: Facts,
         deals: int,
-        results: Sequence[tuple[Unit, MatchResult]],
-    ) -> Outcomes:
+        results: Sequence[tuple[WorkUnit, MatchResult]],
+    ) -> Results:
         """Put the first ``deals`` deals of all units together."""
+        sides = sides_of(facts)
         shapes = [(deals, len(group.seatings)) for group in groups]
         returns = [np.zeros((*shape, len(sides))) for shape in shapes]
         lengths = [np.zeros(shape, np.int64) for shape in shapes]
-        has_luck_out = any(result.corrected is not None for _, result in results)
-        corrected = [np.zeros_like(array) for array in returns] if has_luck_out else returns
+        is_corrected = any(result.corrected is not None for _, result in results)
+        corrected = [np.zeros_like(array) for array in returns] if is_corrected else returns
         for unit, result in results:
             num_deals = min(unit.num_deals, deals - unit.first_deal)
             if num_deals <= 0:
                 continue
             block = slice(unit.first_deal, unit.first_deal + num_deals)
-            for side, seats in enumerate(sides):
-                totals = result.returns[:num_deals, list(seats)].sum(axis=1)
-                returns[unit.group][block, unit.seating, side] = totals.round(DECIMALS)
-                if result.corrected is not None:
-                    totals = result.corrected[:num_deals, list(seats)].sum(axis=1)
-                    corrected[unit.group][block, unit.seating, side] = totals.round(DECIMALS)
+            for arrays, values in ((returns, result.returns), (corrected, result.corrected)):
+                if values is not None:
+                    of_sides = side_returns(facts, values[:num_deals]).round(DECIMALS)
+                    arrays[unit.group][block, unit.seating] = of_sides
             lengths[unit.group][block, unit.seating] = result.lengths[:num_deals]
         seated = [
             np.array([[seating[side[0]] for side in sides] for seating in group.seatings])
@@ -83,11 +85,6 @@ class Outcomes:
     def num_sides(self) -> int:
         """How many compete in a game."""
         return int(self.returns[0].shape[2])
-
-    @property
-    def num_agents(self) -> int:
-        """How many take part."""
-        return 1 + max(max(group.agents) for group in self.groups)
 
     @cached_property
     def wins(self) -> list[Floats]:
@@ -121,20 +118,20 @@ class Outcomes:
         return rounded
 
     def of_agent(
-        self, agent: int, against: int | None = None, role: int | None = None
+        self, agent: int, against: int | None = None, side: int | None = None
     ) -> list[Floats]:
         """Weights of an agent's sides; an agent in several sides of a game counts by their mean.
 
         Args:
             agent: whose sides.
             against: only games in which this agent takes part too.
-            role: only this side.
+            side: only this side.
         """
         weights = []
         for seated in self.seated:
             is_mine = seated == agent
-            if role is not None:
-                is_mine &= np.arange(self.num_sides) == role
+            if side is not None:
+                is_mine &= np.arange(self.num_sides) == side
             if against is not None:
                 is_mine &= (seated == against).any(axis=1, keepdims=True)
             weights.append(is_mine / np.maximum(is_mine.sum(axis=1, keepdims=True), 1))
@@ -149,9 +146,9 @@ class Outcomes:
             weights.append((is_mine & is_single[:, None]).astype(np.float64))
         return weights
 
-    def of_role(self, role: int) -> list[Floats]:
+    def of_side(self, side: int) -> list[Floats]:
         """Weights of a side, whoever plays it."""
-        return [np.ones(s.shape) * (np.arange(self.num_sides) == role) for s in self.seated]
+        return [np.ones(s.shape) * (np.arange(self.num_sides) == side) for s in self.seated]
 
     @staticmethod
     def num_games(weights: list[Floats]) -> int:
@@ -162,19 +159,25 @@ class Outcomes:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Agents that have met, each pair once, in order."""
-        met = {
-            (a, b)
-            for group in self.groups
-            for i, a in enumerate(sorted(group.agents))
-            for b in sorted(group.agents)[i + 1 :]
-        }
-        return sorted(met)
+        """Agents that can be compared, each pair once, in order.
+
+        They have met, each of them equally often in every side: whoever was only ever the fugitive
+        cannot be compared with a pursuer by what the two got.
+        """
+        met = {pair for group in self.groups for pair in combinations(sorted(group.agents), 2)}
+        return sorted(pair for pair in met if self._is_fair(*pair))
+
+    def _is_fair(self, a: int, b: int) -> bool:
+        mine, theirs = (
+            sum(weights.sum(axis=0) for weights in self.of_agent(*pair))
+            for pair in ((a, b), (b, a))
+        )
+        return bool(np.any(mine) and np.allclose(mine, theirs))
 
     def leads(self, a: int, b: int, is_raw: bool = False) -> Floats:
         """Half of what a's sides got more than b's, in every seating: [deals, seatings].
 
-        Without luck, where that was corrected, unless ``is_raw``.
+        After variance reduction, where there was any, unless ``is_raw``.
         """
         mine, theirs = self.of_agent(a, against=b), self.of_agent(b, against=a)
         columns = []
@@ -198,7 +201,12 @@ class Outcomes:
         return np.stack(columns, axis=1)
 
     def lead_series(self) -> Floats:
-        """The lead of every pair in every deal: [deals, pairs]."""
+        """The lead of every pair in every deal: [deals, pairs].
+
+        Where agents play one role only: what the first side got in every group.
+        """
+        if not self.pairs:
+            return np.stack([values[..., 0].mean(axis=1) for values in self.corrected], axis=1)
         return np.stack([self.leads(a, b).mean(axis=1) for a, b in self.pairs], axis=1)
 
     # ---- rankings --------------------------------------------------------------------------------

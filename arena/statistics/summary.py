@@ -1,23 +1,27 @@
 """What a tournament says: who is ahead of whom, by how much, and how sure that is.
 
-``measure.summarise`` fills these in; ``tables`` writes them down.
+``measure.summarise`` fills these in; ``arena.report`` writes them down. Returns and leads are those
+of the game; people read them times ``Summary.unit.scale``.
 """
 
 from __future__ import annotations
 
 import math
+import types
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from agents.base import Agent
-from arena.report import tables
+from arena.schedules.config import config_of
 from arena.schedules.spec import TournamentSpec
-from arena.statistics.intervals import Interval
 from arena.statistics.lengths import Lengths
+from envs.core.facts import Unit
+from envs.core.statistics import Interval
 
 __all__ = [
+    "AgentInfo",
     "Comparison",
     "Cycle",
     "GroupResult",
@@ -28,12 +32,11 @@ __all__ = [
     "Standing",
     "Stopping",
     "Summary",
-    "Traits",
 ]
 
 
 @dataclass(frozen=True)
-class Traits:
+class AgentInfo:
     """What an agent says about itself; the agent need not live as long."""
 
     is_learning: bool = False
@@ -42,7 +45,7 @@ class Traits:
     """False for an agent that plays by the clock, or otherwise in its own way each time."""
 
     @classmethod
-    def of(cls, agent: Agent) -> Traits:
+    def of(cls, agent: Agent) -> AgentInfo:
         """Ask an agent."""
         return cls(agent.is_learning, agent.is_reproducible)
 
@@ -53,26 +56,23 @@ class Standing:
 
     name: str
     agent_id: str
-    elo: Interval
-    """Bradley-Terry rating; 0 is the random player, or the first agent if there is none."""
-    plackett_luce: Interval | None
-    """The same from whole rankings instead of pairs; only where more than two compete."""
+    role: str | None
+    """The role of an agent that did not play all of them."""
     mean_return: Interval
-    bb_per_100: Interval | None
-    """Big blinds won in a hundred games, if the tournament says what a big blind is."""
-    win_rate: Interval
+    placement: Interval | None
+    """Mean place, 1 is best; those who tie share the mean of their places. Only where more than two
+    compete."""
+    win_rate: Interval | None
     """Share of games with the best return at the table; ``k`` who tie for it get ``1 / k`` each.
 
-    The interval is a bootstrap over deals, or Wilson's where all deals went alike.
+    The interval is a bootstrap over deals, or Wilson's where all deals went alike. None in games
+    for returns, where winning often may be losing much.
     """
-    win_rate_wilson: Interval
-    """The same with Wilson's interval, a deal counted as one game: too wide, never too narrow."""
-    placement: Interval
-    """Mean place, 1 is best; those who tie share the mean of their places."""
-    nash: float
-    """Weight in the Nash average of all agents; see ``Metagame``."""
-    nash_skill: float
-    alpha_rank: float
+    elo: Interval | None
+    """Bradley-Terry rating; 0 is the random player, or the first agent if there is none. Only where
+    winning counts."""
+    plackett_luce: Interval | None
+    """The same from whole rankings instead of pairs; only where more than two compete."""
     seats: int
     """Games played, counting each side that the agent had in one."""
     faults: int
@@ -81,7 +81,7 @@ class Standing:
     """False for an agent that won or lost everything: then the rating is an indication only."""
     is_learning: bool
     is_reproducible: bool
-    """See ``Traits``."""
+    """See ``AgentInfo``."""
     nash_conv: float | None = None
     """What best responses to the agent would gain in all seats together, if that is known."""
     exploitability: float | None = None
@@ -104,17 +104,13 @@ class Comparison:
     games: int
     lead: Interval
     """Half the difference of their mean returns: with two players, what the first wins per game."""
-    bb_per_100: Interval | None
-    """The lead in big blinds per hundred games, if the tournament says what a big blind is."""
-    score: Interval
-    """Share of games in which the first did better, ties counted half; Wilson's interval, a deal
-    counted as one game."""
-    score_paired: Interval
-    """The same with a bootstrap over deals."""
+    score: Interval | None
+    """Share of games in which the first did better, ties counted half, with a bootstrap over deals;
+    None in games for returns."""
     gain: float
     """How many times more games would be needed without playing deals in every seating."""
-    luck_gain: float | None = None
-    """How many times more games would be needed without luck correction, if luck was corrected."""
+    variance_gain: float | None = None
+    """How many times more games would be needed without variance reduction, if there was any."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class SeatResult:
 
     role: str
     mean_return: Interval
-    win_rate: Interval
+    win_rate: Interval | None
 
 
 @dataclass(frozen=True)
@@ -133,10 +129,10 @@ class RoleResult:
     agent: str
     role: str
     against: str | None
-    """None: against everybody."""
+    """None: against everybody. Each opponent has an entry where two sides play."""
     games: int
     mean_return: Interval
-    win_rate: Interval
+    win_rate: Interval | None
 
 
 @dataclass(frozen=True)
@@ -148,7 +144,7 @@ class SingleResult:
     num_others: int
     games: int
     mean_return: Interval
-    win_rate: Interval
+    win_rate: Interval | None
 
 
 @dataclass(frozen=True)
@@ -216,24 +212,30 @@ class Summary:
     """The result of a tournament."""
 
     spec: TournamentSpec
+    unit: Unit
+    """In which returns and leads are read."""
+    objective: str
+    """What orders the standings: return, place or win."""
     standings: list[Standing]
-    """Highest mean return first; in games for chips the most frequent winner may be another."""
+    """The best first; agents of one role come after those that play all."""
     comparisons: list[Comparison]
-    """One for each two agents that met."""
-    mean_length: float
+    """One for each two agents that can be compared: both have played all roles."""
     faults: list[str]
     """What went wrong, a line for each kind."""
     anchor: str
     """The agent whose rating is 0."""
     roles: tuple[str, ...]
     """What each side is called."""
+    is_two_sided: bool
+    """Whether the two sides differ: then agents of one are compared against agents of the other."""
     seats: list[SeatResult]
     by_role: list[RoleResult]
     singles: list[SingleResult]
     """With ``duels`` of three sides and more: one among many."""
     groups: list[GroupResult]
     length: Lengths
-    metagame: Metagame
+    metagame: Metagame | None
+    """None where no two agents can be compared."""
     stopping: Stopping | None = None
     """Only when play was to go on until a wanted precision."""
 
@@ -246,17 +248,16 @@ class Summary:
         """Plain JSON types; an interval is [mean, low, high], a number that is not finite None."""
         return {**_plain(self), "spec": _plain(self.spec.to_dict())}
 
-    def to_text(self) -> str:
-        """Tables for a terminal of 100 columns."""
-        return tables.to_text(self)
-
-    def to_markdown(self) -> str:
-        """The same, and the details, as Markdown."""
-        return tables.to_markdown(self)
-
-    def to_csv(self) -> dict[str, str]:
-        """Contents of CSV files by their names."""
-        return tables.to_csv(self)
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Summary:
+        """What ``to_dict`` gave; raises KeyError for what another version wrote."""
+        spec = TournamentSpec.parse(config_of(content["spec"]))
+        values = {
+            name: _typed(kind, content[name])
+            for name, kind in get_type_hints(cls).items()
+            if name != "spec"
+        }
+        return cls(spec, **values)
 
 
 def _plain(value: Any) -> Any:
@@ -271,4 +272,21 @@ def _plain(value: Any) -> Any:
         return [_plain(entry) for entry in value]
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
+    return value
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    """The other way round: what JSON has as what the fields are declared to be."""
+    if get_origin(kind) is types.UnionType:
+        return None if value is None else _typed(get_args(kind)[0], value)
+    if kind is Interval:
+        ends = zip(value, (math.nan, -math.inf, math.inf), strict=True)
+        return Interval(*(missing if end is None else end for end, missing in ends))
+    if kind is float:
+        return math.nan if value is None else value
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _typed(each, value[name]) for name, each in hints.items()})
+    if get_origin(kind) in (list, tuple):
+        return get_origin(kind)(_typed(get_args(kind)[0], entry) for entry in value)
     return value

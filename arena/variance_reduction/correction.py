@@ -1,4 +1,4 @@
-"""Luck correction: returns from which the luck of dice and cards is taken out.
+"""Variance reduction: returns from which the chance of dice and cards is taken out.
 
 Let V be any guess of what a state is worth to each player. Wherever chance acts, add to the returns
 of the game ``E[V(what could have followed)] - V(what did)``. Given the game up to there, such a
@@ -12,7 +12,7 @@ the mean at zero.
 
 The idea is the advantage sum of Zinkevich and others (2006), MIVAT (White and Bowling 2009) and
 AIVAT (Burch and others 2018). As in MIVAT, V is linear in features of a state, with the weights
-that leave the least variance in other games (``luck_fit``). AIVAT's average over the hands that a
+that leave the least variance in other games (``values``). AIVAT's average over the hands that a
 player could have held is left out.
 """
 
@@ -188,7 +188,8 @@ def _check_policy(
         wrong = "says that it never does what it did"
     if wrong:
         raise MasqueradeError(
-            f"the policy of {agent!r} {wrong}: mend it, or correct chance only (luck 'chance')"
+            f"the policy of {agent!r} {wrong}: mend it, or take out chance only "
+            "(variance_reduction 'chance')"
         )
     normal: Floats = probs / probs.sum(axis=1, keepdims=True)
     return normal
@@ -242,12 +243,13 @@ class Values:
 def lines_of(
     game: Game, records: Records, seed: int, policies: Policies = NO_POLICIES
 ) -> Iterator[tuple[Lines, int]]:
-    """For each event of the games what could have followed and what did; see ``luck_terms``.
+    """For each event of the games what could have followed and what did; see ``terms``.
 
     Yields:
         Lines and the number of their rows that count, in memory that is used again.
     """
     rngs = np.empty((len(records), 4), np.uint64)
+    # The name of the stream is older than that of the method; another would draw otherwise.
     fill_streams(stream(seed, "luck"), records.numbers, rngs)
     files = records.numbers, records.histories, records.lengths, rngs
     probs = np.zeros(max(game.facts.num_chance_outcomes, 1))
@@ -315,25 +317,25 @@ def added_values(
 
 
 def in_parts(
-    game: Game, agents: Sequence[Agent], records: Records, seed: int, luck: str
+    game: Game, agents: Sequence[Agent], records: Records, seed: int, reduction: str
 ) -> Iterator[tuple[Records, Policies]]:
     """So many games at a time that their policies fit in memory; ``chance`` needs no policies."""
     for first in range(0, len(records), GAMES_AT_A_TIME):
         part = records.part(first, first + GAMES_AT_A_TIME)
-        yield part, read_policies(game, agents, part, seed) if luck == "full" else NO_POLICIES
+        yield part, read_policies(game, agents, part, seed) if reduction == "full" else NO_POLICIES
 
 
 def corrections(
-    game: Game, agents: Sequence[Agent], values: Values, records: Records, seed: int, luck: str
+    game: Game, agents: Sequence[Agent], values: Values, records: Records, seed: int, reduction: str
 ) -> Floats:
-    """What to add to the returns of a match to take luck out of them: [games, players].
+    """What to add to the returns of a match to take chance out of them: [games, players].
 
     >>> from agents import make_agent
     >>> from arena.variance_reduction.values import pilot_values
     >>> from envs import make_game
     >>> game = make_game("leduc_v0")
     >>> players = [make_agent("leduc_rule", game), make_agent("leduc_rule", game)]
-    >>> [values] = pilot_values(game, [players], seed=0, luck="chance", num_games=500)
+    >>> [values] = pilot_values(game, [players], seed=0, reduction="chance", num_games=500)
     >>> result, records = record_match(game, players, 1000, seed=0)
     >>> corrected = result.returns + corrections(game, players, values, records, 0, "chance")
     >>> bool(corrected.var() < result.returns.var() / 100)
@@ -345,11 +347,11 @@ def corrections(
         values: what states are worth; it must not come from these games.
         records: the games.
         seed: the seed of their match.
-        luck: ``chance``, or ``full`` for the decisions of known policies as well.
+        reduction: ``chance``, or ``full`` for the decisions of known policies as well.
     """
     if not values.table.any():
         return np.zeros((len(records), game.facts.num_players))
-    parts = in_parts(game, agents, records, seed, luck)
+    parts = in_parts(game, agents, records, seed, reduction)
     return np.concatenate(
         [added_values(game, values, part, seed, policies) for part, policies in parts]
     )

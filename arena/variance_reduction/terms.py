@@ -1,4 +1,4 @@
-"""The compiled part of luck correction: what could have happened, and what a state is worth.
+"""The compiled part of variance reduction: what could have happened, and what a state is worth.
 
 ``line_up`` plays games again from their records. For each event it writes a line: the states that
 could have followed, weighted with their probabilities, and the state that did follow, with weight

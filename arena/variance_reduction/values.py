@@ -72,7 +72,7 @@ def pilot_seed(seed: int) -> int:
 
 
 def pilot_values(
-    game: Game, seatings: Sequence[Sequence[Agent]], seed: int, luck: str, num_games: int
+    game: Game, seatings: Sequence[Sequence[Agent]], seed: int, reduction: str, num_games: int
 ) -> list[Values]:
     """Play a pilot and learn from it what states are worth in each seating of a group.
 
@@ -80,7 +80,7 @@ def pilot_values(
         game: the game to play.
         seatings: for each seating who sits in each seat.
         seed: the seed of the tournament; the pilot's follows from it and is another.
-        luck: what is to be corrected, ``chance`` or ``full``.
+        reduction: what is to be taken out, ``chance`` or ``full``.
         num_games: how many games to play in each seating.
     """
     own_seed = pilot_seed(seed)
@@ -89,7 +89,7 @@ def pilot_values(
         for agents in seatings
     ]
     records = [played for _, played in matches]
-    return fit_values(game, seatings, records, [m.returns for m, _ in matches], own_seed, luck)
+    return fit_values(game, seatings, records, [m.returns for m, _ in matches], own_seed, reduction)
 
 
 def fit_values(
@@ -98,17 +98,17 @@ def fit_values(
     records: Sequence[Records],
     returns: Sequence[Floats],
     seed: int,
-    luck: str,
+    reduction: str,
 ) -> list[Values]:
     """Learn from games that have been played in each seating: [games, players] returns."""
     played = list(zip(seatings, records, strict=True))
-    begun = [next(in_parts(game, agents, part, seed, luck)) for agents, part in played]
+    begun = [next(in_parts(game, agents, part, seed, reduction)) for agents, part in played]
     values = choose_features(game, begun, seed)
     products = [
         sparse.vstack(
             [
                 sum_products(game, values, part, policies, seed)
-                for part, policies in in_parts(game, agents, whole, seed, luck)
+                for part, policies in in_parts(game, agents, whole, seed, reduction)
             ]
         )
         for agents, whole in played
@@ -125,7 +125,7 @@ def fit_values(
 def _by_agent(seatings: Sequence[Sequence[Agent]], values: Floats) -> Floats:
     """What each agent got from each deal, in all seatings together: [deals, agents].
 
-    That is what tables compare, and in it luck has already cancelled where a deal was played both
+    That is what tables compare, and in it chance has already cancelled where a deal was played both
     ways: correction must make it surer, not only the single game.
     """
     agents = list({id(agent): agent for agents in seatings for agent in agents}.values())
@@ -195,8 +195,8 @@ def fit_weights(
     arrays, and every sum is made in a fixed order, so that all workers find the same weights.
 
     >>> rng = np.random.default_rng(0)
-    >>> luck = rng.normal(size=(400, 1))
-    >>> fit_weights(sparse.csr_array(luck), -2.0 * luck, np.arange(400), np.copy).round(2)
+    >>> chance = rng.normal(size=(400, 1))
+    >>> fit_weights(sparse.csr_array(chance), -2.0 * chance, np.arange(400), np.copy).round(2)
     array([[2.]])
 
     Args:

@@ -76,6 +76,13 @@ class Game(ABC):
         self.rules = self._shared_rules()
         self.facts = self.make_facts()
         self.fields = self.make_fields()
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A game never changes: environments, agents and threads share it."""
+        if getattr(self, "_is_made", False):
+            raise AttributeError(f"{self!r} never changes: make another game instead")
+        super().__setattr__(name, value)
 
     def _shared_rules(self) -> Rules:
         """Made once per process for equal options, in memory that nobody can write to."""

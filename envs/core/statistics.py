@@ -56,12 +56,13 @@ class Interval:
         return not self.low <= value <= self.high
 
     def times(self, factor: float) -> Interval:
-        """The same in another unit.
+        """The same in another unit; times -1 it is seen from the other side.
 
         >>> print(Interval(0.1, 0.05, 0.15).times(100))
         10.000 ± 5.000
         """
-        return Interval(factor * self.mean, factor * self.low, factor * self.high)
+        ends = sorted((factor * self.low, factor * self.high))
+        return Interval(factor * self.mean + 0.0, *(end + 0.0 for end in ends))  # no minus zeros
 
     def __format__(self, spec: str) -> str:
         spec = f"z{spec or '.3f'}"  # z: no minus before a zero

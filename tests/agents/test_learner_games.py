@@ -15,10 +15,11 @@ from agents.learning.files import save_state
 from agents.learning.games import draw_seats
 from agents.learning.learner import Learner, Task
 from agents.learning.opponents import Opponents
-from envs import make_game
 from envs.core import Game, MasqueradeError
 from envs.core.batch import random_actions
+from envs.core.facts import Facts
 from envs.core.lazily import look_up
+from envs.kuhn import Kuhn
 
 LEARNER = Opponents.LEARNER
 SMALL: dict[str, dict[str, Any]] = {
@@ -28,13 +29,18 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-def two_roles() -> Game:
+class TwoRoles(Kuhn):
     """Kuhn poker for three, one of whom has a role of its own."""
-    game = make_game("kuhn_v0", num_players=3)
-    one, *many = game.facts.seats
-    seats = replace(one, role="one"), *(replace(seat, role="many") for seat in many)
-    game.facts = replace(game.facts, seats=seats)
-    return game
+
+    def make_facts(self) -> Facts:
+        facts = super().make_facts()
+        one, *many = facts.seats
+        seats = replace(one, role="one"), *(replace(seat, role="many") for seat in many)
+        return replace(facts, seats=seats)
+
+
+def two_roles() -> Game:
+    return TwoRoles(num_players=3)
 
 
 class OneRole(Agent):

@@ -10,7 +10,8 @@ import pytest
 
 from agents import make_agent
 from arena import play_match
-from arena.running.tournament import Progress, run_tournament
+from arena.report.tables import to_text
+from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Batch, MasqueradeError, Position
@@ -124,39 +125,35 @@ def test_a_learner_that_fails_is_named() -> None:
 # ---- tournaments ---------------------------------------------------------------------------------
 
 
-def quiet(total: int) -> Progress:
-    return Progress(total, is_shown=False)
-
-
 def tournament(is_learning: bool, deals: int = 150) -> TournamentSpec:
     passer = AgentSpec("tests.support.planted_agents:Folder", {"passes": 1.0}, "passer")
     learner = AgentSpec(f"{HERE}:PassCounter", name="learner", learning=is_learning)
-    return TournamentSpec("kuhn_v0", (passer, learner), deals=deals)
+    return TournamentSpec("kuhn_v0", (passer, learner), deals=deals, seed=0)
 
 
 def test_a_learner_learns_during_a_tournament_and_the_same_every_time(tmp_path: Path) -> None:
-    learnt = run_tournament(tournament(True), tmp_path / "learnt", on_start=quiet)
-    again = run_tournament(tournament(True), tmp_path / "again", on_start=quiet)
-    frozen = run_tournament(tournament(False), tmp_path / "frozen", on_start=quiet)
+    learnt = run_tournament(tournament(True), tmp_path / "learnt")
+    again = run_tournament(tournament(True), tmp_path / "again")
+    frozen = run_tournament(tournament(False), tmp_path / "frozen")
     assert learnt.to_dict() == again.to_dict()
     # It passes in its first game, then always bets against one who always passes, and wins 1.
     leads = [summary.comparisons[0].lead.mean for summary in (learnt, frozen)]
     assert leads[0] < -0.98
     assert abs(leads[1]) < 0.3
-    assert "Learning: learner." in learnt.to_text()
+    assert "Learning: learner." in to_text(learnt)
     assert '"learning": true' in (tmp_path / "learnt" / "tournament.json").read_text()
 
 
 def test_what_depends_on_order_is_played_in_order_or_not_at_all(tmp_path: Path) -> None:
     for arguments in ({"workers": 2}, {"until": 0.1}):
         with pytest.raises(MasqueradeError, match="use one worker and no --until"):
-            run_tournament(tournament(True), tmp_path / "a", on_start=quiet, **arguments)
+            run_tournament(tournament(True), tmp_path / "a", **arguments)
     assert not (tmp_path / "a").exists()
-    run_tournament(tournament(True), tmp_path / "b", on_start=quiet)
+    run_tournament(tournament(True), tmp_path / "b")
     with pytest.raises(MasqueradeError, match="begin anew with another --out"):
-        run_tournament(tournament(True, deals=600), tmp_path / "b", has_resume=True, on_start=quiet)
+        run_tournament(tournament(True, deals=600), tmp_path / "b", has_resume=True)
     # Nothing is missing here.
-    run_tournament(tournament(True), tmp_path / "b", has_resume=True, on_start=quiet)
+    run_tournament(tournament(True), tmp_path / "b", has_resume=True)
 
 
 def test_profiles_go_by_name() -> None:

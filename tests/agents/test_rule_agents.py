@@ -32,8 +32,10 @@ def rule_for(game: Game) -> Agent:
 
 def choice(game: Game, chance: Sequence[int], moves: str = "") -> str:
     """What the rule does after these chance outcomes and these moves, in words."""
-    position = game.replay([*chance, *(game.parse_action(move) for move in moves.split())])
-    return game.action_text(None, int(rule_for(game).act(views_of([position]))[0]))
+    position = game.replay(chance)
+    for move in moves.split():
+        position.apply(position.parse_action(move))
+    return position.action_text(int(rule_for(game).act(views_of([position]))[0]))
 
 
 # ---- every rule ----------------------------------------------------------------------------------

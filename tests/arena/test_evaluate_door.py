@@ -13,9 +13,10 @@ import pytest
 import evaluate
 from agents.base import Views
 from agents.uniform import RandomAgent
-from arena.playing.replay import Recording, Replayer, frames
+from arena.playing.replay import Recording, frames
 from arena.running.folder import read_tournament
-from arena.running.tournament import Progress, run_tournament
+from arena.running.replayer import Replayer
+from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import MasqueradeError
@@ -30,10 +31,6 @@ class ByBatch(RandomAgent):
         return np.array([0 if views.masks[0, 0] else 1])
 
 
-def quiet(total: int) -> Progress:
-    return Progress(total, is_shown=False)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Leduc poker between two good agents and one that fails."""
@@ -43,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         AgentSpec.parse("leduc_rule"),
         AgentSpec("tests.support.planted_agents:Broken", name="bad"),
     )
-    run_tournament(TournamentSpec("leduc_v0", agents, deals=130, seed=4), folder, on_start=quiet)
+    run_tournament(TournamentSpec("leduc_v0", agents, deals=130, seed=4), folder)
     return folder
 
 
@@ -108,7 +105,7 @@ def test_replayed_games_end_as_in_the_tournament(folder: Path) -> None:
         for seating in (0, 1):
             for deal in (0, 1, 99, 100, 129):  # on both sides of the border of two units
                 recording = replayer.play(deal, group, seating)
-                played = replayer.tournament.played(replayer.groups, group, seating, deal)
+                played = replayer.tournament.find(replayer.groups, group, seating, deal)
                 assert played is not None
                 assert recording.returns == played.result.returns[0].tolist()
                 assert len(recording.history) == played.result.lengths[0]
@@ -130,7 +127,7 @@ def test_replay_follows_the_rules_to_the_end(folder: Path) -> None:
 
 def test_an_agent_that_plays_otherwise_in_a_batch_is_replayed_in_one(tmp_path: Path) -> None:
     agents = (AgentSpec.parse("random"), AgentSpec(f"{__name__}:ByBatch", name="by batch"))
-    run_tournament(TournamentSpec("leduc_v0", agents, deals=40), tmp_path, on_start=quiet)
+    run_tournament(TournamentSpec("leduc_v0", agents, deals=40, seed=0), tmp_path)
     replayer = Replayer(read_tournament(tmp_path))
     for deal in range(10):
         assert replayer.play(deal).notes == []
@@ -266,3 +263,42 @@ def test_another_match_gets_another_folder(tmp_path, monkeypatch, capsys) -> Non
     assert "--resume" in capsys.readouterr().err
     names = sorted(path.name for path in (tmp_path / "runs" / "tournaments").iterdir())
     assert names == ["kuhn_v0-match-a_vs_b-seed0", "kuhn_v0-match-random_vs_kuhn_rule-seed0"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("--luck", "--variance-reduction"), ("--design", "--schedule")]
+)
+def test_arguments_of_former_versions_are_answered_with_their_new_names(
+    old: str, new: str, capsys: Any
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        evaluate.main(["match", "kuhn_v0", "random", "b=random", old, "x"])
+    assert f"{old} is called {new} now" in capsys.readouterr().err
+
+
+def test_leaderboards_are_made_in_the_repository_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert evaluate.main(["leaderboard", "kuhn"]) == 2
+    error = capsys.readouterr().err
+    assert "change to its folder first" in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_games_and_agents_are_made_once_for_a_command(tmp_path: Path) -> None:
+    """The table, exploitability and the report's sample games share them."""
+    made: list[str] = []
+    build = AgentSpec.build
+
+    def note(spec: AgentSpec, game: Any) -> Any:
+        made.append(spec.name)
+        return build(spec, game)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AgentSpec, "build", note)
+        out = str(tmp_path / "out")
+        match = ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "20", "--out", out]
+        assert evaluate.main(match) == 0
+    assert sorted(made) == ["kuhn_rule", "random"]

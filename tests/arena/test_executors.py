@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 import evaluate
-from arena.running.executors import WorkersDiedError, play_units
-from arena.running.tournament import Progress, run_tournament
-from arena.running.work_units import whole_units
+from arena.running.context import WorkerContext, WorkersDiedError
+from arena.running.executors import play_units
+from arena.running.tournament import run_tournament
+from arena.schedules.work_units import whole_units
 from envs.core import MasqueradeError
-from tests.support.executors import (
+from tests.support.tournaments import (
+    DEADLY,
     PATIENCE,
     PROJECT,
     alive,
@@ -27,8 +29,6 @@ from tests.support.executors import (
     units_of,
     wait_until,
 )
-
-DEADLY = "tests.support.deadly_agents"
 
 
 def test_units_cover_every_deal_once_and_small_ones_come_first() -> None:
@@ -70,7 +70,7 @@ def test_a_unit_that_kills_every_worker_is_named_and_the_others_are_kept(tmp_pat
     spec = tournament(tmp_path, "Mortal", deaths=99, has_signal=True)
     out = tmp_path / "out"
     with pytest.raises(WorkersDiedError) as caught:
-        run_tournament(spec, out, workers=2, on_start=lambda total: Progress(total, is_shown=False))
+        run_tournament(spec, out, workers=2)
     message = str(caught.value)
     assert message.startswith("3 workers died while they played ")
     assert "random against planted, deals 0 to 99 (killed by SIGKILL" in message
@@ -95,7 +95,7 @@ def test_an_agent_that_cannot_be_made_in_a_worker_is_one_line(tmp_path: Path) ->
 
 def test_who_stops_listening_stops_the_workers(tmp_path: Path) -> None:
     spec = tournament(tmp_path, "Patient")
-    with closing(play_units(spec, units_of(spec), workers=2)) as units:
+    with closing(play_units(WorkerContext(spec), units_of(spec), workers=2)) as units:
         first, _ = next(units)
         assert first.group == 0
         wait_until(lambda: alive(tmp_path))  # it waits in the middle of a unit
@@ -112,7 +112,7 @@ def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
     # Shells let commands in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with closing(play_units(spec, units_of(spec), workers=2)) as units:
+        with closing(play_units(WorkerContext(spec), units_of(spec), workers=2)) as units:
             next(units)
             Fragile()
             with pytest.raises(KeyboardInterrupt):

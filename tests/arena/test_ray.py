@@ -18,14 +18,13 @@ import ray
 from ray.cluster_utils import Cluster
 
 from arena.running import ray_node
-from arena.running.executors import WorkersDiedError
+from arena.running.context import WorkerContext, WorkersDiedError
 from arena.running.on_ray import pack, sources
 from arena.running.ray_node import Files, hash_files
-from arena.running.tournament import Progress, run_tournament
-from arena.running.work_units import Table
+from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs.core import MasqueradeError
-from tests.support.executors import PROJECT, alive, played, tournament, units_of, wait_until
+from tests.support.tournaments import PROJECT, alive, played, tournament, units_of, wait_until
 
 # Ray leaves its processes and files to the garbage collector.
 pytestmark = [
@@ -88,16 +87,12 @@ def connected(cluster: Any) -> Iterator[None]:
     ray.shutdown()
 
 
-def quiet(total: int) -> Progress:
-    return Progress(total, is_shown=False)
-
-
 @pytest.mark.usefixtures("connected")
 def test_the_table_is_that_of_one_process_also_when_a_worker_dies(tmp_path: Path) -> None:
     spec = tournament(tmp_path, "Mortal")
-    on_ray = run_tournament(spec, tmp_path / "ray", on_start=quiet, executor="ray")
+    on_ray = run_tournament(spec, tmp_path / "ray", executor="ray")
     assert len(list(tmp_path.glob("death *"))) == 1
-    here = run_tournament(spec, tmp_path / "here", on_start=quiet)
+    here = run_tournament(spec, tmp_path / "here")
     assert on_ray.to_dict() == here.to_dict()
     assert ray.is_initialized()
 
@@ -158,7 +153,7 @@ def test_a_node_plays_with_the_sources_of_the_driver(has_sources: bool, tmp_path
     assert finished.returncode == 0, finished.stderr
     folder, returns = finished.stdout.splitlines()
     assert Path(folder) == (PROJECT if has_sources else ray_node_folder(tmp_path, here))
-    result = Table(spec).play(unit)
+    result = WorkerContext(spec).play(unit)
     assert json.loads(returns) == result.returns.tolist()
     assert not result.faults
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import subprocess
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,12 +14,15 @@ from typing import Any
 import pytest
 
 import evaluate
-from arena.running.tournament import Progress, run_tournament
-from arena.running.work_units import Unit, UnitStore
+from arena.report.tables import to_text
+from arena.running.store import UnitStore
+from arena.running.tournament import run_tournament
 from arena.schedules.config import read_config
 from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.statistics.intervals import SequentialStop
+from arena.schedules.work_units import WorkUnit
+from arena.statistics.stopping import SequentialStop
 from envs.core import MasqueradeError, OptionError
+from envs.core.facts import Unit
 from training.config import RunConfig, read_yaml
 from training.missing import source_of
 
@@ -24,6 +30,7 @@ KUHN = TournamentSpec(
     "kuhn_v0",
     tuple(AgentSpec.parse(agent) for agent in ("random", "kuhn_rule", "other=random")),
     deals=1200,
+    seed=0,
 )
 
 
@@ -32,12 +39,8 @@ def planted(passes: float) -> AgentSpec:
     return AgentSpec("tests.support.planted_agents:Folder", params, f"passes {passes}")
 
 
-def quiet(total: int) -> Progress:
-    return Progress(total, is_shown=False)
-
-
 def play(spec: TournamentSpec, folder: Path, **arguments: Any) -> dict[str, Any]:
-    return run_tournament(spec, folder, on_start=quiet, **arguments).to_dict()
+    return run_tournament(spec, folder, **arguments).to_dict()
 
 
 def test_two_workers_give_the_table_of_one(tmp_path: Path) -> None:
@@ -46,10 +49,10 @@ def test_two_workers_give_the_table_of_one(tmp_path: Path) -> None:
 
 def kill_after(num_units: int, spec: TournamentSpec, folder: Path, **arguments: Any) -> None:
     """Play, and stop as by Ctrl-C when so many units are kept."""
-    played: list[Unit] = []
+    played: list[WorkUnit] = []
     save = UnitStore.save
 
-    def save_some(store: UnitStore, unit: Unit, result: Any) -> None:
+    def save_some(store: UnitStore, unit: WorkUnit, result: Any) -> None:
         if len(played) == num_units:
             raise KeyboardInterrupt
         played.append(unit)
@@ -86,15 +89,16 @@ def test_another_tournament_in_the_folder_is_refused(tmp_path: Path) -> None:
 def test_the_same_games_can_be_told_in_another_way(tmp_path: Path) -> None:
     spec = replace(KUHN, deals=50)
     play(spec, tmp_path)
-    other = replace(spec, big_blind=2.0, roles=("first", "second"), confidence=0.9)
+    other = replace(spec, unit=Unit("bb/100", 50.0), confidence=0.9)
     assert play(other, tmp_path, has_resume=True) == play(other, tmp_path / "anew")
-    assert json.loads((tmp_path / "tournament.json").read_text())["spec"]["big_blind"] == 2
+    noted = json.loads((tmp_path / "tournament.json").read_text())["spec"]
+    assert noted["unit"] == {"name": "bb/100", "scale": 50.0}
 
 
 def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
     levels = (0.0, 0.25, 0.5, 1.0)
-    spec = TournamentSpec("kuhn_v0", tuple(planted(p) for p in levels), deals=3000)
-    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    spec = TournamentSpec("kuhn_v0", tuple(planted(p) for p in levels), deals=3000, seed=0)
+    summary = run_tournament(spec, tmp_path)
     for comparison in summary.comparisons:
         p, q = (float(name.split()[1]) for name in (comparison.first, comparison.second))
         assert not comparison.lead.excludes(_kuhn_lead(p, q)), comparison
@@ -104,7 +108,7 @@ def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
         assert not standing.mean_return.excludes(truth), standing
     assert [standing.name.split()[1] for standing in summary.standings] == [str(p) for p in levels]
     assert summary.metagame.cycles == ()
-    assert summary.standings[0].nash == pytest.approx(1)
+    assert summary.metagame.nash[0] == pytest.approx(1)
 
 
 def _kuhn_lead(p: float, q: float) -> float:
@@ -127,8 +131,8 @@ def test_who_is_right_more_often_stands_higher(tmp_path: Path) -> None:
         AgentSpec("tests.support.planted_agents:Blunderer", {"right": right}, str(right))
         for right in rights
     ]
-    spec = TournamentSpec("liars_dice_v0", tuple(agents), {"dice": 1}, deals=1000)
-    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    spec = TournamentSpec("liars_dice_v0", tuple(agents), {"dice": 1}, deals=1000, seed=0)
+    summary = run_tournament(spec, tmp_path)
     order = [str(right) for right in rights[::-1]]
     assert [standing.name for standing in summary.standings] == order
     for better, worse in pairwise(summary.standings):
@@ -140,10 +144,8 @@ def test_who_is_right_more_often_stands_higher(tmp_path: Path) -> None:
 
 def test_one_bad_agent_does_not_spoil_the_rest(tmp_path: Path) -> None:
     bad = AgentSpec("tests.support.planted_agents:Broken", name="bad")
-    good = run_tournament(KUHN, tmp_path / "good", on_start=quiet)
-    mixed = run_tournament(
-        replace(KUHN, agents=(*KUHN.agents, bad)), tmp_path / "mixed", on_start=quiet
-    )
+    good = run_tournament(KUHN, tmp_path / "good")
+    mixed = run_tournament(replace(KUHN, agents=(*KUHN.agents, bad)), tmp_path / "mixed")
     before = {(c.first, c.second): c for c in good.comparisons}
     after = {(c.first, c.second): c for c in mixed.comparisons}
     assert all(after[pair] == comparison for pair, comparison in before.items())
@@ -156,33 +158,34 @@ UNTIL = replace(KUHN, deals=300, agents=(*KUHN.agents[:2], planted(0.7)))
 
 
 def test_playing_on_until_the_wanted_precision(tmp_path: Path) -> None:
-    summary = run_tournament(UNTIL, tmp_path, until=0.035, on_start=quiet)
+    summary = run_tournament(UNTIL, tmp_path, until=0.06)
     stopping = summary.stopping
     assert stopping is not None
     assert stopping.is_reached
-    assert stopping.reached == summary.worst_half_width <= 0.035
+    assert stopping.reached == pytest.approx(summary.worst_half_width)
+    assert stopping.reached <= 0.06
     assert stopping.looks[:2] == (500, 1000)
     assert summary.spec.deals == stopping.looks[-1] > 300
     assert all(group.games == 2 * summary.spec.deals for group in summary.groups)
     # One look less would have been too early, so the end is no matter of luck or of workers.
     before = replace(UNTIL, deals=stopping.looks[-2])
-    earlier = run_tournament(before, tmp_path, has_resume=True, on_start=quiet)
+    earlier = run_tournament(before, tmp_path, has_resume=True)
     assert earlier.stopping is None
-    assert earlier.worst_half_width > 0.9 * 0.035
+    assert 0.03 < earlier.worst_half_width < 0.06  # at a fixed number of deals
 
 
 def test_two_workers_and_a_kill_come_to_the_same_end(tmp_path: Path) -> None:
-    whole = play(UNTIL, tmp_path / "whole", until=0.035)
-    assert play(UNTIL, tmp_path / "two", until=0.035, workers=2) == whole
-    kill_after(8, UNTIL, tmp_path / "cut", until=0.035)
-    assert play(UNTIL, tmp_path / "cut", until=0.035, has_resume=True) == whole
+    whole = play(UNTIL, tmp_path / "whole", until=0.06)
+    assert play(UNTIL, tmp_path / "two", until=0.06, workers=2) == whole
+    kill_after(8, UNTIL, tmp_path / "cut", until=0.06)
+    assert play(UNTIL, tmp_path / "cut", until=0.06, has_resume=True) == whole
 
 
 def test_playing_far_ahead_changes_nothing(tmp_path: Path) -> None:
-    whole = play(UNTIL, tmp_path / "whole", until=0.035)
+    whole = play(UNTIL, tmp_path / "whole", until=0.06)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SequentialStop, "next_look", lambda *_: 12_000)
-        assert play(UNTIL, tmp_path / "ahead", until=0.035) == whole
+        assert play(UNTIL, tmp_path / "ahead", until=0.06) == whole
     assert whole["spec"]["deals"] < 12_000
 
 
@@ -190,11 +193,11 @@ def test_a_precision_out_of_reach_ends_at_the_limit(tmp_path: Path) -> None:
     spec = replace(KUHN, deals=20, agents=KUHN.agents[:2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.running.tournament.MAX_GROWTH", 4)
-        summary = run_tournament(spec, tmp_path / "o", until=1e-9, on_start=quiet)
+        summary = run_tournament(spec, tmp_path / "o", until=1e-9)
     assert summary.stopping is not None
     assert not summary.stopping.is_reached
     assert summary.spec.deals == 500
-    assert "the limit of deals came first" in summary.to_text()
+    assert "the limit of deals came first" in to_text(summary)
     with pytest.raises(MasqueradeError, match="above 0"):
         run_tournament(spec, tmp_path / "refused", until=0.0)
     assert not (tmp_path / "refused").exists()
@@ -203,7 +206,7 @@ def test_a_precision_out_of_reach_ends_at_the_limit(tmp_path: Path) -> None:
 def test_three_players_are_compared_in_duels(tmp_path: Path) -> None:
     agents = (AgentSpec.parse("random"), AgentSpec.parse("kuhn_rule"))
     spec = TournamentSpec("kuhn_v0", agents, {"num_players": 3}, deals=400)
-    summary = run_tournament(spec, tmp_path, on_start=quiet)
+    summary = run_tournament(spec, tmp_path)
     assert summary.comparisons[0].games == 6 * 400
     assert [single.games for single in summary.singles] == [3 * 400] * 2
 
@@ -221,7 +224,7 @@ def test_the_command_prints_a_table_and_keeps_it(tmp_path: Path, capsys: Any) ->
     assert "kuhn_rule" in printed
     assert "1,000 deals" in printed
     assert json.loads((out / "summary.json").read_text())["spec"]["deals"] == 1000
-    assert "| kuhn_rule |" in (out / "summary.md").read_text()
+    assert "| kuhn_rule |" in (out / "report.md").read_text()
     for name in ("standings", "comparisons", "roles"):
         assert "kuhn_rule" in (out / f"{name}.csv").read_text()
 
@@ -254,7 +257,7 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
             ["match", "kuhn_v0", "random", "b=random", "--workers", "0"],
             "workers must be at least 1",
         ),
-        (["match", "kuhn_v0", "random", "b=random", "--design", "x"], "auto, distinct, duels"),
+        (["match", "kuhn_v0", "random", "b=random", "--schedule", "x"], "auto, distinct, balanced"),
         (["match", "kuhn_v0", "random", "b=random", "--option", "dice"], "NAME=VALUE"),
         (["match", "kuhn_v0", "random", "b=random", "--option", "num_players=9"], "from 2 to 5"),
         (["tournament", "--config", "nowhere.yaml"], "cannot be read"),
@@ -289,6 +292,13 @@ GAME = "game: {id: kuhn_v0}\n"
             "game: {id: kuhn_v0}\nagents: [{id: random, params: {x: 1}}, b=random]\n",
             "cannot be made",
         ),
+        (GAME + "agents: [random, kuhn_rule]\nteams: [[0], [1]]\n", "the game says which seats"),
+        (GAME + "agents: [random, kuhn_rule]\nroles: [a, b]\n", "the game says what its seats"),
+        (GAME + "agents: [random, kuhn_rule]\nbig_blind: 2\n", "or set unit: {name: bb/100"),
+        (GAME + "agents: [random, kuhn_rule]\ndesign: duels\n", "called 'schedule' now"),
+        (GAME + "agents: [random, kuhn_rule]\nluck: full\n", "called 'variance_reduction' now"),
+        (GAME + "agents: [random, kuhn_rule]\nunit: chips\n", "a name and a scale, such as"),
+        (GAME + "agents: [random, kuhn_rule]\ntables: 0\n", "tables must be a number above 0"),
         ("game: [", "no valid YAML"),
         ("- 1\n", "must be a mapping"),
     ],
@@ -309,3 +319,96 @@ def test_a_bad_config_gets_one_line(
 def test_a_spec_refuses_impossible_numbers() -> None:
     with pytest.raises(OptionError, match="confidence"):
         replace(KUHN, confidence=1.5)
+
+
+# ---- the root seed -------------------------------------------------------------------------------
+
+
+def test_a_tournament_with_somebody_from_outside_draws_its_seed(tmp_path: Path) -> None:
+    spec = TournamentSpec("kuhn_v0", (AgentSpec.parse("random"), planted(0.5)), deals=30)
+    seeds = set()
+    for name in ("one", "two"):
+        summary = run_tournament(spec, tmp_path / name)
+        assert summary.spec.seed is not None
+        seeds.add(summary.spec.seed)
+        assert int((tmp_path / name / "seed").read_text()) == summary.spec.seed
+        # What was drawn can be given: then the same games are played.
+        again = run_tournament(replace(spec, seed=summary.spec.seed), tmp_path / f"{name} again")
+        assert again.to_dict() == summary.to_dict()
+    assert len(seeds) == 2
+    assert all(seed > 2**32 for seed in seeds)
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_outside"),
+    [
+        ("kuhn_rule", False),
+        ({"id": "kuhn_rule", "time_per_move": 5.0}, True),
+        ("external:examples/external_player.py", True),
+        ("tests.support.planted_agents:Folder", True),
+    ],
+)
+def test_who_counts_as_somebody_from_outside(agent: Any, is_outside: bool) -> None:
+    spec = TournamentSpec("kuhn_v0", (AgentSpec.parse("random"), AgentSpec.parse(agent)))
+    assert spec.has_outsiders == is_outside
+    assert (spec.with_seed().seed == 0) == (not is_outside)
+    assert replace(spec, seed=7).with_seed().seed == 7
+
+
+def test_a_drawn_seed_chooses_the_tables_of_all_workers(tmp_path: Path) -> None:
+    agents = [planted(p) for p in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    spec = TournamentSpec("kuhn_v0", tuple(agents), {"num_players": 3}, deals=20)
+    spec = replace(spec, schedule="balanced", tables=5)
+    summary = run_tournament(spec, tmp_path / "drawn", workers=2)
+    assert len(summary.groups) == 5
+    again = replace(spec, seed=summary.spec.seed)
+    assert play(again, tmp_path / "given") == summary.to_dict()
+
+
+def test_a_drawn_seed_is_used_again_and_hidden_while_games_run(tmp_path: Path) -> None:
+    spec = TournamentSpec("kuhn_v0", (AgentSpec.parse("random"), planted(0.5)), deals=300)
+    kill_after(1, spec, tmp_path)
+    seed = (tmp_path / "seed").read_text().strip()
+    assert stat.S_IMODE((tmp_path / "seed").stat().st_mode) == 0o600
+    # No other file has it before the end, nor has any name.
+    for path in tmp_path.rglob("*"):
+        assert seed not in path.name
+        if path.is_file() and path.name != "seed":
+            assert seed.encode() not in path.read_bytes()
+    summary = run_tournament(spec, tmp_path, has_resume=True)
+    assert str(summary.spec.seed) == seed
+    assert play(replace(spec, seed=int(seed)), tmp_path / "whole") == summary.to_dict()
+    (tmp_path / "seed").unlink()
+    with pytest.raises(MasqueradeError, match="resumed with the seed in it"):
+        run_tournament(spec, tmp_path, has_resume=True)
+
+
+def test_the_seed_that_was_drawn_is_printed_and_in_no_folder_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["match", "kuhn_v0", "random", "b=tests.support.planted_agents:Raiser"]
+    assert evaluate.main([*arguments, "--games", "20"]) == 0
+    (folder,) = (tmp_path / "runs" / "tournaments").iterdir()
+    assert folder.name == "kuhn_v0-match-random_vs_b-drawn"
+    printed = capsys.readouterr().out
+    seed = (folder / "seed").read_text().strip()
+    assert f"seed {seed} was drawn" in printed
+    assert f"--seed {seed}" in (folder / "report.md").read_text()
+
+
+def test_no_worker_is_started_with_the_seed(tmp_path: Path) -> None:
+    """Neither its command line nor its environment has it."""
+    spec = TournamentSpec("kuhn_v0", (AgentSpec.parse("random"), planted(0.5)), deals=300)
+    started = []
+    popen = subprocess.Popen
+
+    def note(command: Any, **options: Any) -> Any:
+        started.append(json.dumps([command, {**os.environ, **options.get("env", {})}]))
+        return popen(command, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.running.executors.subprocess.Popen", note)
+        summary = run_tournament(spec, tmp_path, workers=2)
+    assert started
+    assert not any(str(summary.spec.seed) in text for text in started)

@@ -1,4 +1,4 @@
-"""Luck correction: the mean stays, whatever the values; with the right values nothing varies."""
+"""Variance reduction: the mean stays, whatever the values; with the right values nothing varies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from scipy import sparse
 import evaluate
 from agents import make_agent
 from agents.base import Agent, Probs, Views
-from arena.running.tournament import Progress, run_tournament
+from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.statistics.intervals import mean_interval
-from arena.variance_reduction import correction as luck
-from arena.variance_reduction import values as luck_fit
+from arena.variance_reduction import correction
+from arena.variance_reduction import values as fitting
 from arena.variance_reduction.correction import (
     NO_POLICIES,
     Policies,
@@ -33,11 +32,12 @@ from arena.variance_reduction.correction import (
 )
 from arena.variance_reduction.terms import NO_POLICY, add_products
 from arena.variance_reduction.values import choose_features, fit_weights, pilot_values
-from benchmarks import luck_gain
+from benchmarks import variance_gain
 from envs import kuhn, leduc, make_game
 from envs.core import CHANCE, OVER, Game, MasqueradeError, OptionError, Position
 from envs.core.compiling import kernel
 from envs.core.kernels import CHANCE_PROBS, SIGNATURES, Kernels
+from envs.core.statistics import mean_interval
 
 Floats = npt.NDArray[np.float64]
 Policy = Callable[[Position], dict[int, float]]
@@ -238,7 +238,7 @@ def test_draws_instead_of_all_outcomes_leave_the_mean_as_it_is() -> None:
     tree = grow(make_game("kuhn_v0"), [uniform, crooked])
     values = any_values(tree)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(luck, "MAX_LISTED", 1)
+        patch.setattr(correction, "MAX_LISTED", 1)
         means = np.array(
             [tree.mean(added_values(tree.game, values, tree.records, seed)) for seed in range(2000)]
         )
@@ -249,7 +249,7 @@ def test_draws_instead_of_all_outcomes_leave_the_mean_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("seats", [[uniform, crooked], [crooked, crooked]], ids=["one", "both"])
-def test_with_the_true_values_nothing_is_left_to_luck(seats: list[Policy]) -> None:
+def test_with_the_true_values_nothing_is_left_to_chance(seats: list[Policy]) -> None:
     tree = grow(make_game("kuhn_v0"), seats)
     added = added_values(tree.game, true_values(tree), tree.records, 0, tree.policies)
     corrected = tree.returns + added
@@ -292,7 +292,7 @@ def players(game_id: str, *names: str) -> tuple[Game, list[Agent]]:
 
 
 @pytest.mark.parametrize(
-    ("luck_kind", "names", "least_gain"),
+    ("reduction", "names", "least_gain"),
     [
         ("chance", ("random", "leduc_rule"), 2.0),
         ("chance", ("leduc_rule", "leduc_rule"), 100.0),
@@ -301,12 +301,12 @@ def players(game_id: str, *names: str) -> tuple[Game, list[Agent]]:
     ],
 )
 def test_corrected_leduc_has_the_same_mean_and_varies_less(
-    luck_kind: str, names: tuple[str, str], least_gain: float
+    reduction: str, names: tuple[str, str], least_gain: float
 ) -> None:
     game, agents = players("leduc_v0", *names)
-    [values] = pilot_values(game, [agents], seed=5, luck=luck_kind, num_games=1000)
+    [values] = pilot_values(game, [agents], seed=5, reduction=reduction, num_games=1000)
     result, records = record_match(game, agents, 4000, seed=5)
-    added = corrections(game, agents, values, records, 5, luck_kind)
+    added = corrections(game, agents, values, records, 5, reduction)
     assert not mean_interval(added[:, 0], 0.9999).excludes(0.0)
     assert result.returns[:, 0].var() > least_gain * (result.returns + added)[:, 0].var()
     np.testing.assert_allclose(added.sum(axis=1), 0.0, atol=1e-9)
@@ -320,7 +320,7 @@ def test_the_figures_of_the_documentation_are_the_truth(tmp_path: Path) -> None:
     decisions = sum(tree.spread[0][0] + tree.spread[1][0] for tree in trees)
     assert lead == pytest.approx(-1.0806, abs=5e-5)
     assert everything / decisions == pytest.approx(3.96, abs=5e-3)
-    spec = replace(LEDUC, luck="full", pilot=4000, deals=1000)
+    spec = replace(LEDUC, variance_reduction="full", pilot=4000, deals=1000)
     [comparison] = play(spec, tmp_path)["comparisons"]
     _, low, high = comparison["lead"]
     assert low < lead < high
@@ -330,7 +330,7 @@ def test_the_figures_of_the_documentation_are_the_truth(tmp_path: Path) -> None:
 def test_dice_that_are_drawn_again_leave_the_mean_as_it_is() -> None:
     game = make_game("liars_dice_v0", dice=2)
     agents = [make_agent("liars_dice_rule", game)] * 2
-    [values] = pilot_values(game, [agents], seed=1, luck="chance", num_games=500)
+    [values] = pilot_values(game, [agents], seed=1, reduction="chance", num_games=500)
     result, records = record_match(game, agents, 2000, seed=1)
     added = corrections(game, agents, values, records, 1, "chance")
     assert not mean_interval(added[:, 0], 0.9999).excludes(0.0)
@@ -346,7 +346,7 @@ def test_a_lost_game_is_corrected_up_to_where_it_was_lost() -> None:
 
     game = make_game("leduc_v0")
     agents = [Falters(game), make_agent("random", game)]
-    [values] = pilot_values(game, [agents], seed=0, luck="full", num_games=500)
+    [values] = pilot_values(game, [agents], seed=0, reduction="full", num_games=500)
     result, records = record_match(game, agents, 3000, seed=0, has_forfeits=True)
     added = corrections(game, agents, values, records, 0, "full")
     assert len(result.faults) > 300
@@ -362,7 +362,7 @@ def test_the_result_depends_neither_on_batches_nor_on_who_else_is_corrected(
     if is_drawn:
         game = make_game("liars_dice_v0", dice=2)
         agents = [make_agent("liars_dice_rule", game), make_agent("random", game)]
-    [values] = pilot_values(game, [agents], seed=0, luck="full", num_games=300)
+    [values] = pilot_values(game, [agents], seed=0, reduction="full", num_games=300)
     values.table[:] = np.random.default_rng(0).normal(size=values.table.shape)
     _, records = record_match(game, agents, 200, seed=0)
     whole = corrections(game, agents, values, records, 0, "full")
@@ -370,8 +370,8 @@ def test_the_result_depends_neither_on_batches_nor_on_who_else_is_corrected(
         _, again = record_match(game, agents, 200, seed=0, batch_size=batch_size)
         np.testing.assert_array_equal(again.histories, records.histories)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(luck, "ROWS_AT_A_TIME", 150)  # too few for one game: they have to grow
-        patch.setattr(luck, "GAMES_AT_A_TIME", 9)
+        patch.setattr(correction, "ROWS_AT_A_TIME", 150)  # too few for one game: they have to grow
+        patch.setattr(correction, "GAMES_AT_A_TIME", 9)
         np.testing.assert_array_equal(corrections(game, agents, values, records, 0, "full"), whole)
     part = corrections(game, agents, values, records.part(50, 60), 0, "full")
     np.testing.assert_array_equal(part, whole[50:60])
@@ -387,8 +387,8 @@ def test_games_of_a_pilot_are_other_games() -> None:
 
     game, agents = players("leduc_v0", "random", "random")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(luck_fit, "record_match", record)
-        pilot_values(game, [agents, agents], seed=3, luck="chance", num_games=300)
+        patch.setattr(fitting, "record_match", record)
+        pilot_values(game, [agents, agents], seed=3, reduction="chance", num_games=300)
     _, records = record_match(game, agents, 300, seed=3)
     pilot, other_seating = played
     np.testing.assert_array_equal(pilot.histories, other_seating.histories)  # the same deals
@@ -466,13 +466,13 @@ def test_weights_are_found_among_noise_and_nothing_is_found_in_noise() -> None:
     assert np.abs(nothing).max() < 0.05
 
 
-def test_luck_that_cancels_over_the_seatings_is_left_alone() -> None:
-    """Each deal is played twice; what is luck in one game is bad luck in the other."""
+def test_chance_that_cancels_over_the_seatings_is_left_alone() -> None:
+    """Each deal is played twice; what is good in one game is bad in the other."""
     rng = np.random.default_rng(0)
-    lucks, others = rng.normal(size=(2, 200, 40))
+    chances, others = rng.normal(size=(2, 200, 40))
     deals = np.tile(np.arange(200), 2)
-    returns = (lucks + 0.5 * rng.normal(size=lucks.shape)) @ np.ones((40, 1))
-    inputs = sparse.block_diag([lucks, np.hstack([-lucks, others])]).tocsr()
+    returns = (chances + 0.5 * rng.normal(size=chances.shape)) @ np.ones((40, 1))
+    inputs = sparse.block_diag([chances, np.hstack([-chances, others])]).tocsr()
     both_ways = np.concatenate([returns, -returns])
 
     def of_deals(values: Floats) -> Floats:
@@ -486,7 +486,9 @@ def test_luck_that_cancels_over_the_seatings_is_left_alone() -> None:
 
 
 def test_the_measured_gains_are_printed(capsys: Any) -> None:
-    luck_gain.main(["--only", "kuhn, random", "--deals", "300", "--pilot", "400", "--seeds", "1"])
+    variance_gain.main(
+        ["--only", "kuhn, random", "--deals", "300", "--pilot", "400", "--seeds", "1"]
+    )
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" | ")[1] for line in lines if line.startswith("| Kuhn")] == [
         "chance",
@@ -496,14 +498,14 @@ def test_the_measured_gains_are_printed(capsys: Any) -> None:
 
 def test_a_hopeless_case_is_left_alone() -> None:
     game, agents = players("liars_dice_v0", "random", "random")
-    [values] = pilot_values(game, [agents], seed=0, luck="chance", num_games=200)
+    [values] = pilot_values(game, [agents], seed=0, reduction="chance", num_games=200)
     _, records = record_match(game, agents, 200, seed=0)
     assert np.abs(corrections(game, agents, values, records, 0, "chance")).mean() < 0.2
 
 
 def test_values_survive_a_file(tmp_path: Path) -> None:
     game, agents = players("kuhn_v0", "random", "kuhn_rule")
-    [values] = pilot_values(game, [agents], seed=0, luck="chance", num_games=200)
+    [values] = pilot_values(game, [agents], seed=0, reduction="chance", num_games=200)
     values.save(tmp_path / "values.npz")
     again = Values.load(tmp_path / "values.npz")
     assert values.table.any()
@@ -517,14 +519,13 @@ LEDUC = TournamentSpec(
     "leduc_v0",
     (AgentSpec.parse("random"), AgentSpec.parse("leduc_rule")),
     deals=1500,
-    luck="chance",
+    variance_reduction="chance",
     pilot=1000,
 )
 
 
 def play(spec: TournamentSpec, folder: Path, **arguments: Any) -> dict[str, Any]:
-    quiet = {"on_start": lambda total: Progress(total, is_shown=False)}
-    return run_tournament(spec, folder, **quiet, **arguments).to_dict()
+    return run_tournament(spec, folder, **arguments).to_dict()
 
 
 def test_two_workers_correct_like_one_and_so_does_a_second_try(tmp_path: Path) -> None:
@@ -537,15 +538,15 @@ def test_two_workers_correct_like_one_and_so_does_a_second_try(tmp_path: Path) -
 
 def test_returns_are_corrected_and_wins_are_not(tmp_path: Path) -> None:
     corrected = play(LEDUC, tmp_path / "corrected")
-    raw = play(replace(LEDUC, luck="none"), tmp_path / "raw")
+    raw = play(replace(LEDUC, variance_reduction="none"), tmp_path / "raw")
     [ours], [plain] = corrected["comparisons"], raw["comparisons"]
-    assert plain["luck_gain"] is None
-    assert ours["luck_gain"] > 1.3
+    assert plain["variance_gain"] is None
+    assert ours["variance_gain"] > 1.3
     (mean, low, high), (plain_mean, plain_low, plain_high) = ours["lead"], plain["lead"]
-    assert (high - low) ** 2 * ours["luck_gain"] == pytest.approx((plain_high - plain_low) ** 2)
+    assert (high - low) ** 2 * ours["variance_gain"] == pytest.approx((plain_high - plain_low) ** 2)
     assert plain_low < mean < plain_high
     assert mean != plain_mean
-    for name in ("score", "score_paired", "games"):
+    for name in ("score", "games"):
         assert ours[name] == plain[name]
     for mine, theirs in zip(corrected["standings"], raw["standings"], strict=True):
         assert mine["mean_return"] != theirs["mean_return"]
@@ -554,32 +555,32 @@ def test_returns_are_corrected_and_wins_are_not(tmp_path: Path) -> None:
 
 
 def test_a_wanted_precision_is_reached_sooner(tmp_path: Path) -> None:
-    spec = replace(LEDUC, deals=500, luck="full")
+    spec = replace(LEDUC, deals=500, variance_reduction="full")
     short = play(spec, tmp_path / "short", until=0.1)
-    long = play(replace(spec, luck="none"), tmp_path / "long", until=0.1)
+    long = play(replace(spec, variance_reduction="none"), tmp_path / "long", until=0.1)
     assert short["spec"]["deals"] < long["spec"]["deals"]
 
 
 def test_three_players_are_corrected_too(tmp_path: Path) -> None:
     spec = replace(LEDUC, options={"num_players": 3}, deals=200, pilot=600)
     [comparison] = play(spec, tmp_path)["comparisons"]
-    assert comparison["luck_gain"] > 0.9
+    assert comparison["variance_gain"] > 0.9
 
 
 def test_the_command_says_what_was_corrected(tmp_path: Path, capsys: Any) -> None:
     arguments = ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "1000"]
-    luck_out = ["--luck", "full", "--pilot", "400", "--out", str(tmp_path / "out")]
-    assert evaluate.main([*arguments, *luck_out]) == 0
-    assert "Luck corrected (full): games for the same interval: " in capsys.readouterr().out
+    reduced = ["--variance-reduction", "full", "--pilot", "400", "--out", str(tmp_path / "out")]
+    assert evaluate.main([*arguments, *reduced]) == 0
+    assert "Variance reduction (full): games for the same interval: " in capsys.readouterr().out
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["spec"]["luck"] == "full"
-    assert summary["comparisons"][0]["luck_gain"] > 2
+    assert summary["spec"]["variance_reduction"] == "full"
+    assert summary["comparisons"][0]["variance_gain"] > 2
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"luck": "bad"}, "none, chance, full"),
+        ({"variance_reduction": "bad"}, "none, chance, full"),
         ({"pilot": 5}, "at least 100"),
         ({"agents": (replace(LEDUC.agents[0], learning=True), LEDUC.agents[1])}, "do not learn"),
     ],

@@ -73,11 +73,11 @@ class Rogue(Agent):
                     pass
         for name, value in {"seats": 1 - views.seats, "keys": None, "rngs": None}.items():
             setattr(views, name, value)
-        try:
+        with pytest.raises(ValueError, match="WRITEABLE"):
             self.game.rules.setflags(write=True)
-            raise AssertionError("the rules can be written")
-        except ValueError:
-            pass
+        for name in ("rules", "kernels", "facts", "options"):
+            with pytest.raises(AttributeError, match="never changes"):
+                setattr(self.game, name, None)
         return actions
 
 

@@ -10,6 +10,47 @@ from envs import make_game
 from envs.core import Game
 
 OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
+    ("holdem_v0", {}),
+    ("holdem_v0", {"preset": "thesis"}),
+    (
+        "holdem_v0",
+        {
+            "num_players": 2,
+            "num_hands": 4,
+            "stacks": (500, 1500),
+            "button": "random",
+            "menu": 0.5,
+            "ante": 10,
+            "rewards": "big_blinds",
+        },
+    ),
+    (
+        "holdem_v0",
+        {
+            "preset": "exact",
+            "num_players": 3,
+            "stacks": (7, 20, 31),
+            "num_hands": 2,
+            "fresh_stacks": True,
+            "moves_shown": 0,
+        },
+    ),
+    (
+        "holdem_v0",
+        {
+            "num_players": 5,
+            "stacks": (60, 5, 1000, 220, 90),
+            "ante": 5,
+            "button": 4,
+            "fold_when_free": "check",
+            "limit": "pot",
+            "table_rules": "pokerkit",
+            "observation": "blocks",
+            "encoding": "normalised",
+            "history": 2,
+            "history_actions": True,
+        },
+    ),
     ("kuhn_v0", {}),
     ("kuhn_v0", {"num_players": 3}),
     ("kuhn_v0", {"num_players": 5}),
@@ -40,6 +81,84 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
             "wild": "highest",
             "first_player": "alternate",
             "starter_after_elimination": "winner",
+        },
+    ),
+    ("scotland_yard_v0", {}),
+    ("scotland_yard_v0", {"preset": "reduced"}),
+    # Small enough for its whole tree, with every kind of move.
+    (
+        "scotland_yard_v0",
+        {
+            "board": "grid",
+            "rows": 2,
+            "columns": 3,
+            "num_detectives": 1,
+            "rounds": 2,
+            "reveals": 2,
+            "detective_tickets": "unlimited",
+            "black_tickets": 1,
+            "double_moves": 1,
+        },
+    ),
+    # Few tickets, so that detectives drop out.
+    (
+        "scotland_yard_v0",
+        {
+            "seats": "each",
+            "moving": "in_order",
+            "num_detectives": 3,
+            "detective_tickets": (3, 2, 1),
+            "rewards": "survival",
+        },
+    ),
+    ("phantom_v0", {}),
+    (
+        "phantom_v0",
+        {
+            "rows": 5,
+            "columns": 6,
+            "num_maps": 4,
+            "num_detectives": 2,
+            "placement_order": "detectives_first",
+        },
+    ),
+    (
+        "phantom_v0",
+        {
+            "board": "grid",
+            "rows": 2,
+            "columns": 2,
+            "num_detectives": 1,
+            "rounds": 3,
+            "reveals": 3,
+            "detective_tickets": 2,
+            "fugitive_tickets": 2,
+        },
+    ),
+    (
+        "phantom_v0",
+        {
+            "board": "map_1",
+            "seats": "each",
+            "num_detectives": 3,
+            "starts": "drawn",
+            "double_moves": 1,
+            "black_tickets": 2,
+        },
+    ),
+    ("no_thanks_v0", {}),
+    ("no_thanks_v0", {"preset": "official", "num_players": 7, "returns": "place"}),
+    ("no_thanks_v0", {"highest": 6, "removed": 1, "chips": 1, "returns": "win"}),
+    (
+        "no_thanks_v0",
+        {
+            "num_players": 4,
+            "lowest": -2,
+            "highest": 12,
+            "removed": 3,
+            "chips": "unlimited",
+            "cap": True,
+            "first_player": "alternate",
         },
     ),
 ]

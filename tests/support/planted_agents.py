@@ -26,6 +26,13 @@ class Folder(Agent):
         return np.where(draws < self.passes, 0, 1)
 
 
+class Raiser(Folder):
+    """Kuhn poker: always bets."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, passes=0.0)
+
+
 class Broken(Agent):
     """Fails in every game."""
 

@@ -19,6 +19,8 @@ from agents.spec import AgentSpec
 from arena.playing import match
 from envs import make_game
 from envs.core import MasqueradeError
+from envs.core.facts import Facts
+from envs.kuhn import Kuhn
 from training import best_response as module
 from training.best_response import Bound, Search, bound, find_learner
 
@@ -68,12 +70,14 @@ def test_three_players_are_answered_in_every_seat(tmp_path: Path) -> None:
     assert found.gain.mean == pytest.approx(float(mean))
 
 
-def test_where_returns_do_not_add_up_the_agents_own_play_is_subtracted(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_where_returns_do_not_add_up_the_agents_own_play_is_subtracted(tmp_path: Path) -> None:
     before = quick("kuhn_v0", "random", tmp_path)
-    game = make_game("kuhn_v0")
-    monkeypatch.setattr(game, "facts", dataclasses.replace(game.facts, return_sum=None))
+
+    class GeneralSum(Kuhn):
+        def make_facts(self) -> Facts:
+            return dataclasses.replace(super().make_facts(), return_sum=None)
+
+    game = GeneralSum()
     after = bound(game, AgentSpec.parse("random"), QUICK, tmp_path, is_shown=False)
     assert after.gain.mean == pytest.approx(before.gain.mean)
 

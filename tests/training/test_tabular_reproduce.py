@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import yaml
 
-from arena.statistics.intervals import Interval
 from envs import make_game
 from envs.core import MasqueradeError
+from envs.core.statistics import Interval
 from tests.support.liars_dice_table import random_game
 from tests.support.tabular import THESIS
 from training.reproduce_liars_dice import (

@@ -1,0 +1,1 @@
+"""Players of No-Limit Texas Hold'em by rule."""

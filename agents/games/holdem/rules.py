@@ -1,0 +1,350 @@
+"""Hold'em players by rule: from those who never think to one that weighs the price of a call.
+
+==================  ===============================================================================
+``holdem_call``     always checks or calls
+``holdem_fold``     checks where that is free, otherwise folds
+``holdem_raise``    always makes the largest bet of a fraction of the pot (pot-sized by default)
+``holdem_tight``    plays the best fifth of starting hands; later bets strong hands, folds weak ones
+``holdem_loose``    the same with the best three fifths, and calls with much less
+``holdem_odds``     estimates its equity by samples, calls when it exceeds the pot odds and raises
+                    when it is well above an equal share
+``holdem_push``     with few big blinds goes all-in or folds before the flop, by its equity and the
+                    number of players behind; otherwise plays as ``holdem_odds``
+==================  ===============================================================================
+
+All estimates are against random hands. Nobody bluffs.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.base import Actions, Agent, Views
+from envs.core.compiling import compiled, helper
+from envs.core.game import Game
+from envs.core.kernels import INT
+from envs.core.kernels import RULES as RULES_TYPE
+from envs.holdem.betting import amount_of, call_to, highest_raise, pot
+from envs.holdem.equity import sampled_equity, starting_class, starting_equities
+from envs.holdem.records import EXACT, IN, RULES, STATE
+
+__all__ = [
+    "AlwaysCall",
+    "AlwaysFold",
+    "AlwaysRaise",
+    "Loose",
+    "PotOdds",
+    "PushFold",
+    "Tight",
+]
+
+FOLD, CALL = 0, 1
+WORLDS = types.uint8[:, ::1]
+MASKS = types.int8[:, ::1]
+COLUMN = types.int64[::1]
+WORDS = types.uint64[:, ::1]
+NUMBERS = types.float64[::1]
+
+# What players of the fourth kind on are made of, as numbers for compiled code.
+STYLE_FIELDS = ("enter", "raise_before", "call_after", "bet_after", "bet", "num_samples", "push")
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+
+@helper
+def checked(mask, action):
+    """The action if it is legal, otherwise a check or call."""
+    return action if mask[action] else CALL
+
+
+@helper
+def give_up(mask):
+    """Check where that is free, otherwise fold; a free fold is never worth it."""
+    return FOLD if mask[FOLD] else CALL
+
+
+@helper
+def raise_near(s, r, seat, mask, fraction):
+    """The legal raise nearest to a fraction of the pot after a call; a call if there is none."""
+    after_call = pot(s, r) + s.bet_to - s.bets[seat]
+    wanted = s.bet_to + fraction * after_call
+    if r.menu == EXACT:
+        amount = min(np.int64(wanted), highest_raise(s, r, seat))
+        # Masks of exact menus are one stretch: walk up to its beginning.
+        for action in range(max(amount + 1, np.int64(2)), r.num_actions):
+            if mask[action]:
+                return action
+        return CALL
+    best, gap = CALL, np.inf
+    for action in range(2, r.num_actions):
+        if mask[action]:
+            distance = abs(amount_of(s, r, seat, action) - wanted)
+            if distance < gap:
+                best, gap = action, distance
+    return best
+
+
+@helper
+def everything(s, r, seat, mask):
+    """The largest legal raise; a call if there is none."""
+    for action in range(r.num_actions - 1, 1, -1):
+        if mask[action]:
+            return action
+    return CALL
+
+
+@helper
+def free_or(s, r, seat, mask, action):
+    """An action, unless it is a fold that a check makes unnecessary."""
+    if action == FOLD and call_to(s, r, seat) <= s.bets[seat]:
+        return CALL
+    return checked(mask, action)
+
+
+@helper
+def num_others(s, r, seat):
+    """Opponents who have not folded."""
+    count = 0
+    for other in range(r.num_players):
+        count += other != seat and s.status[other] == IN
+    return count
+
+
+@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, INT, COLUMN))
+def _choose_fixed(worlds, rules, masks, seats, way, actions):
+    """0 always calls, 1 folds unless it is free, 2 raises as much as the pot."""
+    r = rules.view(RULES)[0]
+    for i in range(actions.size):
+        s = worlds[i].view(STATE)[0]
+        seat = seats[i]
+        if way == 0:
+            actions[i] = CALL
+        elif way == 1:
+            actions[i] = free_or(s, r, seat, masks[i], FOLD)
+        else:
+            actions[i] = raise_near(s, r, seat, masks[i], 1.0)
+
+
+@helper
+def before_the_flop(s, r, seat, mask, places, enter, raise_before, bet):
+    """Raise with the very best hands, call with good ones, fold the others."""
+    place = places[starting_class(s.hole[seat, 0], s.hole[seat, 1])]
+    if place < raise_before and s.bet_to <= 4 * r.big_blind:
+        return raise_near(s, r, seat, mask, bet)
+    if place < enter and s.bet_to <= 10 * r.big_blind:
+        return CALL
+    return CALL if place < raise_before / 3 else FOLD
+
+
+@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, WORDS, NUMBERS, NUMBERS, COLUMN))
+def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
+    """Starting hands by their place, later hands by their equity against those who are in."""
+    r = rules.view(RULES)[0]
+    enter, raise_before, call_after, bet_after, bet = (
+        style[0],
+        style[1],
+        style[2],
+        style[3],
+        style[4],
+    )
+    for i in range(actions.size):
+        s = worlds[i].view(STATE)[0]
+        seat = seats[i]
+        if s.num_board == 0:
+            action = before_the_flop(s, r, seat, masks[i], places, enter, raise_before, bet)
+        else:
+            others = num_others(s, r, seat)
+            share = 1.0 / (1 + others)
+            chance = sampled_equity(
+                r, s.hole[seat], s.board, s.num_board, others, np.int64(style[5]), rngs[i]
+            )
+            if chance > bet_after * share:
+                action = raise_near(s, r, seat, masks[i], bet)
+            else:
+                action = CALL if chance > call_after * share else FOLD
+        actions[i] = free_or(s, r, seat, masks[i], action)
+
+
+@helper
+def push_or_fold(s, r, seat, mask, equities, push):
+    """All-in if the hand is good enough for so many players behind, otherwise fold."""
+    others = num_others(s, r, seat)
+    stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
+    kind = starting_class(s.hole[seat, 0], s.hole[seat, 1])
+    # The shorter the stack and the fewer the others, the weaker a hand may be.
+    needed = 0.42 + 0.012 * stack + 0.02 * (others - 1)
+    is_raised = s.bet_to > r.big_blind
+    if equities[kind] > needed + (0.05 if is_raised else 0.0):
+        return everything(s, r, seat, mask)
+    return FOLD
+
+
+@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, WORDS, NUMBERS, NUMBERS, COLUMN))
+def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions):
+    """Compare the equity with the price of a call."""
+    r = rules.view(RULES)[0]
+    for i in range(actions.size):
+        s = worlds[i].view(STATE)[0]
+        seat = seats[i]
+        stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
+        if s.num_board == 0 and stack <= style[6]:
+            action = push_or_fold(s, r, seat, masks[i], equities, style[6])
+        else:
+            others = num_others(s, r, seat)
+            chance = sampled_equity(
+                r, s.hole[seat], s.board, s.num_board, others, np.int64(style[5]), rngs[i]
+            )
+            missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
+            price = min(missing, np.int64(s.stacks[seat]))
+            odds = price / (price + pot(s, r))
+            # Others call with better hands than random ones: the more they have paid, the better.
+            if chance > style[3] / (1 + others) + odds / 2:
+                action = raise_near(s, r, seat, masks[i], style[4])
+            else:
+                action = CALL if chance > style[2] * odds else FOLD
+        actions[i] = free_or(s, r, seat, masks[i], action)
+
+
+# ---- players -------------------------------------------------------------------------------------
+
+
+class _Fixed(Agent):
+    """Does the same whatever its cards are."""
+
+    game_ids = ("holdem_v0",)
+    is_deterministic = True
+    way: ClassVar[int]
+
+    def act(self, views: Views) -> Actions:
+        """Of the worlds only the bets are read."""
+        actions = np.empty(len(views), np.int64)
+        rules = self.game.rules
+        _choose_fixed(views.worlds(), rules, views.masks, views.seats, self.way, actions)
+        return actions
+
+
+class AlwaysCall(_Fixed):
+    """Checks or calls.
+
+    >>> import numpy as np
+    >>> from envs import make_game
+    >>> from envs.core import Batch, new_rng
+    >>> game = make_game("holdem_v0")
+    >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
+    >>> batch.begin(rows, rows)
+    >>> AlwaysCall(game).act(batch.views(rows)).tolist()
+    [1, 1, 1, 1]
+    """
+
+    way = 0
+
+
+class AlwaysFold(_Fixed):
+    """Checks where that is free and folds otherwise."""
+
+    way = 1
+
+
+class AlwaysRaise(_Fixed):
+    """Bets or raises the pot whenever it may, and calls otherwise."""
+
+    way = 2
+
+
+class _Styled(Agent):
+    """Looks at its cards; ``style`` says what it makes of them."""
+
+    game_ids = ("holdem_v0",)
+    style: ClassVar[dict[str, float]]
+
+    def __init__(self, game: Game, num_samples: int = 100) -> None:
+        """``num_samples``: random ways to go on by which a hand is judged."""
+        super().__init__(game)
+        values = {**self.style, "num_samples": num_samples}
+        self._style = np.array([values.get(name, 0.0) for name in STYLE_FIELDS], np.float64)
+        self._table = self._make_table()
+
+    def _make_table(self) -> npt.NDArray[np.float64]:
+        """[169] what is known about every kind of starting hand."""
+        return np.array(starting_equities())
+
+
+class Tight(_Styled):
+    """Enters with few hands, and stays in with good ones only."""
+
+    style: ClassVar[dict[str, float]] = {
+        "enter": 0.2,
+        "raise_before": 0.1,
+        "call_after": 1.3,
+        "bet_after": 1.7,
+        "bet": 0.75,
+    }
+
+    def _make_table(self) -> npt.NDArray[np.float64]:
+        """[169] the share of all hands that are better, the best kind first."""
+        equities = starting_equities()
+        sizes = np.array([6 if k // 13 == k % 13 else 4 if k // 13 < k % 13 else 12
+                          for k in range(169)])  # fmt: skip
+        order = np.argsort(-equities, kind="stable")
+        places = np.empty(169)
+        places[order] = (np.cumsum(sizes[order]) - sizes[order]) / sizes.sum()
+        return places
+
+    def act(self, views: Views) -> Actions:
+        """Of the worlds only the own cards, the board and the bets are read."""
+        actions = np.empty(len(views), np.int64)
+        _choose_by_hand(
+            views.worlds(),
+            self.game.rules,
+            views.masks,
+            views.seats,
+            views.rngs,
+            self._style,
+            self._table,
+            actions,
+        )
+        return actions
+
+
+class Loose(Tight):
+    """Enters with most hands and calls with many."""
+
+    style: ClassVar[dict[str, float]] = {
+        "enter": 0.6,
+        "raise_before": 0.15,
+        "call_after": 0.8,
+        "bet_after": 1.4,
+        "bet": 1.0,
+    }
+
+
+class PotOdds(_Styled):
+    """Calls when its equity is worth the price, and raises when it is well ahead."""
+
+    style: ClassVar[dict[str, float]] = {"call_after": 1.15, "bet_after": 1.25, "bet": 0.75}
+
+    def act(self, views: Views) -> Actions:
+        """Of the worlds only the own cards, the board and the bets are read."""
+        actions = np.empty(len(views), np.int64)
+        _choose_by_odds(
+            views.worlds(),
+            self.game.rules,
+            views.masks,
+            views.seats,
+            views.rngs,
+            self._style,
+            self._table,
+            actions,
+        )
+        return actions
+
+
+class PushFold(PotOdds):
+    """Goes all-in or folds before the flop while it has at most 15 big blinds."""
+
+    style: ClassVar[dict[str, float]] = {**PotOdds.style, "push": 15.0}

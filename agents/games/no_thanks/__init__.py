@@ -1,0 +1,1 @@
+"""Players that know No Thanks!."""

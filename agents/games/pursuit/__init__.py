@@ -1,0 +1,10 @@
+"""Players of Scotland Yard and the Phantom of Old Prague, for both roles.
+
+=================  ==============================================================================
+``heuristic.py``   keeps away from the nearest detective; heads for where he was last seen, by the
+                   shortest way that tickets pay for
+``greedy.py``      the plainest of all: largest and smallest distance
+``belief.py``      both sides reason about where the fugitive can be
+``visible.py``     the reduced game solved for a fugitive who is always seen
+=================  ==============================================================================
+"""

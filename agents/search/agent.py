@@ -1,0 +1,157 @@
+"""Players that search worlds which they cannot tell from the true one.
+
+In a game of perfect information there is one world, the truth. Elsewhere several are drawn, each is
+searched as if everybody knew it, and the answers are put together: the action that is best most
+often (``majority``), or the one with the best mean (``mean``). That is known as perfect-information
+Monte Carlo; it never plays to learn or to hide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from agents.base import Actions, Agent, Views
+from agents.search.preference import PREFERENCES, place_weight, utility_of
+from agents.search.searcher import Searcher, SearchResult, SearchSettings, State
+from envs.core.errors import OptionError
+from envs.core.game import Game
+
+__all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent", "SearchAgent"]
+
+VOTES = ("majority", "mean")
+
+
+class SearchAgent(Agent):
+    """Searches deeper and deeper until its nodes or its time are used up."""
+
+    method: str
+    order = "high_first"
+
+    def __init__(
+        self,
+        game: Game,
+        num_worlds: int = 8,
+        max_nodes: int = 2000,
+        depth: int | None = None,
+        time_per_move: float | None = None,
+        preference: str | None = None,
+        vote: str = "majority",
+        ties: str = "high",
+        order: str | None = None,
+        table_bits: int = 12,
+        assumed: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Prepare to search ``game``.
+
+        Args:
+            game: any game.
+            num_worlds: drawn for a decision.
+            max_nodes: of one search; with ``time_per_move`` only the clock counts.
+            depth: decisions to look ahead at most.
+            time_per_move: seconds for all worlds of a decision.
+            preference: ``return`` or ``place``; left out, what standings of the game go by.
+            vote: how the answers of several worlds are put together.
+            ties: what players do whom two moves suit alike.
+            order: of moves.
+            table_bits: size of the transposition table.
+            assumed: options of the game that are otherwise in the search.
+        """
+        super().__init__(game)
+        if num_worlds < 1:
+            raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
+        if vote not in VOTES:
+            raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        is_by_place = game.facts.objective == "place"
+        self.preference = preference or ("place" if is_by_place else "return")
+        settings = SearchSettings(
+            method=self.method,
+            preference=self.preference,
+            pruning=self._pruning(ties),
+            ties=ties,
+            order=order or self.order,
+            table_bits=table_bits,
+            depth=depth,
+            is_iterative=depth is None or time_per_move is not None,
+            max_nodes=max_nodes if time_per_move is None else None,
+            assumed=dict(assumed or {}),
+        )
+        self.num_worlds = num_worlds
+        self.vote = vote
+        self.time_per_move = time_per_move
+        self.is_reproducible = time_per_move is None
+        self._searcher = Searcher(game, settings)
+
+    def _pruning(self, ties: str) -> str:
+        """What is exact: means of equal branches may not be pruned."""
+        if ties == "average":
+            return "none"
+        if self.preference == "place":
+            return "placement"
+        return "none" if self.game.facts.return_sum is None else "korf"
+
+    def act(self, views: Views) -> Actions:
+        """Search every row by itself."""
+        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
+        return np.array(
+            [
+                self._decide(worlds[row], int(views.seats[row]), views.masks[row])
+                for row in range(len(views))
+            ],
+            np.int64,
+        )
+
+    def _decide(self, worlds: State, seat: int, mask: Any) -> int:
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1:
+            return int(legal[0])
+        self._searcher.forget()  # what a row is answered may not depend on the rows before it
+        kinds, counts = np.unique(worlds, axis=0, return_counts=True)
+        seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
+        scores = np.zeros(len(mask))
+        for world, count in zip(kinds, counts, strict=True):
+            if self.vote == "majority":
+                scores[self._search(world, seat, seconds).action] += count
+            else:
+                for action in legal:
+                    scores[action] += count * self._value(world, seat, int(action), seconds)
+        best = scores[legal].max()
+        tied = legal[scores[legal] == best]
+        return int(tied[-1] if self._searcher.settings.ties == "high" else tied[0])
+
+    def _search(self, state: State, seat: int, seconds: float | None) -> SearchResult:
+        return self._searcher.search(np.ascontiguousarray(state), seat, seconds)
+
+    def _value(self, world: State, seat: int, action: int, seconds: float | None) -> float:
+        """What an action is worth to ``seat`` in one world."""
+        child = np.ascontiguousarray(world)
+        game = self._searcher.game
+        game.kernels.step(child, game.rules, action)
+        found = self._search(child, seat, seconds).values
+        if self.method != "max_n":
+            return found[0]
+        facts = game.facts
+        weight = place_weight(facts.num_players, facts.min_return, facts.max_return)
+        code = PREFERENCES.index(self.preference)
+        return float(utility_of(np.array(found), facts.num_players, seat, code, weight))
+
+
+class MaxNAgent(SearchAgent):
+    """Expects everybody to look after themselves."""
+
+    method = "max_n"
+
+
+class ParanoidAgent(SearchAgent):
+    """Expects everybody else to join forces against it."""
+
+    method = "paranoid"
+
+
+class BestReplyAgent(SearchAgent):
+    """Expects the opponent who can harm it most to do so, and the others to play on."""
+
+    method = "best_reply"
+    order = "low_first"

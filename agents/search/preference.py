@@ -1,0 +1,85 @@
+"""What a player wants, as one number that grows with it.
+
+``return``
+    The player's own return, whatever the others get.
+``place``
+    The place first, where equal results share the mean of their places (two winners have 1.5 each,
+    three equals 2); then the sum of the differences to the others. What one has alone is no
+    part of it: three ones are better than a two against two fours.
+
+Places are steps of one half, so a place multiplied by more than twice the range of the differences
+makes one number of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from envs.core.compiling import helper
+from envs.core.errors import OptionError
+
+__all__ = [
+    "BY_PLACE",
+    "BY_RETURN",
+    "EPSILON",
+    "PREFERENCES",
+    "compare",
+    "place_of",
+    "place_weight",
+    "utility_of",
+]
+
+BY_RETURN, BY_PLACE = 0, 1
+PREFERENCES = ("return", "place")
+EPSILON = 1e-9
+"""Results that differ by less are the same: means of means are not exact."""
+
+
+@helper
+def place_of(values, num_players, player):
+    """The place of ``player``, 1 being the best; equal values share the mean of their places."""
+    own = values[player]
+    place = 1.0
+    for other in range(num_players):
+        if values[other] > own + EPSILON:
+            place += 1.0
+        elif other != player and values[other] >= own - EPSILON:
+            place += 0.5
+    return place
+
+
+@helper
+def utility_of(values, num_players, player, preference, weight):
+    """How much ``player`` likes ``values``; ``weight`` is that of a place."""
+    if preference == BY_RETURN:
+        return values[player]
+    difference = num_players * values[player]
+    for other in range(num_players):
+        difference -= values[other]
+    return difference - weight * place_of(values, num_players, player)
+
+
+def place_weight(num_players: int, low: float, high: float) -> float:
+    """What a place must weigh when values lie between ``low`` and ``high``."""
+    return 4.0 * num_players * (high - low) + 1.0
+
+
+def compare(
+    player: int, one: Sequence[float], other: Sequence[float], preference: str = "place"
+) -> int:
+    """1 if ``player`` prefers ``one``, -1 if he prefers ``other``, 0 if they are alike to him.
+
+    >>> compare(0, (1, 1, 1), (2, 4, 4)), compare(1, (3, 2, 0), (3, 4, 5))
+    (1, 1)
+    >>> compare(1, (3, 2, 0), (0, 2, 3)), compare(0, (3, 2, 0), (0, 2, 3))
+    (0, 1)
+    """
+    if preference not in PREFERENCES:
+        raise OptionError(f"preference must be 'return' or 'place', not '{preference}'")
+    both = np.array([one, other], np.float64)
+    weight = place_weight(both.shape[1], float(both.min()), float(both.max()))
+    code = PREFERENCES.index(preference)
+    first, second = (utility_of(v, both.shape[1], player, code, weight) for v in both)
+    return int(first > second + EPSILON) - int(second > first + EPSILON)

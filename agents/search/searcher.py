@@ -1,0 +1,265 @@
+"""Searches from Python: to the end of the game, to a depth, or deeper and deeper."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.search.nodes import COMPLETE, NO_ACTION, ORDERS, begin
+from agents.search.preference import PREFERENCES, place_weight
+from agents.search.scalars import search_scalars
+from agents.search.stack import (
+    COUNTERS,
+    MAX_PLAYERS,
+    SETTINGS,
+    Evaluation,
+    make_stack,
+    make_table,
+)
+from agents.search.vectors import PRUNINGS_BY_NAME, TIES, search_vectors
+from envs.core.errors import OptionError
+from envs.core.game import Game
+
+__all__ = ["METHODS", "SearchResult", "SearchSettings", "Searcher"]
+
+METHODS = ("max_n", "paranoid", "best_reply")
+NODES_PER_CALL = 4096
+"""So many nodes are searched between two looks at the clock."""
+
+State = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search.
+
+    >>> SearchSettings(pruning="korf")
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: korf prunes for players who want their return: set preference ...
+    """
+
+    method: str = "max_n"
+    """``max_n``, ``paranoid`` or ``best_reply``."""
+    preference: str = "place"
+    """What players want: their ``return``, or their ``place`` before anything else."""
+    pruning: str = "placement"
+    """Of max^n: ``none``, ``korf`` (by return) or ``placement`` (by place)."""
+    ties: str = "high"
+    """Of children alike to the mover: ``first``, the ``low`` or ``high`` action, their ``average``,
+    or one at ``random``."""
+    order: str = "high_first"
+    """Of moves: ``low_first``, ``high_first``, or the best by a ``guess`` first."""
+    has_killers: bool = False
+    """Search the move first that made the last cut at the same depth."""
+    table_bits: int = 16
+    """The transposition table has ``2**table_bits`` slots; 0: there is none."""
+    depth: int | None = None
+    """Decisions to look ahead; ``None``: to the end of the game."""
+    is_iterative: bool = False
+    """Search to depth 1, 2, 3 ... until a limit is reached."""
+    max_nodes: int | None = None
+    """Of one search; ``None``: as many as it takes."""
+    sum_bound: float | None = None
+    """For Korf's pruning; ``None``: what the game says of the sum of its returns."""
+    assumed: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the game that are otherwise in the search than at the table."""
+    seed: int = 0
+    """Of ties at random."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is unknown or does not go together."""
+        for name, allowed in (
+            ("method", METHODS),
+            ("preference", PREFERENCES),
+            ("pruning", PRUNINGS_BY_NAME),
+            ("ties", TIES),
+            ("order", ORDERS),
+        ):
+            if getattr(self, name) not in allowed:
+                choices = ", ".join(allowed)
+                raise OptionError(f"{name} must be one of {choices}, not '{getattr(self, name)}'")
+        if self.method == "max_n" and self.pruning == "korf" and self.preference != "return":
+            raise OptionError(
+                "korf prunes for players who want their return: set preference to 'return'"
+            )
+        if self.method == "max_n" and self.pruning == "placement" and self.preference != "place":
+            raise OptionError(
+                "placement prunes for players who want places: set preference to 'place'"
+            )
+        if not 0 <= self.table_bits <= 28:
+            raise OptionError(f"table_bits must be from 0 to 28, not {self.table_bits}")
+        for name in ("depth", "max_nodes"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise OptionError(f"{name} must be at least 1 or null, not {value}")
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search has found."""
+
+    action: int
+    """The best action of the player to move; -1 when the game is over."""
+    values: tuple[float, ...]
+    """Max^n: the result of every player. Otherwise the utility of the one who searches."""
+    is_complete: bool
+    """Whether nothing was estimated and no limit was reached."""
+    depth: int
+    """Of the last search that was finished; 0: to the end."""
+    counters: dict[str, int]
+    """Nodes, leaves, prunings, hits and entries of the table, and the deepest node."""
+
+
+class Searcher:
+    """Searches states of one game; not for two threads at once.
+
+    >>> from envs import make_game
+    >>> game = make_game("no_thanks_v0", highest=6, removed=1, chips=3, known_future=True)
+    >>> Searcher(game).search(game.deal([3, 6, 4]).state).values
+    (-1.0, 1.0, 0.0)
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        settings: SearchSettings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Allocate all memory that searches of ``game`` may need."""
+        self.settings = settings or SearchSettings()
+        self.game = _assumed_game(game, self.settings.assumed)
+        self._clock = clock
+        facts = self.game.facts
+        if facts.num_players > MAX_PLAYERS:
+            raise OptionError(f"searches are for at most {MAX_PLAYERS} players")
+        self._options = self._make_options()
+        self._evaluation = Evaluation({"evaluate": _evaluation_of(self.game)})
+        self._stack = make_stack(
+            facts.max_length,
+            self.game.state_size,
+            facts.num_actions,
+            facts.num_chance_outcomes,
+            facts.num_players,
+        )
+        self._table = make_table(self.settings.table_bits, facts.num_players)
+
+    def _make_options(self) -> npt.NDArray[np.void]:
+        facts, settings = self.game.facts, self.settings
+        options = np.zeros(1, SETTINGS)
+        o = options[0]
+        o.num_players = facts.num_players
+        o.state_size = self.game.state_size
+        o.preference = PREFERENCES.index(settings.preference)
+        o.pruning = PRUNINGS_BY_NAME.index(settings.pruning)
+        o.ties = TIES.index(settings.ties)
+        o.order = ORDERS.index(settings.order)
+        o.has_killers = settings.has_killers
+        o.is_best_reply = settings.method == "best_reply"
+        o.weight = place_weight(facts.num_players, facts.min_return, facts.max_return)
+        o.low = facts.min_return
+        bound = settings.sum_bound if settings.sum_bound is not None else facts.return_sum
+        o.sum_bound = facts.num_players * facts.max_return if bound is None else bound
+        o.seed = settings.seed
+        return options
+
+    def forget(self) -> None:
+        """Empty the transposition table."""
+        self._table.keys[:] = 0
+
+    def search(
+        self, state: State, hero: int | None = None, seconds: float | None = None
+    ) -> SearchResult:
+        """Search from ``state``.
+
+        Args:
+            state: the root.
+            hero: who searches, in paranoid and best-reply search; the player to move by default.
+            seconds: after so long the best move found so far is returned.
+        """
+        turn = int(self.game.kernels.turn(state, self.game.rules))
+        hero = turn if hero is None else hero
+        if hero != self._options["hero"][0]:
+            self._options["hero"][0] = hero
+            if self.settings.method != "max_n":
+                self.forget()
+        self._stack.counters[:] = 0
+        deadline = None if seconds is None else self._clock() + seconds
+        if not self.settings.is_iterative:
+            depth = COMPLETE if self.settings.depth is None else self.settings.depth
+            is_over = self._run(state, depth, deadline)
+            return self._result(depth, is_over)
+        return self._deepen(state, deadline)
+
+    def _deepen(self, state: State, deadline: float | None) -> SearchResult:
+        """Search deeper and deeper; an iteration that is not finished is given up."""
+        last = self.settings.depth or self.game.facts.max_length
+        best: SearchResult | None = None
+        for depth in range(1, last + 1):
+            is_over = self._run(state, depth, deadline)
+            if best is not None and not is_over:
+                counters = self._count()
+                return replace(best, is_complete=False, counters=counters)
+            best = self._result(depth, is_over)
+            if best.is_complete or not is_over:
+                break
+        assert best is not None
+        return best
+
+    def _run(self, state: State, depth: int, deadline: float | None) -> bool:
+        """Search until the root has its value (true) or a limit is reached."""
+        stack, settings = self._stack, self.settings
+        stack.states[0, : self.game.state_size] = state
+        stack.frames["depth_left"][0] = depth
+        stack.frames["best"][0] = NO_ACTION
+        begin(stack)
+        search = search_vectors if settings.method == "max_n" else search_scalars
+        tables = (self.game.kernels, self._evaluation, self.game.rules)
+        while True:
+            num_nodes = NODES_PER_CALL if deadline is not None else COMPLETE
+            if settings.max_nodes is not None:
+                num_nodes = min(num_nodes, settings.max_nodes - int(stack.counters[0]))
+            if num_nodes <= 0:
+                return False
+            if search(*tables, stack, self._table, self._options, num_nodes):
+                return True
+            if deadline is not None and self._clock() >= deadline:
+                return False
+
+    def _count(self) -> dict[str, int]:
+        return dict(zip(COUNTERS, self._stack.counters.tolist(), strict=True))
+
+    def _result(self, depth: int, is_over: bool) -> SearchResult:
+        stack = self._stack
+        action = int(stack.frames["best"][0])
+        if action == NO_ACTION and not is_over:  # stopped before the first child was done
+            action = int(stack.moves[0, 0])
+        count = len(stack.result) if self.settings.method == "max_n" else 1
+        return SearchResult(
+            action=action,
+            values=tuple(stack.result[:count].tolist()),
+            is_complete=is_over and bool(stack.progress[3]),
+            depth=0 if depth == COMPLETE else depth,
+            counters=self._count(),
+        )
+
+
+def _assumed_game(game: Game, assumed: Mapping[str, Any]) -> Game:
+    """The game with other options, if states and actions stay what they are."""
+    if not assumed:
+        return game
+    other = type(game)(**{**game.options.to_dict(), **assumed})
+    same = (other.state_size, other.facts.num_actions, other.facts.num_players)
+    if same != (game.state_size, game.facts.num_actions, game.facts.num_players):
+        raise OptionError(f"assumed options {dict(assumed)} make another game")
+    return other
+
+
+def _evaluation_of(game: Game) -> Callable[..., None]:
+    """The game's own estimate, or its returns so far if it has none."""
+    return game.optional.evaluate if game.optional.has_evaluate else game.kernels.returns

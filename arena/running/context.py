@@ -1,0 +1,84 @@
+"""What a process needs to play the work units of a tournament: the game, the agents, the groups."""
+
+from __future__ import annotations
+
+import pickle
+from functools import lru_cache
+
+from agents.base import Agent
+from arena.playing.match import MatchResult, play_match
+from arena.schedules.spec import TournamentSpec
+from arena.schedules.work_units import WorkUnit
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+
+__all__ = ["MAX_DEATHS", "Played", "WorkerContext", "WorkersDiedError", "play_packed"]
+
+Played = tuple[WorkUnit, MatchResult]
+
+# So many workers may die of a unit: the first perhaps by chance, the last by its agents.
+MAX_DEATHS = 3
+
+
+class WorkerContext:
+    """A game with its agents, made once per process."""
+
+    def __init__(self, spec: TournamentSpec) -> None:
+        """Make what ``spec`` names."""
+        self.spec = spec
+        self.game: Game = spec.build_game()
+        self.agents: list[Agent] = [agent.build(self.game) for agent in spec.agents]
+        self.groups = spec.groups(self.game, self.agents)
+
+    def choose_seed(self, spec: TournamentSpec) -> None:
+        """Take the same specification with a seed, on which a sample of tables depends."""
+        self.spec = spec
+        self.groups = spec.groups(self.game, self.agents)
+
+    def play(self, unit: WorkUnit) -> MatchResult:
+        """Play the deals of a unit; who fails forfeits."""
+        seatings = self.groups[unit.group].seatings
+        if self.spec.variance_reduction != "none":
+            # Imported when needed: compiled code that takes seconds to load.
+            from arena.running.pilots import play_corrected
+
+            agents = [[self.agents[agent] for agent in seating] for seating in seatings]
+            return play_corrected(self.spec, self.game, agents, unit)
+        return play_match(
+            self.game,
+            [self.agents[agent] for agent in seatings[unit.seating]],
+            unit.num_deals,
+            seed=self.spec.root_seed,
+            first_game=unit.first_deal,
+            has_forfeits=True,
+        )
+
+
+@lru_cache(maxsize=1)
+def _unpacked(package: bytes) -> WorkerContext:
+    return WorkerContext(pickle.loads(package))
+
+
+def play_packed(package: bytes, unit: bytes) -> MatchResult:
+    """Play a unit on a machine of a cluster; the specification comes as bytes, too.
+
+    The context of a process is kept for as long as the bytes are the same.
+    """
+    return _unpacked(package).play(pickle.loads(unit))
+
+
+class WorkersDiedError(MasqueradeError):
+    """A unit has killed one worker after another."""
+
+    def __init__(
+        self, context: WorkerContext, unit: WorkUnit, num_deaths: int, reason: str
+    ) -> None:
+        """Name the agents; ``reason`` is how the last worker died."""
+        members = context.groups[unit.group].agents
+        names = " against ".join(context.spec.agents[agent].name for agent in members)
+        last = unit.first_deal + unit.num_deals - 1
+        super().__init__(
+            f"{num_deaths} workers died while they played {names}, deals {unit.first_deal} to "
+            f"{last} ({reason}): leave one of these agents out; with --workers 1 it may say more "
+            "before it dies"
+        )

@@ -1,0 +1,90 @@
+"""Games of a tournament once more, compared with what the tournament noted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from arena.playing.match import MatchResult
+from arena.playing.replay import Recording, in_points, record_game
+from arena.running.context import WorkerContext
+from arena.running.folder import Tournament
+from envs.core.errors import MasqueradeError
+
+__all__ = ["Replayer"]
+
+MAX_LISTED = 12
+
+
+class Replayer:
+    """Plays games of one tournament again."""
+
+    def __init__(self, tournament: Tournament, context: WorkerContext | None = None) -> None:
+        """``context`` has the game and the agents, if they have been made already."""
+        self.tournament = tournament
+        self.context = context or WorkerContext(tournament.spec)
+        self.groups = self.context.groups
+        self.names = [agent.name for agent in tournament.spec.agents]
+
+    def find_group(self, wanted: Sequence[str]) -> int:
+        """The number of the group of these agents, in any order; the first one for no names."""
+        if not wanted:
+            return 0
+        known = [[self.names[agent] for agent in group.agents] for group in self.groups]
+        for number, members in enumerate(known):
+            if sorted(members) == sorted(wanted):
+                return number
+        listing = "; ".join(" ".join(members) for members in known[:MAX_LISTED])
+        more = f"; and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+        raise MasqueradeError(f"{' '.join(wanted)} did not play together: choose {listing}{more}")
+
+    def play(
+        self, deal: int = 0, group: int = 0, seating: int = 0, has_patience: bool = True
+    ) -> Recording:
+        """Play a game and compare its end with the one that the tournament noted.
+
+        Args:
+            deal: number of the deal.
+            group: number of the group.
+            seating: number of the seating.
+            has_patience: play a whole work unit if the game alone comes out otherwise.
+        """
+        seatings = self.groups[group].seatings
+        bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))
+        for what, value, bound in bounds:
+            if not 0 <= value < bound:
+                raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
+        played = self.tournament.find(self.groups, group, seating, deal)
+        recording = self._record(seatings[seating], deal, 1, deal)
+        if has_patience and played is not None and _differs(recording, played.result):
+            # A network rounds differently in a batch of another size: play as many as then.
+            recording = self._record(seatings[seating], played.first_deal, played.num_deals, deal)
+        if played is None:
+            note = "the tournament's own result of this game is no longer in its folder"
+            return replace(recording, notes=[note])
+        if _differs(recording, played.result):
+            return replace(recording, notes=[self._why(played.result)], is_exact=False)
+        return recording
+
+    def _record(self, seats: Sequence[int], first: int, count: int, deal: int) -> Recording:
+        """Play some deals and keep the wanted one."""
+        agents = [self.context.agents[agent] for agent in seats]
+        names = [self.names[agent] for agent in seats]
+        seed = self.tournament.spec.root_seed
+        return record_game(self.context.game, agents, names, deal, seed, first, count)
+
+    def _why(self, played: MatchResult) -> str:
+        """What the game that was played in the tournament did otherwise, and for what reason."""
+        why = "an agent has changed, or its choices depend on a clock or another program"
+        if self.tournament.spec.has_learners:
+            why = "an agent had learnt from the games before"
+        end = f"ended {in_points(played.returns[0].tolist())}"
+        if played.faults:
+            end = f"was forfeited by player {played.faults[0].seat} ({played.faults[0].reason})"
+        return f"in the tournament this game {end}: {why}"
+
+
+def _differs(recording: Recording, played: MatchResult) -> bool:
+    """Whether the tournament saw another game: other returns or another length."""
+    is_as_long = len(recording.history) == int(played.lengths[0])
+    return not is_as_long or recording.returns != played.returns[0].tolist()

@@ -1,0 +1,150 @@
+"""Scotland Yard as one would write it first: a networkx graph, dictionaries, and a Counter.
+
+The peer of ``pursuit_speed`` and a second opinion on the rules in the tests. Original rules with
+detectives in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from envs.pursuit.board import Board
+
+__all__ = ["PlainPursuit"]
+
+
+class PlainPursuit:
+    """One game: ``legal()`` lists moves as ``(ticket, station)``, ``move`` plays one."""
+
+    def __init__(
+        self,
+        board: Board,
+        detectives: list[int],
+        fugitive: int,
+        rounds: int = 22,
+        reveals: tuple[int, ...] = (3, 8, 13, 18, 24),
+        tickets: tuple[int, ...] = (11, 8, 4),
+    ) -> None:
+        """Put the pieces on their start cards."""
+        self.graph = nx.MultiGraph()
+        for transport, pairs in zip(board.transports, board.edges, strict=True):
+            self.graph.add_edges_from(pairs, transport=transport.name)
+        names = [transport.name for transport in board.tickets]
+        self.secret = {t.name for t in board.transports if t.needs_black}
+        self.places: list[int | None] = list(detectives)
+        self.tickets = [dict(zip(names, tickets, strict=True)) for _ in detectives]
+        self.fugitive = fugitive
+        self.black, self.doubles = 5, 2
+        self.rounds, self.reveals = rounds, reveals
+        self.round, self.num_moves, self.double = 0, 0, 0
+        self.winner: str | None = None
+        cards = set(board.fugitive_starts) or set(self.graph.nodes)
+        self.belief: Counter[int] = Counter(cards - set(detectives))
+        self._begin_round()
+
+    def exits(self, place: int) -> list[tuple[str, int]]:
+        """All moves of the fugitive from a station."""
+        found = set()
+        for _, target, transport in self.graph.edges(place, data="transport"):
+            if target not in self.places:
+                if transport not in self.secret:
+                    found.add((transport, target))
+                if self.black:
+                    found.add(("black", target))
+        return sorted(found)
+
+    def detective_moves(self, piece: int) -> list[tuple[str, int]]:
+        """All moves of a detective."""
+        place, held = self.places[piece], self.tickets[piece]
+        return [
+            (transport, target)
+            for _, target, transport in self.graph.edges(place, data="transport")
+            if held.get(transport, 0) and target not in self.places
+        ]
+
+    def legal(self) -> list[tuple[str, int]]:
+        """What the piece to move may do."""
+        if self.piece is not None:
+            return self.detective_moves(self.piece)
+        moves = self.exits(self.fugitive)
+        return [*moves, ("double", 0)] if self.doubles and not self.double else moves
+
+    def move(self, ticket: str, target: int) -> None:
+        """Play a move of the piece to move."""
+        if self.piece is not None:
+            self._move_detective(ticket, target)
+        elif ticket == "double":
+            self.double, self.doubles = 2, self.doubles - 1
+        else:
+            self._move_fugitive(ticket, target)
+
+    def _begin_round(self) -> None:
+        if self.round == self.rounds:
+            self.winner = "fugitive"
+            return
+        self.round += 1
+        self._ask_fugitive()
+
+    def _ask_fugitive(self) -> None:
+        self.piece: int | None = None
+        if self.exits(self.fugitive):
+            self.belief = Counter({at: n for at, n in self.belief.items() if self.exits(at)})
+        else:
+            self.winner = "detectives"
+
+    def _move_fugitive(self, ticket: str, target: int) -> None:
+        before = {at: [move for move in self.exits(at) if move[0] == ticket] for at in self.belief}
+        self.black -= ticket == "black"
+        self.fugitive = target
+        self.num_moves += 1
+        after: Counter[int] = Counter()
+        for at, moves in before.items():
+            for _, place in moves:
+                after[place] += self.belief[at]
+        self.belief = Counter({target: 1}) if self.num_moves in self.reveals else after
+        self.double = max(self.double - 1, 0)
+        if self.double:
+            self._ask_fugitive()
+        else:
+            self._next_detective(0)
+
+    def _next_detective(self, first: int) -> None:
+        for piece in range(first, len(self.places)):
+            place = self.places[piece]
+            if place is None:
+                continue
+            around = {transport for *_, transport in self.graph.edges(place, data="transport")}
+            if not any(self.tickets[piece].get(transport, 0) for transport in around):
+                self.places[piece] = None
+        for piece in range(first, len(self.places)):
+            if self.places[piece] is not None and self.detective_moves(piece):
+                self.piece = piece
+                return
+        if all(place is None for place in self.places):
+            self.winner = "fugitive"
+        else:
+            self._begin_round()
+
+    def _move_detective(self, ticket: str, target: int) -> None:
+        assert self.piece is not None
+        self.places[self.piece] = target
+        self.tickets[self.piece][ticket] -= 1
+        if target == self.fugitive:
+            self.winner = "detectives"
+            return
+        del self.belief[target]
+        self._next_detective(self.piece + 1)
+
+
+def random_game(board: Board, num_detectives: int, rng: np.random.Generator) -> PlainPursuit:
+    """Play one game at random."""
+    detectives: Any = rng.choice(board.detective_starts, num_detectives, replace=False).tolist()
+    game = PlainPursuit(board, detectives, int(rng.choice(board.fugitive_starts)))
+    while game.winner is None:
+        moves = game.legal()
+        game.move(*moves[int(rng.integers(len(moves)))])
+    return game

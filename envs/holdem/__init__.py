@@ -1,0 +1,1 @@
+"""No-Limit Texas Hold'em: rules, evaluator, menus, observations, pictures and hand histories."""

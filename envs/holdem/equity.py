@@ -1,0 +1,369 @@
+"""Chances of a hand: equity, strength now, potential; and the 169 kinds of starting hands.
+
+*Equity* is the share of the pot a hand wins on average if all cards are dealt and nobody folds.
+*Strength* is its equity were the hand to end now, *positive potential* the chance to pull ahead
+when behind, *negative potential* the chance to fall behind when ahead (Billings and others, "The
+challenge of poker", 2002). A range is a weight for each of the 1326 hands, in the order of
+:func:`all_hands`.
+
+>>> from envs.core import new_rng
+>>> round(equity("As Ah", rng=new_rng(0), num_samples=20_000), 2)
+0.85
+>>> round(strength("As Ah", "Kd 7c 2s"), 3)
+0.966
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from envs.core.compiling import compiled, helper
+from envs.core.errors import MasqueradeError
+from envs.core.kernels import INT, RNG, RULES
+from envs.core.rng import Words, below, new_rng
+from envs.holdem.evaluator import (
+    DECK_SIZE,
+    EMPTY_KEY,
+    NUM_RANKS,
+    RANK_NAMES,
+    TABLES,
+    card_set,
+    hand_strength,
+    parse_card,
+    tables,
+)
+
+__all__ = [
+    "NUM_CLASSES",
+    "NUM_HANDS",
+    "Potential",
+    "all_hands",
+    "class_name",
+    "equity",
+    "equity_against",
+    "expand_classes",
+    "potential",
+    "sampled_equity",
+    "starting_class",
+    "starting_equities",
+    "strength",
+]
+
+NUM_CLASSES = 169
+NUM_HANDS = 1326
+MAX_OPPONENTS = 9
+CARDS = types.int8[::1]
+SINGLE = types.float64
+
+
+# ---- compiled ------------------------------------------------------------------------------------
+
+
+@helper
+def draw_card(taken, rng):
+    """A card that is not in the set ``taken``, by its number."""
+    while True:
+        card = below(rng, DECK_SIZE)
+        if not taken & card_set(card):
+            return card
+
+
+@helper
+def sampled_equity(t, hole, board, num_board, num_opponents, num_samples, rng):
+    """The mean share of the pot against so many random hands, over random ways to go on."""
+    key, cards = np.int64(EMPTY_KEY), np.int64(0)
+    for i in range(num_board):
+        key += t.card_keys[board[i]]
+        cards |= card_set(board[i])
+    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
+    own_cards = card_set(hole[0]) | card_set(hole[1])
+    total = 0.0
+    for _ in range(num_samples):
+        board_key, board_cards = key, cards
+        for _ in range(num_board, 5):
+            card = draw_card(board_cards | own_cards, rng)
+            board_key += t.card_keys[card]
+            board_cards |= card_set(card)
+        mine = hand_strength(t, board_key + own_key, board_cards | own_cards)
+        taken = board_cards | own_cards
+        num_equal = 1
+        for _ in range(num_opponents):
+            first = draw_card(taken, rng)
+            taken |= card_set(first)
+            second = draw_card(taken, rng)
+            taken |= card_set(second)
+            both = card_set(first) | card_set(second)
+            other_key = board_key + t.card_keys[first] + t.card_keys[second]
+            other = hand_strength(t, other_key, board_cards | both)
+            num_equal += other == mine
+            if other > mine:
+                num_equal = 0
+                break
+        total += 1.0 / num_equal if num_equal > 0 else 0.0
+    return total / num_samples
+
+
+@compiled(SINGLE(RULES, CARDS, CARDS, INT, INT, RNG))
+def _equity(tables, hole, board, num_opponents, num_samples, rng):
+    t = tables.view(TABLES)[0]
+    return sampled_equity(t, hole, board, board.size, num_opponents, num_samples, rng)
+
+
+@helper
+def outcome(mine, other):
+    """1 for a win, a half for a tie."""
+    return 1.0 if mine > other else 0.5 if mine == other else 0.0
+
+
+@compiled(SINGLE(RULES, CARDS, CARDS, types.int8[:, ::1], types.float64[::1], INT, RNG))
+def _equity_against(tables, hole, board, hands, weights, num_boards, rng):
+    """Against a range, over random boards; each board is compared with every hand of the range."""
+    t = tables.view(TABLES)[0]
+    own_cards = card_set(hole[0]) | card_set(hole[1])
+    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
+    won, weight = 0.0, 0.0
+    for _ in range(num_boards):
+        key, cards = np.int64(EMPTY_KEY), np.int64(0)
+        for i in range(5):
+            card = board[i] if i < board.size else draw_card(cards | own_cards, rng)
+            key += t.card_keys[card]
+            cards |= card_set(card)
+        mine = hand_strength(t, key + own_key, cards | own_cards)
+        for i in range(hands.shape[0]):
+            both = card_set(hands[i, 0]) | card_set(hands[i, 1])
+            if weights[i] > 0.0 and not both & (cards | own_cards):
+                other_key = key + t.card_keys[hands[i, 0]] + t.card_keys[hands[i, 1]]
+                won += weights[i] * outcome(mine, hand_strength(t, other_key, cards | both))
+                weight += weights[i]
+    return won / weight if weight > 0.0 else -1.0
+
+
+@helper
+def standing(t, key, cards, own_key, own_cards, other_key, other_cards):
+    """0 behind, 1 equal, 2 ahead."""
+    mine = hand_strength(t, key + own_key, cards | own_cards)
+    other = hand_strength(t, key + other_key, cards | other_cards)
+    return 0 if mine < other else 1 if mine == other else 2
+
+
+@compiled(types.void(RULES, CARDS, CARDS, types.int8[:, ::1], INT, types.float64[:, ::1]))
+def _count_standings(tables, hole, board, hands, num_cards, counts):
+    """Count how one stands now and after ``num_cards`` more cards, against every other hand."""
+    t = tables.view(TABLES)[0]
+    key, cards = np.int64(EMPTY_KEY), np.int64(0)
+    for i in range(board.size):
+        key += t.card_keys[board[i]]
+        cards |= card_set(board[i])
+    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
+    own_cards = card_set(hole[0]) | card_set(hole[1])
+    for i in range(hands.shape[0]):
+        both = card_set(hands[i, 0]) | card_set(hands[i, 1])
+        if both & (cards | own_cards):
+            continue
+        other_key = t.card_keys[hands[i, 0]] + t.card_keys[hands[i, 1]]
+        now = standing(t, key, cards, own_key, own_cards, other_key, both)
+        if num_cards == 0:
+            counts[now, now] += 1.0
+            continue
+        known = cards | own_cards | both
+        for a in range(DECK_SIZE):
+            if known & card_set(a):
+                continue
+            key_a, cards_a = key + t.card_keys[a], cards | card_set(a)
+            if num_cards == 1:
+                counts[now, standing(t, key_a, cards_a, own_key, own_cards, other_key, both)] += 1.0
+                continue
+            for b in range(a + 1, DECK_SIZE):
+                if known & card_set(b):
+                    continue
+                key_b, cards_b = key_a + t.card_keys[b], cards_a | card_set(b)
+                then = standing(t, key_b, cards_b, own_key, own_cards, other_key, both)
+                counts[now, then] += 1.0
+
+
+# ---- from Python ---------------------------------------------------------------------------------
+
+Cards = str | npt.ArrayLike
+
+
+def _cards(cards: Cards, counts: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    numbers = [parse_card(card) for card in cards.split()] if isinstance(cards, str) else cards
+    array = np.ascontiguousarray(numbers, np.int8).reshape(-1)
+    if len(array) not in counts or len(set(array.tolist())) < len(array):
+        wanted = " or ".join(str(count) for count in counts)
+        raise MasqueradeError(f"{wanted} different cards are needed, not {cards!r}")
+    return array
+
+
+def _hand_and_board(
+    hole: Cards, board: Cards, sizes: tuple[int, ...] = (0, 3, 4, 5)
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    own, common = _cards(hole, (2,)), _cards(board, sizes)
+    if set(own.tolist()) & set(common.tolist()):
+        raise MasqueradeError(
+            f"no card can be both in the hand {hole!r} and on the board {board!r}"
+        )
+    return own, common
+
+
+def equity(
+    hole: Cards,
+    board: Cards = "",
+    num_opponents: int = 1,
+    *,
+    rng: Words,
+    num_samples: int = 10_000,
+) -> float:
+    """The equity against random hands, by random samples."""
+    if not 1 <= num_opponents <= MAX_OPPONENTS:
+        raise MasqueradeError(f"num_opponents must be 1 to {MAX_OPPONENTS}, not {num_opponents}")
+    own, common = _hand_and_board(hole, board)
+    return float(_equity(tables(), own, common, num_opponents, num_samples, rng))
+
+
+def equity_against(
+    hole: Cards,
+    weights: npt.ArrayLike,
+    board: Cards = "",
+    *,
+    rng: Words,
+    num_boards: int = 1000,
+) -> float:
+    """The equity against a range, over random boards, or exactly on a whole board.
+
+    Args:
+        hole: the two own cards.
+        weights: [1326] how likely the opponent holds each of :func:`all_hands`, in any unit; or
+            [169], for the kinds of starting hands (see :func:`expand_classes`).
+        board: none, three, four or five common cards.
+        rng: where the missing common cards come from.
+        num_boards: how many boards are drawn.
+    """
+    own, common = _hand_and_board(hole, board)
+    range_ = np.ascontiguousarray(weights, np.float64)
+    if range_.shape == (NUM_CLASSES,):
+        range_ = expand_classes(range_)
+    if range_.shape != (NUM_HANDS,) or range_.min() < 0:
+        raise MasqueradeError("a range is 1326 or 169 weights, none of them negative")
+    num_boards = 1 if len(common) == 5 else num_boards
+    share = float(_equity_against(tables(), own, common, all_hands(), range_, num_boards, rng))
+    if share < 0:
+        raise MasqueradeError("no hand of the range is possible beside these cards")
+    return share
+
+
+class Potential(NamedTuple):
+    """How a hand stands now and how that may change."""
+
+    strength: float
+    """The chance to be ahead now, with ties as halves."""
+    positive: float
+    """Of the times one is behind or equal now, how often one ends up ahead."""
+    negative: float
+    """Of the times one is ahead or equal now, how often one ends up behind."""
+
+    @property
+    def effective(self) -> float:
+        """Ahead now, or behind now and ahead in the end."""
+        return self.strength + (1.0 - self.strength) * self.positive
+
+
+def potential(hole: Cards, board: Cards, num_cards: int | None = None) -> Potential:
+    """Strength and potential against one random hand, by counting all of them.
+
+    Args:
+        hole: the two own cards.
+        board: three, four or five common cards.
+        num_cards: how many more common cards are looked ahead; all that are to come if left out.
+
+    >>> draw = potential("8h 7h", "6s 5h 2h")
+    >>> draw.positive > draw.strength
+    True
+    """
+    own, common = _hand_and_board(hole, board, (3, 4, 5))
+    most = 5 - len(common)
+    ahead = most if num_cards is None else num_cards
+    if not 0 <= ahead <= most:
+        raise MasqueradeError(f"num_cards must be 0 to {most} with this board, not {ahead}")
+    counts = np.zeros((3, 3))
+    _count_standings(tables(), own, common, all_hands(), ahead, counts)
+    now = counts.sum(axis=1)
+    behind, level, in_front = counts
+    could_rise, could_fall = now[0] + now[1] / 2, now[2] + now[1] / 2
+    rises = behind[2] + behind[1] / 2 + level[2] / 2
+    falls = in_front[0] + in_front[1] / 2 + level[0] / 2
+    return Potential(
+        float((now[2] + now[1] / 2) / now.sum()),
+        float(rises / could_rise) if could_rise else 0.0,
+        float(falls / could_fall) if could_fall else 0.0,
+    )
+
+
+def strength(hole: Cards, board: Cards) -> float:
+    """The chance to be ahead of one random hand now, with ties as halves."""
+    return potential(hole, board, num_cards=0).strength
+
+
+# ---- starting hands ------------------------------------------------------------------------------
+
+
+@helper
+def starting_class(first, second):
+    """The kind of a starting hand: 13 * row + column in the usual chart, suited above pairs.
+
+    Row and column count from the ace: 0 is a pair of aces, 1 ace-king suited, 13 ace-king offsuit.
+    """
+    high = 12 - (max(first, second) >> 2)
+    low = 12 - (min(first, second) >> 2)
+    is_suited = (first & 3) == (second & 3)
+    return NUM_RANKS * high + low if is_suited else NUM_RANKS * low + high
+
+
+def class_name(number: int) -> str:
+    """``AA``, ``KQs`` (suited) or ``KQo`` (offsuit).
+
+    >>> [class_name(number) for number in (0, 15, 27, 168)]
+    ['AA', 'KQs', 'KQo', '22']
+    """
+    row, column = divmod(number, NUM_RANKS)
+    names = RANK_NAMES[::-1]
+    if row == column:
+        return names[row] * 2
+    return f"{names[row]}{names[column]}s" if row < column else f"{names[column]}{names[row]}o"
+
+
+@cache
+def all_hands() -> npt.NDArray[np.int8]:
+    """[1326, 2] int8: every private hand, the higher card first."""
+    hands = np.array([(b, a) for a in range(DECK_SIZE) for b in range(a + 1, DECK_SIZE)], np.int8)
+    return hands
+
+
+@cache
+def _classes() -> npt.NDArray[np.int64]:
+    return np.array([starting_class(int(a), int(b)) for a, b in all_hands()])
+
+
+def expand_classes(weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """[169] -> [1326]: every hand gets the weight of its kind."""
+    return np.asarray(weights, np.float64)[_classes()]
+
+
+@cache
+def starting_equities(num_opponents: int = 1, num_samples: int = 20_000) -> npt.NDArray[np.float64]:
+    """[169] the equity of every kind of starting hand against random hands, by fixed samples."""
+    equities = np.zeros(NUM_CLASSES)
+    seen: set[int] = set()
+    rng = new_rng(num_opponents)
+    for hand, kind in zip(all_hands(), _classes().tolist(), strict=True):
+        if kind not in seen:
+            seen.add(kind)
+            none = np.zeros(0, np.int8)
+            equities[kind] = _equity(tables(), hand.copy(), none, num_opponents, num_samples, rng)
+    equities.setflags(write=False)
+    return equities

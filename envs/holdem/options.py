@@ -1,0 +1,219 @@
+"""The options of hold'em, and the rules record that follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from envs.core.errors import OptionError
+from envs.core.options import Options, option
+from envs.holdem.evaluator import tables
+from envs.holdem.records import (
+    BASES,
+    ENCODINGS,
+    EXACT,
+    FREE_FOLDS,
+    MAX_FRACTIONS,
+    MAX_HISTORY,
+    MAX_LOG,
+    MAX_PLAYERS,
+    MENU_LIST,
+    NOBODY,
+    RULES,
+    THESIS,
+)
+
+__all__ = ["THESIS_FRACTIONS", "HoldemOptions", "rules_array"]
+
+MOST_CHIPS = 10_000_000
+THESIS_FRACTIONS = (0.5, 0.75, 1.0)
+ALL_BLOCKS = (1, 2, 3, 4, 5, 6, 7)
+
+
+class HoldemOptions(Options):
+    """Options of No-Limit Texas Hold'em."""
+
+    num_players: int = option(6, low=2, high=MAX_PLAYERS, help="players at the table")
+    stacks: int | tuple[int, ...] = option(
+        10_000,
+        low=1,
+        high=MOST_CHIPS,
+        is_list=True,
+        is_structural=False,
+        help="chips of every player at the start, or one number for each",
+    )
+    small_blind: int = option(
+        50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
+    )
+    big_blind: int = option(
+        100,
+        low=1,
+        high=MOST_CHIPS,
+        is_structural=False,
+        help="chips of the big blind, and the smallest bet",
+    )
+    ante: int = option(
+        0, low=0, high=MOST_CHIPS, is_structural=False, help="chips everybody pays before a hand"
+    )
+    num_hands: int = option(
+        1,
+        low=1,
+        high=100_000,
+        is_structural=False,
+        help="hands of a game; it ends earlier when one player has all chips",
+    )
+    fresh_stacks: bool = option(
+        False, is_structural=False, help="every hand begins with the same stacks"
+    )
+    button: int | str = option(
+        "rotate",
+        low=0,
+        high=MAX_PLAYERS - 1,
+        choices=("rotate", "random"),
+        is_structural=False,
+        help="who deals first: another seat in every game, a random one, or always this seat",
+    )
+    menu: float | tuple[float, ...] | str = option(
+        (0.5, 1.0),
+        low=0.01,
+        high=100.0,
+        choices=("thesis", "exact"),
+        is_list=True,
+        help="bets as fractions of the pot; 'thesis': 50, 75 and 100 % and nothing is ever "
+        "illegal; 'exact': every number of chips",
+    )
+    minimum: bool = option(True, help="the smallest raise is an action (if menu is a list)")
+    all_in: bool = option(True, help="everything is an action (if menu is a list)")
+    raise_basis: str = option(
+        "after_call",
+        choices=BASES,
+        help="a fraction of the pot is raised by after calling, or is all that is put in",
+    )
+    fold_when_free: str = option(
+        "illegal",
+        choices=FREE_FOLDS,
+        help="what action 0 is where nothing is to be paid",
+    )
+    limit: str = option(
+        "none", choices=("none", "pot"), help="the most one may raise to: all chips, or the pot"
+    )
+    table_rules: str = option(
+        "standard",
+        choices=("standard", "pokerkit"),
+        is_structural=False,
+        help="how short blinds and short raises are treated",
+    )
+    rewards: str = option(
+        "chips", choices=("chips", "big_blinds"), is_structural=False, help="unit of returns"
+    )
+    observation: str = option(
+        "full", choices=("full", "blocks"), help="everything, or blocks of summary values"
+    )
+    blocks: int | tuple[int, ...] = option(
+        ALL_BLOCKS,
+        low=1,
+        high=7,
+        is_list=True,
+        help="1 own cards, 2 common cards, 3 position, 4 opponents, 5 still to act, 6 pot odds, "
+        "7 opponents' moves",
+    )
+    encoding: str = option("one_hot", choices=ENCODINGS, help="how blocks write their values")
+    history: int = option(
+        0, low=0, high=MAX_HISTORY, help="earlier decisions of the hand, with blocks"
+    )
+    history_actions: bool = option(False, help="with the action chosen there")
+    moves_shown: int = option(
+        16, low=0, high=MAX_LOG, help="latest moves of the hand in the full observation"
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single option can, and give every game one spelling."""
+        if isinstance(self.stacks, tuple):
+            if len(self.stacks) != self.num_players:
+                raise OptionError(
+                    f"stacks must list {self.num_players} numbers, one for each player, "
+                    f"not {len(self.stacks)}"
+                )
+            if len(set(self.stacks)) == 1:
+                object.__setattr__(self, "stacks", self.stacks[0])
+        if self.small_blind > self.big_blind:
+            raise OptionError(
+                f"small_blind must not exceed big_blind: {self.small_blind} is more than "
+                f"{self.big_blind}"
+            )
+        if isinstance(self.button, int) and self.button >= self.num_players:
+            raise OptionError(
+                f"button must be a seat from 0 to {self.num_players - 1}, 'rotate' or 'random', "
+                f"not {self.button}"
+            )
+        self._settle_lists()
+
+    def _settle_lists(self) -> None:
+        """Lists in rising order, without repetitions."""
+        if not isinstance(self.menu, str):
+            menu = self.menu if isinstance(self.menu, tuple) else (self.menu,)
+            object.__setattr__(self, "menu", tuple(sorted({float(x) for x in menu})))
+            if len(self.menu) > MAX_FRACTIONS:  # type: ignore[arg-type]
+                raise OptionError(f"menu must list at most {MAX_FRACTIONS} fractions of the pot")
+        blocks = self.blocks if isinstance(self.blocks, tuple) else (self.blocks,)
+        object.__setattr__(self, "blocks", tuple(sorted(set(blocks))))
+
+    @property
+    def stacks_by_seat(self) -> tuple[int, ...]:
+        """Chips of each player at the start."""
+        return self.stacks if isinstance(self.stacks, tuple) else (self.stacks,) * self.num_players
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """The bets of the menu as fractions of the pot."""
+        if isinstance(self.menu, str):
+            return THESIS_FRACTIONS if self.menu == "thesis" else ()
+        return self.menu if isinstance(self.menu, tuple) else (self.menu,)
+
+    @property
+    def most_chips(self) -> int:
+        """The most one player can have at the start of a hand."""
+        is_carried = self.num_hands > 1 and not self.fresh_stacks
+        return sum(self.stacks_by_seat) if is_carried else max(self.stacks_by_seat)
+
+    @property
+    def num_actions(self) -> int:
+        """Fold, check or call, and the raises of the menu."""
+        if self.menu == "exact":
+            return self.most_chips + 2
+        extra = self.minimum + self.all_in if self.menu != "thesis" else 0
+        return 2 + len(self.fractions) + extra
+
+
+def rules_array(o: HoldemOptions) -> Any:
+    """Every option as a number, and the tables of the evaluator behind them."""
+    r = np.zeros(1, RULES)[0]
+    n = o.num_players
+    r.num_players = n
+    r.small_blind, r.big_blind, r.ante = o.small_blind, o.big_blind, o.ante
+    r.stacks[:n] = o.stacks_by_seat
+    r.total_chips = sum(o.stacks_by_seat)
+    r.num_hands = o.num_hands
+    r.has_fresh_stacks = o.fresh_stacks
+    r.is_button_random = o.button == "random"
+    r.first_button = o.button if isinstance(o.button, int) else NOBODY
+    r.menu = {"thesis": THESIS, "exact": EXACT}.get(str(o.menu), MENU_LIST)
+    r.num_actions = o.num_actions
+    r.num_fractions = len(o.fractions)
+    r.fractions[: len(o.fractions)] = [round(1000 * x) for x in o.fractions]
+    r.has_minimum, r.has_all_in = o.minimum, o.all_in
+    r.basis = BASES.index(o.raise_basis)
+    r.free_fold = FREE_FOLDS.index(o.fold_when_free)
+    r.is_pot_limit = o.limit == "pot"
+    r.is_pokerkit = o.table_rules == "pokerkit"
+    r.reward_unit = o.big_blind if o.rewards == "big_blinds" else 1
+    r.has_blocks = o.observation == "blocks"
+    r.blocks[list(o.blocks if isinstance(o.blocks, tuple) else (o.blocks,))] = 1
+    r.encoding = ENCODINGS.index(o.encoding)
+    # Decisions need not be remembered for an observation that does not show them.
+    r.history = o.history if o.observation == "blocks" else 0
+    r.has_own_actions = o.history_actions
+    r.num_log = o.moves_shown
+    options = np.frombuffer(r.tobytes(), np.int32)
+    return np.concatenate([options[: len(options) - len(tables())], tables()])

@@ -1,0 +1,167 @@
+"""The table as a picture: seats round the felt, cards, chips, the button, and buttons to press."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from envs.core.drawing import Drawing, around
+from envs.core.kernels import OVER
+from envs.holdem.betting import amount_of, call_to, kind_of
+from envs.holdem.evaluator import RANK_NAMES, SUIT_NAMES
+from envs.holdem.pots import side_pots
+from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD, RULES
+from envs.holdem.words import STREETS, hand_name, is_hand_visible
+
+if TYPE_CHECKING:
+    from envs.holdem.game import Holdem
+
+__all__ = ["button_words", "draw_table", "shown_actions"]
+
+WIDTH, HEIGHT = 900, 620
+MIDDLE = (450, 280)
+SEATS = (365, 205)  # half axes of the ellipse of seats
+BETS = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
+CARD = 62
+BOARD_CARD = 78
+BUTTONS_Y = 590
+# With an action for every number of chips, these bets get a button: fractions of the pot.
+EXACT_BUTTONS = (0.5, 0.75, 1.0)
+
+
+def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
+    """The whole picture; see ``Game.draw``."""
+    s, r = game.record(state), game.rules.view(RULES)[0]
+    drawing = Drawing(WIDTH, HEIGHT, _title(s, r, viewer))
+    drawing.rect(0, 0, WIDTH, HEIGHT, 16, fill="plate")
+    drawing.ellipse(*MIDDLE, 395, 228, fill="felt_edge")
+    drawing.ellipse(*MIDDLE, 384, 217, fill="felt", stroke="felt_light", thick=1.5)
+    _draw_middle(drawing, s, int(r.num_players))
+    first = viewer if viewer is not None else 0
+    places = around(int(r.num_players), *MIDDLE, *SEATS, first)
+    for seat, place in enumerate(places):
+        _draw_seat(drawing, s, seat, place, viewer)
+    _draw_buttons(drawing, game, state, viewer)
+    return drawing.svg()
+
+
+def _title(s: Any, r: Any, viewer: int | None) -> str:
+    who = "the whole table" if viewer is None else f"as player {viewer} sees it"
+    return f"Texas hold'em, {STREETS[s.street]}, pot {int(s.paid.sum())}, {who}"
+
+
+def _draw_card(drawing: Drawing, x: float, y: float, card: int, height: float) -> None:
+    rank = RANK_NAMES[card >> 2].replace("T", "10")
+    drawing.card(x, y, rank, SUIT_NAMES[card & 3], height)
+
+
+def _draw_middle(drawing: Drawing, s: Any, num_players: int) -> None:
+    """The common cards with the pots below them."""
+    x, y = MIDDLE
+    for i in range(5):
+        at = x + (i - 2) * 66
+        if s.board[i] == NO_CARD:
+            drawing.card_place(at, y - 12, BOARD_CARD)
+        else:
+            _draw_card(drawing, at, y - 12, int(s.board[i]), BOARD_CARD)
+    pots = side_pots(s, num_players)
+    if len(pots) > 1 and not s.bets.any():
+        words = "main pot " + ", side pot ".join(str(pot.chips) for pot in pots)
+    else:
+        words = f"pot {int(s.paid.sum())}"
+    if s.to_move == OVER:
+        words = "the hand is over"
+    drawing.text(x, y + 46, words, 18, "chalk", is_bold=True, max_width=380)
+
+
+def _draw_seat(
+    drawing: Drawing, s: Any, seat: int, place: tuple[float, float], viewer: int | None
+) -> None:
+    """A player: cards, plate with name and stack, bet, dealer button."""
+    x, y = place
+    if s.status[seat] == ABSENT:
+        drawing.plate(x, y + 22, 128, 44)
+        drawing.text(x, y + 22, f"player {seat}: out", 14, "faint")
+        return
+    with drawing.group(opacity=0.45 if s.status[seat] == FOLDED else None):
+        for i in range(2):
+            card = int(s.hole[seat, i])
+            at = x - 24 + 48 * i
+            if card == NO_CARD:
+                continue
+            if is_hand_visible(s, seat, viewer):
+                _draw_card(drawing, at, y - 32, card, CARD)
+            else:
+                drawing.card_back(at, y - 32, CARD)
+    drawing.plate(x, y + 22, 128, 44, is_lit=s.to_move == seat)
+    name = f"player {seat}" + (" (you)" if seat == viewer else "")
+    drawing.text(x, y + 12, name, 14, "ink", is_bold=True, max_width=118)
+    drawing.text(x, y + 32, _stack_words(s, seat, viewer), 14, "ink", max_width=118)
+    if s.bets[seat]:
+        bet_x = MIDDLE[0] + BETS[0] * (x - MIDDLE[0])
+        bet_y = MIDDLE[1] + BETS[1] * (y - MIDDLE[1])
+        drawing.chip(bet_x - 14, bet_y, "red", 9)
+        drawing.text(bet_x, bet_y, int(s.bets[seat]), 15, "chalk", "start", is_bold=True)
+    if s.button == seat:
+        drawing.circle(x + 74, y - 6, 12, fill="white", stroke="black", thick=1.5)
+        drawing.text(x + 74, y - 6, "D", 14, "black", is_bold=True)
+
+
+def _stack_words(s: Any, seat: int, viewer: int | None) -> str:
+    """The stack, with the result at the end or what the hand makes."""
+    chips = int(s.stacks[seat])
+    if s.to_move == OVER:
+        return f"{chips} ({int(s.last_profits[seat]):+d})"
+    if s.status[seat] == FOLDED:
+        return f"{chips}, folded"
+    if s.status[seat] == IN and chips == 0:
+        return "all-in"
+    made = hand_name(s, seat) if is_hand_visible(s, seat, viewer) else ""
+    return f"{chips}, {made}" if made else str(chips)
+
+
+# ---- what can be pressed -------------------------------------------------------------------------
+
+
+def button_words(s: Any, r: Any, action: int) -> str:
+    """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
+    seat = int(s.to_move)
+    kind = kind_of(s, r, action)
+    if kind in (FOLD, CHECK):
+        return "Fold" if kind == FOLD else "Check"
+    stack, bet = int(s.stacks[seat]), int(s.bets[seat])
+    if kind == CALL:
+        return f"Call {min(int(call_to(s, r, seat)) - bet, stack)}"
+    amount = int(amount_of(s, r, seat, action))
+    if amount == stack + bet:
+        return f"All-in {amount}"
+    return f"Raise to {amount}" if s.bet_to > 0 else f"Bet {amount}"
+
+
+def shown_actions(game: Holdem, state: Any, viewer: int | None) -> list[int]:
+    """The actions that get a button: all of them, or some of too many."""
+    s, r = game.record(state), game.rules.view(RULES)[0]
+    if s.to_move < 0 or viewer not in (None, s.to_move):
+        return []
+    mask = np.zeros(game.mask_size, np.int8)
+    game.kernels.legal(state, game.rules, mask)
+    legal = [int(action) for action in np.flatnonzero(mask)]
+    raises = [action for action in legal if action > 1]
+    if r.menu != EXACT or len(raises) <= 5:
+        return legal
+    seat = int(s.to_move)
+    after_call = int(s.paid.sum()) + int(s.bet_to) - int(s.bets[seat])
+    wanted = [int(s.bet_to + part * after_call) + 1 for part in EXACT_BUTTONS]
+    some = {min(max(action, raises[0]), raises[-1]) for action in wanted}
+    return [action for action in legal if action < 2] + sorted(some | {raises[0], raises[-1]})
+
+
+def _draw_buttons(drawing: Drawing, game: Holdem, state: Any, viewer: int | None) -> None:
+    s, r = game.record(state), game.rules.view(RULES)[0]
+    actions = shown_actions(game, state, viewer)
+    width = min(120.0, (WIDTH - 20) / max(len(actions), 1) - 8)
+    left = WIDTH / 2 - (width + 8) * (len(actions) - 1) / 2
+    for i, action in enumerate(actions):
+        words = button_words(s, r, action)
+        drawing.button(left + i * (width + 8), BUTTONS_Y, words, action, width)

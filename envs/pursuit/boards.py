@@ -1,0 +1,120 @@
+"""Draw, check and make boards: ``python -m envs.pursuit.boards --help``.
+
+::
+
+    python -m envs.pursuit.boards check city my_board.json
+    python -m envs.pursuit.boards draw city --out city.svg
+    python -m envs.pursuit.boards make random --rows 9 --columns 11 --seed 1 --out map.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from envs.core.errors import MasqueradeError
+from envs.pursuit.board import Board, save_board
+from envs.pursuit.city import city_board
+from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board
+from envs.pursuit.picture import draw_board
+from envs.pursuit.pool import named_board
+from envs.pursuit.tables import distances
+
+__all__ = ["describe", "main"]
+
+
+def describe(board: Board) -> str:
+    """A board in one line.
+
+    >>> describe(grid_board(5, 5))
+    'grid 5 x 5: 25 places, 40 street edges, 2 to 4 neighbours, at most 8 steps apart'
+    """
+    edges = ", ".join(
+        f"{len(pairs)} {transport.name} edges"
+        for transport, pairs in zip(board.transports, board.edges, strict=True)
+    )
+    degrees = [len(board.neighbours(node.number)) for node in board.nodes]
+    used = [node.number - 1 for node in board.nodes]
+    farthest = distances(board, board.num_slots)[used][:, used].max()
+    around = f"{min(degrees)} to {max(degrees)} neighbours"
+    return f"{board.name}: {len(used)} places, {edges}, {around}, at most {farthest} steps apart"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m envs.pursuit.boards", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser(
+        "check", help="say what is wrong with board files, or describe them"
+    )
+    check.add_argument("boards", nargs="+", help="names or paths")
+    draw = commands.add_parser("draw", help="draw a board as SVG")
+    draw.add_argument("board", help="a name or a path")
+    make = commands.add_parser("make", help="make a board and write its file")
+    make.add_argument("kind", choices=("grid", "random", "city"))
+    make.add_argument("--seed", type=int, default=0, help="of a random map or a city")
+    make.add_argument("--number", type=int, default=0, help="which map of the seed's series")
+    make.add_argument("--keep", type=float, default=0.8, help="share of cells in use")
+    make.add_argument("--taxi", type=float, default=0.4, help="share of places with taxis")
+    make.add_argument("--tram", type=float, default=0.2, help="share of places with trams")
+    make.add_argument("--edge-mode", choices=EDGE_MODES, default="radius")
+    make.add_argument("--radius", type=int, default=2, help="of the edge mode 'radius'")
+    for command in (draw, make):
+        command.add_argument("--rows", type=int, default=5)
+        command.add_argument("--columns", type=int, default=5)
+        command.add_argument("--out", type=Path, help="file to write; standard output if left out")
+    return parser
+
+
+def _make(args: argparse.Namespace) -> Board:
+    if args.kind == "grid":
+        return grid_board(args.rows, args.columns)
+    if args.kind == "city":
+        return city_board(args.seed)
+    recipe = MapRecipe(
+        args.rows, args.columns, args.keep, args.taxi, args.tram, args.edge_mode, args.radius
+    )
+    return random_board(recipe, args.seed, args.number)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if args.command == "check":
+        num_broken = 0
+        for name in args.boards:
+            try:
+                print(describe(named_board(name)))
+            except MasqueradeError as error:
+                num_broken += 1
+                print(error, file=sys.stderr)
+        return 1 if num_broken else 0
+    if args.command == "draw":
+        svg = draw_board(named_board(args.board, args.rows, args.columns))
+        if args.out is None:
+            print(svg)
+        else:
+            args.out.write_text(svg, encoding="utf-8")
+            print(f"wrote {args.out}")
+        return 0
+    board = _make(args)
+    if args.out is None:
+        print(board.to_text(), end="")
+    else:
+        save_board(board, args.out)
+        print(f"wrote {args.out}: {describe(board)}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 1 if a board is broken or cannot be made."""
+    args = _parser().parse_args(argv)
+    try:
+        return _run(args)
+    except (MasqueradeError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

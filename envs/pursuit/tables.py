@@ -1,0 +1,187 @@
+"""Options and boards as the one array that kernels read."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.errors import OptionError
+from envs.pursuit.board import Board
+from envs.pursuit.options import PursuitOptions
+from envs.pursuit.record import (
+    FAR,
+    MAP,
+    MAP_SIZE,
+    MOVING,
+    NOTHING,
+    RULES,
+    RULES_SIZE,
+    UNLIMITED,
+)
+
+__all__ = ["distances", "pack_rules", "ticket_numbers", "ways"]
+
+Table = npt.NDArray[np.int32]
+
+
+def pack_rules(options: PursuitOptions, boards: tuple[Board, ...]) -> Table:
+    """The rules record, a record for every map, and the tables these point to."""
+    header = _header(options, boards)
+    num_slots, black = int(header.num_slots), int(header.black)
+    parts: list[Table] = []
+    end = RULES_SIZE + MAP_SIZE * len(boards)
+
+    def put(values: Any) -> int:
+        nonlocal end
+        part = np.asarray(values, np.int32).ravel()
+        parts.append(part)
+        end += len(part)
+        return end - len(part)
+
+    maps = np.zeros(len(boards), MAP)
+    for m, board in zip(maps, boards, strict=True):
+        numbers = np.array([node.number - 1 for node in board.nodes])
+        m["num_nodes"], m["nodes"] = len(numbers), put(numbers)
+        for role, cards in (
+            ("detective", board.detective_starts),
+            ("fugitive", board.fugitive_starts),
+        ):
+            starts = np.array(cards) - 1 if cards else numbers
+            m[f"num_{role}_starts"], m[f"{role}_starts"] = len(starts), put(starts)
+        _check_starts(options, board)
+        all_ways = ways(board, num_slots, has_black=black != NOTHING)
+        m["universal"] = NOTHING
+        for kind, kind_ways in enumerate(all_ways):
+            first = end + num_slots + 1
+            counts = [len(targets) for targets in kind_ways]
+            m["ways"][kind] = put(first + np.cumsum([0, *counts]))
+            put([target for targets in kind_ways for target in targets])
+            if kind != black and m["universal"] == NOTHING and all(kind_ways[i] for i in numbers):
+                m["universal"] = kind
+        stops = [[len(targets) > 0 for targets in kind_ways] for kind_ways in all_ways]
+        m["stops"] = put(stops[: header.num_tickets])
+        m["distances"] = put(_packed(distances(board, num_slots)))
+    return np.concatenate(
+        [np.frombuffer(header.tobytes(), np.int32), np.frombuffer(maps.tobytes(), np.int32), *parts]
+    )
+
+
+def ticket_numbers(tickets: int | tuple[int, ...] | str, board: Board, name: str) -> list[int]:
+    """Tickets of each kind at the start, or one line about why they do not fit the board."""
+    num_kinds = len(board.tickets)
+    if isinstance(tickets, str):
+        return [UNLIMITED] * num_kinds
+    if isinstance(tickets, int):
+        return [tickets] * num_kinds
+    if len(tickets) != num_kinds:
+        names = ", ".join(transport.name for transport in board.tickets)
+        raise OptionError(
+            f"{name} lists {len(tickets)} numbers, but '{board.name}' has {num_kinds}: {names}"
+        )
+    return list(tickets)
+
+
+def _header(o: PursuitOptions, boards: tuple[Board, ...]) -> Any:
+    board = boards[0]
+    r = np.zeros(1, RULES)[0]
+    num_tickets = len(board.tickets)
+    r.num_detectives = o.num_detectives
+    r.has_seat_each = o.seats == "each"
+    r.num_players = 1 + o.num_detectives if r.has_seat_each else 2
+    r.num_slots = o.rows * o.columns if o.board == "random" else board.num_slots
+    r.num_tickets = num_tickets
+    r.black = num_tickets if o.black_tickets else NOTHING
+    r.num_kinds = num_tickets + (o.black_tickets > 0)
+    r.double_action = r.num_kinds * r.num_slots if o.double_moves else NOTHING
+    r.pick_action = r.num_kinds * r.num_slots + (o.double_moves > 0)
+    r.rounds = o.rounds
+    r.are_detectives_first = o.first == "detectives"
+    r.are_starts_chosen = o.starts == "chosen"
+    r.does_fugitive_place_first = o.placement_order == "fugitive_first"
+    r.is_placement_a_round = o.placement_is_round
+    r.is_start_known = o.start_is_known
+    r.moving = MOVING.index(o.moving)
+    r.may_share = o.may_share
+    r.may_step_on_detective = o.may_step_on_detective
+    r.do_stuck_leave = o.stuck_detectives == "leave"
+    r.do_tickets_pass = o.spent_tickets == "fugitive"
+    r.pays_survival = o.rewards == "survival"
+    r.detective_tickets[:num_tickets] = ticket_numbers(
+        o.detective_tickets, board, "detective_tickets"
+    )
+    r.fugitive_tickets[:num_tickets] = ticket_numbers(o.fugitive_tickets, board, "fugitive_tickets")
+    r.fugitive_tickets[num_tickets] = o.black_tickets
+    r.doubles = o.double_moves
+    r.is_reveal[list(o.reveal_moves())] = 1
+    r.num_maps = len(boards)
+    r.shows_map = o.board == "random"
+    return r
+
+
+def _check_starts(options: PursuitOptions, board: Board) -> None:
+    everywhere = {node.number for node in board.nodes}
+    detective = set(board.detective_starts) or everywhere
+    fugitive = set(board.fugitive_starts) or everywhere
+    if options.starts == "chosen":
+        detective = fugitive = everywhere
+    most = min(len(detective), len(fugitive | detective) - 1)
+    if most < options.num_detectives or (
+        fugitive <= detective and len(fugitive) <= options.num_detectives
+    ):
+        raise OptionError(
+            f"{options.num_detectives} detectives and a fugitive are too many for the starts of "
+            f"'{board.name}'"
+        )
+
+
+def ways(board: Board, num_slots: int, has_black: bool) -> list[list[list[int]]]:
+    """By kind of ticket and place (from 0): where it leads, in rising order."""
+    found: list[list[list[int]]] = []
+    every: list[set[int]] = [set() for _ in range(num_slots)]
+    for transport, pairs in zip(board.transports, board.edges, strict=True):
+        targets: list[list[int]] = [[] for _ in range(num_slots)]
+        for a, b in pairs:
+            targets[a - 1].append(b - 1)
+            targets[b - 1].append(a - 1)
+            every[a - 1].add(b - 1)
+            every[b - 1].add(a - 1)
+        if not transport.needs_black:
+            found.append([sorted(some) for some in targets])
+    if has_black:
+        found.append([sorted(some) for some in every])
+    return found
+
+
+def distances(board: Board, num_slots: int) -> npt.NDArray[np.int64]:
+    """Steps between all places by the transports that detectives can use: [slots, slots].
+
+    ``FAR`` where there is no way.
+    """
+    joined: list[set[int]] = [set() for _ in range(num_slots)]
+    for kind_ways in ways(board, num_slots, has_black=False):
+        for place, targets in enumerate(kind_ways):
+            joined[place].update(targets)
+    found = np.full((num_slots, num_slots), FAR, np.int64)
+    for node in board.nodes:
+        start = node.number - 1
+        steps, queue = found[start], deque([start])
+        steps[start] = 0
+        while queue:
+            place = queue.popleft()
+            for target in joined[place]:
+                if steps[target] == FAR:
+                    steps[target] = steps[place] + 1
+                    queue.append(target)
+    return found
+
+
+def _packed(steps: npt.NDArray[np.int64]) -> Table:
+    flat = np.zeros(-(-steps.size // 4) * 4, np.uint8)
+    flat[: steps.size] = np.minimum(steps, FAR).ravel()
+    words = flat.reshape(-1, 4).astype(np.uint32)
+    shifts = np.array([0, 8, 16, 24], np.uint32)
+    packed: Table = (words << shifts).sum(axis=1, dtype=np.uint32).view(np.int32)
+    return packed

@@ -1,0 +1,228 @@
+"""The belief against brute force over histories, and what determinized worlds have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from envs import make_game
+from envs.core import OVER, Position, below, check_game, new_rng
+from tests.support.pursuits import belief, record
+
+GAMES: list[tuple[str, dict[str, Any]]] = [
+    ("scotland_yard_v0", {"preset": "reduced", "rows": 3, "columns": 3, "rounds": 6}),
+    (
+        "scotland_yard_v0",
+        {
+            "board": "random",
+            "rows": 3,
+            "columns": 4,
+            "num_detectives": 2,
+            "detective_tickets": (3, 2, 2),
+            "black_tickets": 2,
+            "double_moves": 1,
+            "rounds": 4,
+            "reveals": (3,),
+        },
+    ),
+    ("phantom_v0", {"rows": 3, "columns": 4, "num_detectives": 2, "rounds": 6}),
+    (
+        "phantom_v0",
+        {
+            "rows": 3,
+            "columns": 4,
+            "num_detectives": 2,
+            "rounds": 5,
+            "placement_order": "detectives_first",
+            "fugitive_tickets": (1, 1, 1),
+            "detective_tickets": (2, 1, 1),
+        },
+    ),
+    ("phantom_v0", {"rows": 3, "columns": 3, "num_detectives": 1, "rounds": 5, "reveals": 0}),
+]
+MOST_HISTORIES = 1500
+ids = [f"{game_id}-{i}" for i, (game_id, _) in enumerate(GAMES)]
+
+
+def follow(worlds: list[Position], truth: Position, action: int, viewer: int) -> list[Position]:
+    """Every history that shows ``viewer`` what the true action shows him."""
+    game = truth.game
+    token = int(game.kernels.seen(truth.state, game.rules, action, viewer))
+    found = []
+    for world in worlds:
+        for other in world.legal_actions():
+            if int(game.kernels.seen(world.state, game.rules, other, viewer)) == token:
+                after = world.copy()
+                after.apply(other)
+                found.append(after)
+    return found
+
+
+@pytest.mark.parametrize(("game_id", "options"), GAMES, ids=ids)
+def test_the_belief_counts_the_histories_that_detectives_cannot_rule_out(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = make_game(game_id, **options)
+    assert sum(compare_with_histories(game.new_position(), seed) for seed in range(6)) > 25
+
+
+def compare_with_histories(truth: Position, seed: int) -> int:
+    """Play at random beside all histories that detectives cannot tell from the true one."""
+    rng = new_rng(seed)
+    worlds = [truth.copy()]
+    num_compared = 0
+    while not truth.is_over and len(worlds) < MOST_HISTORIES:
+        legal = truth.legal_actions()
+        action = legal[int(below(rng, len(legal)))]
+        worlds = follow(worlds, truth, action, viewer=1)
+        truth.apply(action)
+        assert {world.turn for world in worlds} == {truth.turn}
+        places = Counter(int(record(world).place[0]) for world in worlds)
+        if set(places) == {-1}:
+            continue
+        # Once he was seen, histories are counted from there on: the shares stay the same.
+        weights, total = belief(truth), sum(belief(truth).values())
+        assert set(weights) == set(places)
+        shares = {place: count / len(worlds) for place, count in places.items()}
+        assert {place: w / total for place, w in weights.items()} == pytest.approx(shares)
+        if record(truth).seen_place == -1:
+            assert weights == dict(places)
+        num_compared += 1
+    return num_compared
+
+
+@pytest.mark.parametrize(("game_id", "options"), GAMES, ids=ids)
+def test_worlds_are_drawn_as_often_as_histories_lead_to_them(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = make_game(game_id, **options)
+    rng = new_rng(8)
+    position = game.new_position()
+    while len(belief(position)) < 3:
+        if position.is_over:
+            position = game.new_position()
+        legal = position.legal_actions()
+        position.apply(legal[int(below(rng, len(legal)))])
+    weights = belief(position)
+    counts: Counter[int] = Counter()
+    for _ in range(6000):
+        counts[int(game.record(position.determinized(1, rng)).place[0])] += 1
+    assert set(counts) == set(weights)
+    total = sum(weights.values())
+    for place, weight in weights.items():
+        share = weight / total
+        assert abs(counts[place] / 6000 - share) < 5 * np.sqrt(share * (1 - share) / 6000)
+
+
+def test_only_the_hidden_place_differs_between_worlds() -> None:
+    game = make_game("scotland_yard_v0")
+    rng = new_rng(3)
+    for _ in range(5):
+        position = game.new_position()
+        while not position.is_over:
+            if position.turn >= 0:
+                world = position.determinized(1, rng)
+                differing = np.flatnonzero(world != position.state)
+                at, size = game.state_dtype.fields["place"][1], 2  # type: ignore[index]
+                assert set(differing) <= set(range(at, at + size))
+                assert position.determinized(0, rng).tobytes() == position.state.tobytes()
+            legal = position.legal_actions()
+            position.apply(legal[int(below(rng, len(legal)))])
+
+
+def test_nothing_that_detectives_get_depends_on_the_hidden_place() -> None:
+    """Observation, text, picture, tokens, and the words of a refused action."""
+    game: Any = make_game("scotland_yard_v0")
+    rng = new_rng(6)
+    num_compared = 0
+    for _ in range(2):
+        position = game.new_position()
+        while not position.is_over:
+            if position.turn == 1 and len(belief(position)) > 1 and below(rng, 3) == 0:
+                looks = set()
+                for _ in range(3):
+                    twin = position.copy()
+                    twin.state[:] = position.determinized(1, rng)
+                    with pytest.raises(ValueError, match="is not legal here") as refused:
+                        twin.apply(-1)
+                    looks.add(
+                        (
+                            twin.observation(1).tobytes(),
+                            twin.mask().tobytes(),
+                            twin.text(1),
+                            game.draw(twin.state, 1),
+                            str(refused.value),
+                        )
+                    )
+                assert len(looks) == 1
+                num_compared += 1
+            legal = position.legal_actions()
+            position.apply(legal[int(below(rng, len(legal)))])
+    assert num_compared > 10
+
+
+def test_detectives_learn_of_the_end_and_of_nothing_else() -> None:
+    """Tokens of one decision tell histories apart by its end alone, where he is not seen."""
+    game = make_game("scotland_yard_v0", "reduced", rows=3, columns=3)
+    rng = new_rng(9)
+    ends = set()
+    for _ in range(60):
+        position = game.new_position()
+        position.play_chance(rng)
+        while not position.is_over:
+            legal = position.legal_actions()
+            if position.turn == 1:
+                for action in legal:
+                    token = int(game.kernels.seen(position.state, game.rules, action, 1))
+                    after = position.copy()
+                    after.apply(action)
+                    reason = int(record(after).reason)
+                    expected = {0: 0, 1: 1, 2: 2, 3: 0}[reason]
+                    assert token == 4 * action + expected + 1
+                    ends.add(expected)
+            position.apply(legal[int(below(rng, len(legal)))])
+    assert ends == {0, 1, 2}
+
+
+def test_after_the_end_a_world_has_the_same_result() -> None:
+    rng = new_rng(12)
+    for game_id, options in GAMES:
+        game = make_game(game_id, **options)
+        for _ in range(30):
+            position = game.new_position()
+            while not position.is_over:
+                legal = position.legal_actions()
+                position.apply(legal[int(below(rng, len(legal)))])
+            twin = position.copy()
+            twin.state[:] = position.determinized(1, rng)
+            assert twin.turn == OVER
+            assert (twin.returns() == position.returns()).all()
+            assert belief(position)[int(record(twin).place[0])] > 0
+
+
+@pytest.mark.parametrize("moving", ["in_order", "any_order", "at_once"])
+@pytest.mark.parametrize("first", ["fugitive", "detectives"])
+@pytest.mark.parametrize("starts", ["drawn", "chosen"])
+def test_every_mix_of_options_keeps_the_contract(moving: str, first: str, starts: str) -> None:
+    game = make_game(
+        "scotland_yard_v0",
+        board="random",
+        rows=4,
+        columns=4,
+        num_maps=2,
+        num_detectives=3,
+        moving=moving,
+        first=first,
+        starts=starts,
+        detective_tickets=(3, 2, 1),
+        fugitive_tickets=(2, 2, 1),
+        black_tickets=1,
+        double_moves=1,
+        may_step_on_detective=first == "detectives",
+        stuck_detectives="leave" if starts == "drawn" else "stay",
+        rounds=8,
+    )
+    check_game(game, num_games=6)

@@ -1,0 +1,53 @@
+"""Constructed positions of a pursuit, for tests of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from envs.core import Position
+from envs.pursuit.game import Pursuit
+
+
+def cell(row: int, column: int, columns: int = 5) -> int:
+    """The place of a cell of a grid, from 0."""
+    return columns * row + column
+
+
+def started(game: Pursuit, detectives: Sequence[int], fugitive: int) -> Position:
+    """A game whose start cards are these places (from 0)."""
+    return game.replay([*detectives, fugitive])
+
+
+def play(position: Position, *moves: str | int) -> Position:
+    """Play moves in words (``taxi to 4``), or to a place (from 0) by the only way there is."""
+    for move in moves:
+        if isinstance(move, str):
+            position.apply(position.parse_action(move))
+        else:
+            ways = [a for a in position.legal_actions() if a % slots(position) == move]
+            assert len(ways) == 1, f"{len(ways)} ways lead to place {move}"
+            position.apply(ways[0])
+    return position
+
+
+def slots(position: Position) -> int:
+    """How many numbers places can have."""
+    return int(position.game.header.num_slots)  # type: ignore[attr-defined]
+
+
+def targets(position: Position) -> set[int]:
+    """Where the piece to move may go (from 0), by whatever ticket."""
+    end = slots(position) * int(position.game.header.num_kinds)  # type: ignore[attr-defined]
+    return {a % slots(position) for a in position.legal_actions() if a < end}
+
+
+def record(position: Position) -> Any:
+    """The fields of the state."""
+    return position.game.record(position.state)
+
+
+def belief(position: Position) -> dict[int, float]:
+    """The weights of all places where the fugitive can be."""
+    weights = record(position).belief
+    return {place: float(w) for place, w in enumerate(weights) if w > 0.0}
