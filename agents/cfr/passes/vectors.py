@@ -209,7 +209,7 @@ def run_vector_cfr(vectors, arrays, record, team, worker, done, num_iterations):
 
 @inlined
 def best_part(vectors, part, cf_values):
-    """Gains of the best actions of a part, from the leaves up."""
+    """Values of the best actions of a part, from the leaves up."""
     here = vectors.parts[part]
     for k in range(vectors.parts[part + 1].first_step - 1, here.first_step - 1, -1):
         step = vectors.steps[k]
