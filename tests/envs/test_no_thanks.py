@@ -11,27 +11,15 @@ import pytest
 
 from envs.core import CHANCE, PUBLIC, IllegalActionError, OptionError, Position, new_rng
 from envs.no_thanks import NoThanks
+from tests.support.no_thanks_decks import PAY, TAKE, small
 from tests.support.plain_python import digest, plain_python_digest
 
-PAY, TAKE = 0, 1
 GAME = NoThanks()
 HANDS = {  # a whole game: 24 cards, 33 chips
     0: ([4, 5, 6, 7, 9, 10, 18, 20, 30, 31, 32], 18),
     1: ([3, 12, 13, 14, 27, 28], 10),
     2: ([17, 19, 22, 23, 24, 34, 35], 5),
 }
-
-
-def small(*deck: int, chips: int = 3, **options: Any) -> Position:
-    """The start of a game of a known future with just these cards in this order."""
-    return make(*deck, chips=chips, **options).deal(list(deck))
-
-
-def make(*deck: int, chips: int = 3, **options: Any) -> NoThanks:
-    low, high = min(deck), max(deck)
-    removed = high - low + 1 - len(deck)
-    fixed = {"lowest": low, "highest": high, "removed": removed, "chips": chips}
-    return NoThanks(**{**fixed, "known_future": True, **options})
 
 
 def finished(

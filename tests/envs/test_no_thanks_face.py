@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from envs import make_game
 from envs.core import OVER, new_rng
 from envs.no_thanks import NoThanks
-from tests.envs.test_no_thanks import PAY, TAKE, small
+from tests.support.no_thanks_decks import PAY, TAKE, small
 
 
 def test_the_text_shows_the_card_everybodys_chips_and_runs() -> None:
