@@ -29,7 +29,7 @@ unit: .venv/dev.stamp  ## the tests, compiled
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
 
 tensorboard: .venv/base.stamp  ## the curves of all runs, in a browser
 	$(BIN)/tensorboard --logdir runs
