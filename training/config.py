@@ -138,6 +138,8 @@ class TrainSettings(Options):
         default=(Opponent(None, "self"),),
         description="who has the other seats: self, past, league:RUN or agents",
     )
+    mixed: bool = option(False, help="draw an opponent for every other seat by itself")
+    role: str = Field(default="", description="the role to learn; empty: all roles of the game")
     log_every: int | None = option(
         None, low=1, high=MANY, help="steps between two points of the curves (default: 100 points)"
     )

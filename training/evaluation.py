@@ -1,4 +1,4 @@
-"""How good is it now: the present player against named opponents, every deal in every seat."""
+"""How good is it now: the present player against named opponents, every deal on every side."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from agents.learning.learner import Learner
 from arena.playing.match import play_match
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.sides import side_returns, sides_of
 from envs.core.statistics import Interval, mean_interval, wilson
 from training.config import EvalSettings, RunConfig
 
@@ -62,7 +63,7 @@ class Evaluation:
         self._game = config.build_eval_game()
         self._opponents = [spec.build(self._game) for spec in config.eval.opponents]
         self._tree: GameTree | None = None
-        if config.eval.exploitability:
+        if config.eval.exploitability and not config.train.role:
             # A game that is too large has no tree, and its evaluations no exploitability.
             with suppress(MasqueradeError):
                 self._tree = GameTree(self._game, config.eval.max_nodes)
@@ -92,7 +93,8 @@ def evaluate(
 ) -> list[Score]:
     """Play ``settings.games`` games against each opponent.
 
-    Every deal is played with the player in every seat, and counts once for the intervals.
+    Every deal is played with the player on every side that it can play, and counts once for the
+    intervals. On a side of several seats it has them all.
     """
     return [_against(game, player, opponent, settings, seed) for opponent in opponents]
 
@@ -100,21 +102,26 @@ def evaluate(
 def _against(
     game: Game, player: Agent, opponent: Agent, settings: EvalSettings, seed: int
 ) -> Score:
-    num_players = game.facts.num_players
-    num_deals = max(2, -(-settings.games // num_players))
+    facts = game.facts
+    own_sides = [
+        (number, side)
+        for number, side in enumerate(sides_of(facts))
+        if all(player.can_sit(seat) for seat in side)
+    ]
+    num_deals = max(2, -(-settings.games // len(own_sides)))
     returns, wins, lengths = [], [], []
-    for seat in range(num_players):
-        seats = [player if place == seat else opponent for place in range(num_players)]
+    for number, side in own_sides:
+        seats = [player if seat in side else opponent for seat in range(facts.num_players)]
         result = play_match(game, seats, num_deals, seed=seed)
-        best = result.returns.max(axis=1, keepdims=True)
-        is_best = result.returns == best
-        returns.append(result.returns[:, seat])
-        wins.append(is_best[:, seat] / is_best.sum(axis=1))
+        totals = side_returns(facts, result.returns)
+        is_best = totals == totals.max(axis=1, keepdims=True)
+        returns.append(totals[:, number])
+        wins.append(is_best[:, number] / is_best.sum(axis=1))
         lengths.append(result.lengths.mean())
     win_rate = float(np.mean(wins))
     return Score(
         opponent.name,
-        num_deals * num_players,
+        num_deals * len(own_sides),
         mean_interval(np.mean(returns, axis=0), settings.confidence),
         wilson(win_rate * num_deals, num_deals, settings.confidence),
         float(np.mean(lengths)),

@@ -24,8 +24,9 @@ from agents.base import Agent
 from agents.learning.files import load_state, players, save_state
 from agents.learning.learner import Learner, Task
 from agents.learning.opponents import PAST, SELF, Opponents
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.game import Game
+from envs.core.sides import roles_of
 from training.config import RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
@@ -87,8 +88,16 @@ def make_learner(
         device=device,
         folder=folder,
         total=config.train.steps,
+        role=_check_role(config.train.role, game),
     )
     return learner_class(config.agent.id)(task, config.agent.params)
+
+
+def _check_role(role: str, game: Game) -> str:
+    known = roles_of(game.facts)
+    if role and role not in known:
+        raise OptionError(f"train.role '{role}' is no role of {game.id}: {nearest(role, known)}")
+    return role
 
 
 def _make_opponents(config: RunConfig, game: Game) -> Opponents:
@@ -105,7 +114,7 @@ def _make_opponents(config: RunConfig, game: Game) -> Opponents:
             league = _load_league(Path(entry.name.partition(":")[2]), game)
             entries += league
             weights += [entry.weight / len(league)] * len(league)
-    return Opponents(entries, config.train.seed, weights)
+    return Opponents(entries, config.train.seed, weights, config.train.mixed)
 
 
 def _load_league(run: Path, game: Game) -> list[Agent]:

@@ -289,6 +289,23 @@ def test_opponents_are_drawn_by_weight_and_number() -> None:
     assert (mixed != mixed[:, :1]).any()
 
 
+def test_a_run_may_learn_one_role_alone(tmp_path: Path, capsys: Any) -> None:
+    options = ["game.id=phantom_v0", "game.params={preset: map_1}", "agent.id=dqn"]
+    options += ["agent.params={hidden: [8], num_envs: 4, learn_start: 16}", "train.steps=64"]
+    options += ["train.role=detective", "train.opponents=[random]", "eval.games=4"]
+    config = tmp_path / "run.yaml"
+    config.write_text("game: {id: kuhn_v0}\nagent: {id: dqn}\n")
+    settings = [part for text in options for part in ("--set", text)]
+    assert train.main(["--config", str(config), "--out", str(tmp_path / "run"), *settings]) == 0
+    game = make_game("phantom_v0", preset="map_1")
+    player = agents.make_agent("dqn", game, path=str(tmp_path / "run"))
+    assert player.roles == ("detective",)
+    assert [player.can_sit(seat) for seat in (0, 1)] == [False, True]
+    wrong = [*settings, "--set", "train.role=detectiv"]
+    assert train.main(["--config", str(config), "--out", str(tmp_path / "no"), *wrong]) == 2
+    assert "is no role of phantom_v0: did you mean 'detective'" in capsys.readouterr().err
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 
