@@ -72,6 +72,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             "render_fps": 2,
         }
         self.render_mode = check_render_mode(render_mode)
+        self._is_live = render_mode == "human"
         self._screen = None if render_mode is None else Screen(game.id, render_mode)
         self.is_raw = is_raw
         facts = game.facts
@@ -121,15 +122,17 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if seed is not None:
             _seed_rng(frame.rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
             self._number = -1
-        observation, mask = frame.next_page()
-        for _ in range(MAX_DEALS):
+        pages = frame.pages
+        observation, mask = pages.pop() if pages else frame.next_page()
+        first = self._number + 1
+        code = 2 * OVER
+        while code < 0:
             self._number += 1
+            if self._number - first == MAX_DEALS:
+                raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
             opening = self._number % self._num_openings
-            turn = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
-            if turn != OVER:
-                break
-        else:
-            raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
+            code = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
+        turn = code >> 1
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
         self.agents = agents.copy()
@@ -141,10 +144,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._has_rewards = False
         self._has_updated = True
         self._turn = turn
-        if frame.totals.any():  # paid before anybody decides
-            self._pay(frame.totals.tolist())
+        if code & 1:  # somebody was paid before anybody decides
+            self._pay(frame.rewards.tolist())
         self.agent_selection = self._viewer = agents[turn]
-        if self.render_mode == "human":
+        if self._is_live:
             self.render()
 
     def step(self, action: int | None) -> None:
@@ -155,7 +158,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             return
         game, frame = self.game, self._frame
         number = action if type(action) is int else self._whole_number(action)
-        observation, mask = frame.next_page()
+        pages = frame.pages
+        observation, mask = pages.pop() if pages else frame.next_page()
         code = _advance_game(game.kernels, game.rules, frame.buffer, number, observation, mask)
         if code == ILLEGAL:
             self._refuse(number)
@@ -165,7 +169,9 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
-            self._pay(frame.rewards.tolist())
+            self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
+            self._accumulate_rewards()
+            self._has_rewards = True
         elif self._has_rewards:
             self.rewards = self._zeros.copy()
             self._has_rewards = False
@@ -173,7 +179,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
-        if self.render_mode == "human":
+        if self._is_live:
             self.render()
 
     def _pay(self, rewards: list[float]) -> None:

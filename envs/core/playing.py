@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +109,7 @@ _HEADER_SIZE = 8 * 8
 
 # How many observations and masks are made at once. Each is handed out once and never written again,
 # and rows of a block cost a fraction of arrays of their own.
-_PAGES_PER_BLOCK = 64
+_PAGES_PER_BLOCK = 256
 
 
 class Frame:
@@ -138,17 +137,16 @@ class Frame:
         self._bind(np.zeros(places[-1], np.uint8))
         self.buffer[:_HEADER_SIZE].view(np.int64)[:] = places
         self._page_sizes = game.observation_size, facts.num_actions
-        self._pages: Iterator[Page] = iter(())
+        self.pages: list[Page] = []
+        """Observations and masks to write, which nobody has seen before; take from the end."""
 
     def next_page(self) -> Page:
-        """An observation and a mask to write, which nobody has seen before."""
-        for page in self._pages:
-            return page
+        """Make new ones when there are none left, and take the first."""
         observation_size, mask_size = self._page_sizes
         observations = np.empty((_PAGES_PER_BLOCK, observation_size), np.float32)
         masks = np.empty((_PAGES_PER_BLOCK, mask_size), np.int8)
-        self._pages = zip(observations, masks, strict=True)
-        return next(self._pages)
+        self.pages = list(zip(observations, masks, strict=True))
+        return self.pages.pop()
 
     def _bind(self, buffer: npt.NDArray[np.uint8]) -> None:
         self.buffer = buffer
@@ -177,7 +175,7 @@ class Frame:
     def __setstate__(self, saved: dict[str, Any]) -> None:
         """Make the views again."""
         self.__dict__.update(saved)
-        self._pages = iter(())
+        self.pages = []
         self._bind(self.buffer)
 
 
@@ -193,18 +191,21 @@ def show(kernels, rules, state, turn, observation, mask):
 
 @compiled(INT(KERNELS, RULES, INT, STATE, OBSERVATION, MASK))
 def begin_game(kernels, rules, opening, frame, observation, mask):
-    """Begin a game in a frame, up to its first decision; returns whose it is, or ``OVER``."""
+    """Begin a game in a frame, up to its first decision; returns what ``advance_game`` does."""
     at = frame[:_HEADER_SIZE].view(np.int64)
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
     rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
+    rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
     state = frame[at[_STATE] :]
     kernels.new(state, rules, opening)
     turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, 0)
-    kernels.returns(state, rules, totals)
+    for player in range(totals.size):
+        totals[player] = 0.0
+    has_paid = pay(kernels, rules, state, totals, rewards)
     show(kernels, rules, state, turn, observation, mask)
-    return turn
+    return 2 * turn + has_paid
 
 
 @compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK))
