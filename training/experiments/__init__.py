@@ -1,0 +1,1 @@
+"""What was published for each game, repeated: a module a table, run by ``training.reproduce``."""

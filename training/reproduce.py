@@ -1,0 +1,222 @@
+"""Repeat what was published for a game, and say for every number whether it came out.
+
+python -m training.reproduce scotland_yard
+python -m training.reproduce no_thanks --only E1 E2 --scale 0.1 --workers 2
+
+An experiment is a module of ``training/experiments/`` with a table ``GROUPS``: the id of a group
+and the function that makes its rows. Groups are played one after the other and kept as they come
+in ``runs/reproduce/<name>.json``, so that the same command goes on where it was stopped. Where our
+number should lie was written down before it was known; a number outside is called a MISS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.lazily import look_up
+from envs.core.statistics import Interval
+from training.progress import duration
+
+__all__ = ["EXPERIMENTS", "Group", "Row", "Settings", "main", "reproduce", "table_text"]
+
+RUNS = Path("runs/reproduce")
+
+EXPERIMENTS: dict[str, str] = {
+    "holdem": "training.experiments.holdem:GROUPS",
+    "no_thanks": "training.experiments.no_thanks:GROUPS",
+    "phantom": "training.experiments.phantom:GROUPS",
+    "phantom_search": "training.experiments.phantom_search:GROUPS",
+    "scotland_yard": "training.experiments.scotland_yard:GROUPS",
+}
+"""Every experiment: name -> where its table of groups is; imported when asked for."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much is played, and from where the chance comes."""
+
+    seed: int = 0
+    workers: int = 1
+    scale: float = 1.0
+    """All numbers of games are multiplied by it: 0.1 for a try, 10 for a night."""
+    folder: Path = RUNS
+    """For files of an experiment's own, such as tables it has computed."""
+
+    def games(self, number: int) -> int:
+        """A number of games, scaled; never fewer than two, which an interval needs.
+
+        >>> Settings(scale=0.1).games(2000), Settings(scale=0.001).games(100)
+        (200, 2)
+        """
+        return max(2, round(self.scale * number))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number: what was published, what we get, and where it should lie."""
+
+    id: str
+    quantity: str
+    """In words, with its unit."""
+    ours: float
+    low: float | None = None
+    high: float | None = None
+    """The ends of the 95 % interval; ``None`` for what is exact."""
+    games: int | None = None
+    published: float | str | None = None
+    wanted: tuple[float | None, float | None] | None = None
+    """The least and the most it should be, either may be open."""
+    note: str = ""
+
+    @classmethod
+    def of(cls, id: str, quantity: str, interval: Interval, **more: Any) -> Row:
+        """A row from an interval.
+
+        >>> from envs.core.statistics import wilson
+        >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(9, 15)).verdict
+        'hit'
+        """
+        return cls(id, quantity, interval.mean, interval.low, interval.high, **more)
+
+    @property
+    def verdict(self) -> str:
+        """Whether ours lies where it should."""
+        if self.wanted is None:
+            return ""
+        low, high = self.wanted
+        is_in = (low is None or self.ours >= low) and (high is None or self.ours <= high)
+        return "hit" if is_in else "MISS"
+
+
+Group = Callable[[Settings], Iterable[Row]]
+
+
+def reproduce(
+    groups: Mapping[str, Group], settings: Settings, path: Path, only: Sequence[str] = ()
+) -> list[Row]:
+    """Play the groups that ``path`` does not have yet with these settings; all their rows."""
+    for name in only:
+        if name not in groups:
+            raise OptionError(f"unknown group '{name}': {nearest(name, list(groups))}")
+    kept = _read(path)
+    rows = []
+    for name in only or groups:
+        found = kept.get(name)
+        if found is None or found["seed"] != settings.seed or found["scale"] != settings.scale:
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            begun = time.monotonic()
+            made = list(groups[name](settings))
+            print(f"{name}: {duration(time.monotonic() - begun)}", file=sys.stderr)
+            found = {"seed": settings.seed, "scale": settings.scale}
+            kept[name] = {**found, "rows": [asdict(row) for row in made]}
+            _write(path, kept)
+        rows += [_row(content) for content in kept[name]["rows"]]
+    return rows
+
+
+def _row(content: Mapping[str, Any]) -> Row:
+    wanted = content["wanted"]
+    return Row(**{**content, "wanted": None if wanted is None else tuple(wanted)})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise OptionError(f"{path} cannot be read: {error}; begin again with --fresh") from error
+    if not isinstance(kept, dict):
+        raise OptionError(f"{path} holds no groups of rows: begin again with --fresh")
+    return kept
+
+
+def _write(path: Path, kept: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def table_text(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table.
+
+    >>> print(table_text([Row("R1", "wins, %", 12.5, 10.1, 15.3, 200, 12.0, (9, 15))]))
+    | id | quantity | games | published | ours | wanted | |
+    |---|---|---|---|---|---|---|
+    | R1 | wins, % | 200 | 12 | 12.5 [10.1, 15.3] | 9 .. 15 | hit |
+    """
+    lines = [
+        "| id | quantity | games | published | ours | wanted | |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        games = "" if row.games is None else f"{row.games:,}"
+        published = (
+            f"{row.published:g}" if isinstance(row.published, float | int) else row.published
+        )
+        verdict = " ".join(filter(None, (row.verdict, row.note)))
+        cells = (row.id, row.quantity, games, published or "", _ours(row), _wanted(row), verdict)
+        lines.append(f"| {' | '.join(cells)} |".replace("|  |", "| |"))
+    return "\n".join(lines)
+
+
+def _ours(row: Row) -> str:
+    if row.low is None or row.high is None:
+        return f"{row.ours:g}"
+    width = row.high - row.low
+    decimals = 1 if width > 1 else 2 if width > 0.1 else 3 if width > 0.01 else 4
+    return f"{Interval(row.ours, row.low, row.high):.{decimals}f}"
+
+
+def _wanted(row: Row) -> str:
+    low, high = row.wanted or (None, None)
+    if low is not None and high is not None:
+        return f"{low:g} .. {high:g}" if low != high else f"{low:g}"
+    if low is not None:
+        return f"from {low:g}"
+    return "" if high is None else f"up to {high:g}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; bad input gets one line and exit code 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.reproduce",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", metavar="NAME", help=f"{', '.join(EXPERIMENTS)}")
+    parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="groups, not all")
+    parser.add_argument("--seed", type=int, default=0, help="root of all chance (0)")
+    parser.add_argument("--workers", type=int, default=1, help="processes, where it can use them")
+    parser.add_argument("--scale", type=float, default=1.0, help="times the numbers of games (1)")
+    parser.add_argument("--fresh", action="store_true", help="forget what was played before")
+    parsed = parser.parse_args(arguments)
+    try:
+        if parsed.scale <= 0 or parsed.workers < 1 or parsed.seed < 0:
+            raise OptionError("--scale must be above 0, --workers at least 1, --seed at least 0")
+        groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
+        path = RUNS / f"{parsed.name}.json"
+        if parsed.fresh:
+            path.unlink(missing_ok=True)
+        settings = Settings(parsed.seed, parsed.workers, parsed.scale)
+        rows = reproduce(groups, settings, path, parsed.only)
+    except MasqueradeError as error:
+        print(f"reproduce: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped: the same command goes on with the next group", file=sys.stderr)
+        return 130
+    print(f"{table_text(rows)}\n\nall numbers in {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
