@@ -22,6 +22,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -56,9 +57,15 @@ JIT_DISABLED: bool = bool(config.DISABLE_JIT)
 
 _PROJECT = Path(__file__).resolve().parents[2]
 
-# Arrows between the rooms point one way: compiled code of a room may contain code of the rooms
-# before it, never of those after.
 _ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
+
+# By hand rather than by ``ast``: every process reads some hundred files before it starts.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|([^#\n(]*))"
+    r"|import[ \t]+([^#\n]*))",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[\w.]+")
 
 _STALE_AFTER = 30 * 24 * 3600.0  # seconds
 
@@ -77,7 +84,7 @@ def compiled(signature: Any) -> Callable[[Function], Function]:
         if JIT_DISABLED:
             # Unsigned arithmetic wraps silently in machine code; NumPy scalars would warn.
             return np.errstate(over="ignore")(function)
-        with _cache_in(cache_folder(Path(function.__code__.co_filename).resolve().parent)):
+        with _cache_in(cache_folder(Path(function.__code__.co_filename).resolve())):
             return numba.njit(signature, cache=True, nogil=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
     return decorate
@@ -119,8 +126,8 @@ def direct(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cache
-def cache_folder(source_folder: Path) -> Path:
-    """The folder of compiled code for functions written in ``source_folder``.
+def cache_folder(source: Path) -> Path:
+    """The folder of compiled code for functions written in the file ``source``.
 
     It is named by a hash of every source that can end up inside them, because Numba's own cache
     looks at the file of a function alone and would miss a change in a helper of another file. It
@@ -129,10 +136,10 @@ def cache_folder(source_folder: Path) -> Path:
     while.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version_info[:2]}".encode())
-    for path in _sources(source_folder):
+    for path in sorted(_sources(source)):
         digest.update(str(path).encode())
         digest.update(path.read_bytes())
-    name = digest.hexdigest()[:16]
+    name = f"{source.stem}-{digest.hexdigest()[:16]}"
     for base in _cache_bases():
         folder = base / name
         try:
@@ -142,7 +149,7 @@ def cache_folder(source_folder: Path) -> Path:
             continue
         if os.access(folder, os.W_OK):
             if is_new:
-                print(f"masquerade: compiling {source_folder.name}/ once ...", file=sys.stderr)
+                _announce(source.parent.name)
                 _remove_stale(base)
             os.utime(folder)
             return folder
@@ -151,18 +158,42 @@ def cache_folder(source_folder: Path) -> Path:
     )
 
 
-def _sources(source_folder: Path) -> Iterator[Path]:
-    """Every file that compiled code of ``source_folder`` can contain, in a fixed order."""
-    try:
-        room = source_folder.relative_to(_PROJECT).parts[0]
-        rooms = _ROOMS[: _ROOMS.index(room) + 1]
-    except (ValueError, IndexError):
-        rooms = ("envs",)  # somebody else's game: the core, and what lies beside it
-        yield from sorted(source_folder.glob("*.py"))
-    for room in rooms:
-        for path in sorted((_PROJECT / room).rglob("*.py")):
-            if path.parent.name != "drawings":  # pictures are plain Python, and often retouched
-                yield path
+@cache
+def _announce(folder: str) -> None:
+    """Say once for each folder of sources that there is something to compile."""
+    print(f"masquerade: compiling {folder}/ once ...", file=sys.stderr)
+
+
+def _sources(source: Path) -> set[Path]:
+    """Every file that compiled code of ``source`` can contain: whatever it imports, and so on.
+
+    A file of somebody else's may also contain code of those that lie beside it.
+    """
+    found = {source}
+    if not source.is_relative_to(_PROJECT) or source.relative_to(_PROJECT).parts[0] not in _ROOMS:
+        found.update(source.parent.glob("*.py"))
+    waiting = list(found)
+    while waiting:
+        new = set(_imported(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+@cache
+def _imported(source: Path) -> tuple[Path, ...]:
+    """The files of the project that a file imports, wherever in it the import stands."""
+    modules = []
+    for match in _IMPORT.finditer(source.read_text(encoding="utf-8")):
+        package, in_brackets, on_line, plain = match.groups()
+        if package is None:
+            modules += _WORD.findall(plain)
+        else:  # each name may be a module of the package, or something inside it
+            names = _WORD.findall(in_brackets or on_line)
+            modules += [package, *(f"{package}.{name}" for name in names)]
+    paths = (_PROJECT.joinpath(*module.split(".")) for module in modules)
+    files = (file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py"))
+    return tuple(file for file in files if file.is_file())
 
 
 def _cache_bases() -> Iterator[Path]:

@@ -248,21 +248,50 @@ def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
     first = run(code, MASQUERADE_CACHE=str(tmp_path))
     assert "compiling core/ once" in first.stderr
     assert first.stdout.strip() == "untouched", "Numba's setting for everybody else stays as it was"
-    (folder,) = tmp_path.iterdir()
-    assert list(folder.rglob("*.nbc"))
+    assert first.stderr.count("\n") == 1, "a folder of many files is announced once"
+    folders = set(tmp_path.iterdir())
+    assert all(list(folder.rglob("*.nbc")) for folder in folders)
     second = run(code, MASQUERADE_CACHE=str(tmp_path))
     assert second.stderr == ""
-    assert list(tmp_path.iterdir()) == [folder]
+    assert set(tmp_path.iterdir()) == folders
 
 
 def test_a_change_in_another_file_finds_another_folder(tmp_path: Path) -> None:
     from envs.core.compiling import cache_folder
 
-    (tmp_path / "my_game.py").write_text("one = 1\n")
-    before = cache_folder(tmp_path)
-    (tmp_path / "my_game.py").write_text("one = 2\n")
+    game, neighbour = tmp_path / "my_game.py", tmp_path / "its_helper.py"
+    game.write_text("import its_helper\n")
+    neighbour.write_text("one = 1\n")
+    before = cache_folder(game)
+    neighbour.write_text("one = 2\n")
     cache_folder.cache_clear()
-    assert cache_folder(tmp_path) != before
+    assert cache_folder(game) != before
+
+
+def test_compiled_code_depends_on_what_its_file_imports_and_on_nothing_else() -> None:
+    from envs.core.compiling import _sources
+
+    found = {str(path.relative_to(PROJECT)) for path in _sources(PROJECT / "envs/kuhn.py")}
+    assert {"envs/kuhn.py", "envs/core/rng.py", "envs/core/addresses.py"} <= found
+    assert not {"envs/leduc.py", "envs/liars_dice.py"} & found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import envs.core.rng",
+        "    import envs.core.rng as rng, envs.core.keys  # indented",
+        "from envs.core import keys, rng",
+        "from envs.core.rng import below",
+        "from envs.core import (\n    keys,\n    rng,\n)",
+    ],
+)
+def test_every_form_of_import_is_followed(tmp_path: Path, line: str) -> None:
+    from envs.core.compiling import _imported
+
+    source = tmp_path / "my_game.py"
+    source.write_text(f"import os\n{line}\n")
+    assert PROJECT / "envs/core/rng.py" in _imported(source)
 
 
 def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> None:
@@ -275,5 +304,5 @@ def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> No
         patch.setenv("MASQUERADE_CACHE", str(blocked))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "second"))
         assert next(iter(_cache_bases())) == blocked
-        assert cache_folder(PROJECT / "envs").parent == tmp_path / "second" / "masquerade"
+        assert cache_folder(PROJECT / "envs/kuhn.py").parent == tmp_path / "second" / "masquerade"
     cache_folder.cache_clear()
