@@ -90,13 +90,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._num_openings = facts.num_openings
         self._frame = Frame(game)
         self._frame.rng[:] = new_rng()
-        self._no_mask = np.zeros(facts.num_actions, np.int8)
         self._zeros = dict.fromkeys(self.possible_agents, 0.0)
         self._falses = dict.fromkeys(self.possible_agents, False)
         self._trues = dict.fromkeys(self.possible_agents, True)
         self._number = -1
         self._turn = OVER
-        self._viewer = ""  # who is shown what was made by the last step
+        self._viewer = ""  # who is to be shown what the last step made, once
         self._shown: dict[str, npt.NDArray[Any]] = {}
         self._has_updated = False
 
@@ -122,8 +121,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if seed is not None:
             _seed_rng(frame.rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
             self._number = -1
-        pages = frame.pages
-        observation, mask = pages.pop() if pages else frame.next_page()
+        observation, mask = next(frame.pages, None) or frame.next_page()
         first = self._number + 1
         code = 2 * OVER
         while code < 0:
@@ -140,7 +138,9 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._cumulative_rewards = self._zeros.copy()
         self.terminations = self._falses.copy()
         self.truncations = self._falses.copy()
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
+        self.infos: dict[str, dict[str, Any]] = {}
+        for agent in agents:  # a comprehension takes twice as long
+            self.infos[agent] = {}
         self._has_rewards = False
         self._has_updated = True
         self._turn = turn
@@ -158,8 +158,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             return
         game, frame = self.game, self._frame
         number = action if type(action) is int else self._whole_number(action)
-        pages = frame.pages
-        observation, mask = pages.pop() if pages else frame.next_page()
+        observation, mask = next(frame.pages, None) or frame.next_page()
         code = _advance_game(game.kernels, game.rules, frame.buffer, number, observation, mask)
         if code == ILLEGAL:
             self._refuse(number)
@@ -169,9 +168,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
-            self.rewards = dict(zip(agents, frame.rewards.tolist(), strict=True))
-            self._accumulate_rewards()
-            self._has_rewards = True
+            self._pay(frame.rewards.tolist())
         elif self._has_rewards:
             self.rewards = self._zeros.copy()
             self._has_rewards = False
@@ -182,9 +179,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if self._is_live:
             self.render()
 
-    def _pay(self, rewards: list[float]) -> None:
-        self.rewards = dict(zip(self.agents, rewards, strict=True))
-        self._accumulate_rewards()
+    def _pay(self, amounts: list[float]) -> None:
+        """Set the rewards and accumulate them; PettingZoo's own method takes a second loop."""
+        rewards, cumulative = {}, self._cumulative_rewards
+        for agent, amount in zip(self.agents, amounts, strict=True):
+            rewards[agent] = amount
+            cumulative[agent] += amount
+        self.rewards = rewards
         self._has_rewards = True
 
     def _whole_number(self, action: Any) -> int:
@@ -219,10 +220,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     def _dead_step(self, action: int | None) -> None:
         """Take one agent of a finished game off; they go in seat order."""
-        agents = getattr(self, "agents", None)
-        if action is not None or not agents:
-            self._refuse_dead_step(agents)
+        if action is not None or self._number < 0 or not self.agents:
+            self._refuse_dead_step()
             return
+        agents = self.agents
         agent = agents.pop(0)
         del self.terminations[agent], self.truncations[agent], self.infos[agent]
         del self._cumulative_rewards[agent]
@@ -231,23 +232,24 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if agents:
             self.agent_selection = agents[0]
 
-    def _refuse_dead_step(self, agents: list[str] | None) -> None:
-        if agents is None:
+    def _refuse_dead_step(self) -> None:
+        if self._number < 0:
             EnvLogger.error_step_before_reset()
-        if agents:
+        elif self.agents:
             raise ValueError("the game is over: the only valid action is None, until reset")
         EnvLogger.warn_step_after_terminated_truncated()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """What ``agent`` sees now; the arrays are yours to keep."""
         if agent == self._viewer:
+            self._viewer = ""  # whoever asks again gets arrays of its own
             return self._shown
         if self._number < 0:
             EnvLogger.error_observe_before_reset()
-        game, player = self.game, self._players[agent]
-        observation = np.empty(game.observation_size, np.float32)
-        _observe_game(game.kernels, game.rules, self._frame.buffer, player, observation)
-        return {"observation": observation, "action_mask": self._no_mask.copy()}
+        game, frame, player = self.game, self._frame, self._players[agent]
+        observation, mask = next(frame.pages, None) or frame.next_page()
+        _observe_game(game.kernels, game.rules, frame.buffer, player, self._turn, observation, mask)
+        return {"observation": observation, "action_mask": mask}
 
     def last(
         self, observe: bool = True
@@ -260,7 +262,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             raise
         shown: dict[str, npt.NDArray[Any]] | None = None
         if observe:
-            shown = self._shown if agent == self._viewer else self.observe(agent)
+            if agent == self._viewer:
+                self._viewer = ""
+                shown = self._shown
+            else:
+                shown = self.observe(agent)
         return (
             shown,
             self._cumulative_rewards[agent],

@@ -200,7 +200,8 @@ class Batch:
 
     def _check_rows(self, rows: Indices) -> Indices:
         rows = np.ascontiguousarray(rows, np.int64)
-        if rows.ndim != 1 or (len(rows) and not 0 <= rows.min() <= rows.max() < self.size):
+        # As unsigned numbers those below zero are the largest of all.
+        if rows.ndim != 1 or (len(rows) and rows.view(np.uint64).max() >= self.size):
             raise IndexError(f"rows must be a list of numbers from 0 to {self.size - 1}")
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +109,7 @@ _LENGTH, _RNG, _TOTALS, _REWARDS, _HISTORY, _MASK, _STATE = range(7)
 _HEADER_SIZE = 8 * 8
 
 # How many observations and masks are made at once. Each is handed out once and never written again,
-# and rows of a block cost a fraction of arrays of their own.
+# and rows of a block that are taken one by one cost a fraction of arrays of their own.
 _PAGES_PER_BLOCK = 256
 
 
@@ -137,16 +138,19 @@ class Frame:
         self._bind(np.zeros(places[-1], np.uint8))
         self.buffer[:_HEADER_SIZE].view(np.int64)[:] = places
         self._page_sizes = game.observation_size, facts.num_actions
-        self.pages: list[Page] = []
-        """Observations and masks to write, which nobody has seen before; take from the end."""
+        self.pages: Iterator[Page] = iter(())
+        """Observations and masks to write, which nobody has seen before."""
 
     def next_page(self) -> Page:
-        """Make new ones when there are none left, and take the first."""
-        observation_size, mask_size = self._page_sizes
-        observations = np.empty((_PAGES_PER_BLOCK, observation_size), np.float32)
-        masks = np.empty((_PAGES_PER_BLOCK, mask_size), np.int8)
-        self.pages = list(zip(observations, masks, strict=True))
-        return self.pages.pop()
+        """The next of ``pages``; where there is none left, new ones are made."""
+        page = next(self.pages, None)
+        if page is None:
+            observation_size, mask_size = self._page_sizes
+            observations = np.empty((_PAGES_PER_BLOCK, observation_size), np.float32)
+            masks = np.empty((_PAGES_PER_BLOCK, mask_size), np.int8)
+            self.pages = zip(observations, masks, strict=True)
+            page = next(self.pages)
+        return page
 
     def _bind(self, buffer: npt.NDArray[np.uint8]) -> None:
         self.buffer = buffer
@@ -175,17 +179,22 @@ class Frame:
     def __setstate__(self, saved: dict[str, Any]) -> None:
         """Make the views again."""
         self.__dict__.update(saved)
-        self.pages = []
+        self.pages = iter(())
         self._bind(self.buffer)
 
 
 @helper
-def show(kernels, rules, state, turn, observation, mask):
-    """Write what the player to move observes and may do, or what seat 0 observes at the end."""
+def show(kernels, rules, state, turn, own_mask, observation, mask):
+    """Write what the player to move observes and may do, or what seat 0 observes at the end.
+
+    What may be done is kept in ``own_mask`` too: whoever gets ``mask`` may write into it.
+    """
     if turn == OVER:
-        mask[:] = 0
+        own_mask[:] = 0
     else:
-        kernels.legal(state, rules, mask)
+        kernels.legal(state, rules, own_mask)
+    for action in range(mask.size):
+        mask[action] = own_mask[action]
     kernels.observe(state, rules, max(turn, 0), observation)
 
 
@@ -198,13 +207,14 @@ def begin_game(kernels, rules, opening, frame, observation, mask):
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
     rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
+    legal = frame[at[_MASK] : at[_STATE]].view(np.int8)
     state = frame[at[_STATE] :]
     kernels.new(state, rules, opening)
     turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, 0)
     for player in range(totals.size):
         totals[player] = 0.0
     has_paid = pay(kernels, rules, state, totals, rewards)
-    show(kernels, rules, state, turn, observation, mask)
+    show(kernels, rules, state, turn, legal, observation, mask)
     return 2 * turn + has_paid
 
 
@@ -221,7 +231,6 @@ def advance_game(kernels, rules, frame, action, observation, mask):
     at = frame[:_HEADER_SIZE].view(np.int64)
     state = frame[at[_STATE] :]
     legal = frame[at[_MASK] : at[_STATE]].view(np.int8)
-    kernels.legal(state, rules, legal)
     if action < 0 or action >= legal.size or legal[action] == 0:
         return ILLEGAL
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
@@ -234,12 +243,15 @@ def advance_game(kernels, rules, frame, action, observation, mask):
     kernels.step(state, rules, action)
     turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, length[0] + 1)
     has_paid = pay(kernels, rules, state, totals, rewards)
-    show(kernels, rules, state, turn, observation, mask)
+    show(kernels, rules, state, turn, legal, observation, mask)
     return 2 * turn + has_paid
 
 
-@compiled(types.void(KERNELS, RULES, STATE, INT, OBSERVATION))
-def observe_game(kernels, rules, frame, player, out):
-    """Write what ``player`` observes of the game in a frame."""
+@compiled(types.void(KERNELS, RULES, STATE, INT, INT, OBSERVATION, MASK))
+def observe_game(kernels, rules, frame, player, turn, observation, mask):
+    """Write what ``player`` observes of the game in a frame, and may do if it is its ``turn``."""
     at = frame[:_HEADER_SIZE].view(np.int64)
-    kernels.observe(frame[at[_STATE] :], rules, player, out)
+    kernels.observe(frame[at[_STATE] :], rules, player, observation)
+    legal = frame[at[_MASK] : at[_STATE]].view(np.int8)
+    for action in range(mask.size):
+        mask[action] = legal[action] if player == turn else 0

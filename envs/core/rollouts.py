@@ -199,6 +199,8 @@ class Rollouts:
 
     def _tell_ends(self, rows: Indices) -> None:
         """Let the players know which of their games are over."""
+        if not any(getattr(player, "end_games", None) for player in self.players):
+            return
         batch = self.batch
         ended = rows[(batch.turns[rows] == OVER) & ~self._has_ended[rows]]
         if not len(ended):

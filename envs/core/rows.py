@@ -5,6 +5,7 @@ Compiled code trusts the types, rows and seats it is given; ``Batch`` checks the
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from envs.core.compiling import compiled, direct, helper
@@ -22,6 +23,9 @@ __all__ = [
     "observe_rows",
     "step_rows",
 ]
+
+# 192 bits that nobody knows are enough for a generator; the rest of its state may be anything.
+FOURTH_WORD = np.uint64(0x9E3779B97F4A7C15)
 
 _STATES = types.uint8[:, ::1]
 _RNGS = types.uint64[:, ::1]
@@ -57,6 +61,27 @@ def _settle(kernels, rules, state, rng, keys, tokens, history, length):
         length = _play(kernels, rules, state, outcome, keys, tokens, history, length)
         turn = kernels.turn(state, rules)
     return turn, length
+
+
+@helper
+def _seed_seats(root, number, first, choice_rngs, world_rngs, block, num_players):
+    """Seed what the players of a game are given, from place ``first`` on; returns its id.
+
+    The id and three words for each seat are taken from one-way blocks, as few as will do. A player
+    may work out the generator of its own worlds, and nobody else's.
+    """
+    one_way_block(root, number, 0, block)
+    game_id = block[0]
+    at = 1
+    for place in range(first, first + num_players):
+        for word in range(3):
+            if at % block.size == 0:
+                one_way_block(root, number, at // block.size, block)
+            choice_rngs[place, word] = block[at % block.size]
+            at += 1
+        choice_rngs[place, 3] = FOURTH_WORD
+        seed_stream(choice_rngs[place], 0, world_rngs[place])
+    return game_id
 
 
 @compiled(
@@ -95,15 +120,11 @@ def _begin_rows(
         row, number = rows[i], numbers[i]
         state, rng = states[row], rngs[row]
         seed_stream(chance[row], number, rng)
+        game_ids[row] = _seed_seats(
+            choice[row], number, num_players * row, choice_rngs, world_rngs, block, num_players
+        )
         for seat in range(num_players):
-            place = num_players * row + seat
-            one_way_block(choice[row], number, seat, block)
-            for word in range(4):
-                choice_rngs[place, word] = block[word]
-                world_rngs[place, word] = block[4 + word]
             keys[row, seat] = first_key(seat)
-        one_way_block(choice[row], number, num_players, block)
-        game_ids[row] = block[0]
         kernels.new(state, rules, number % num_openings)
         turns[row], lengths[row] = _settle(
             kernels, rules, state, rng, keys[row], tokens[row], histories[row], 0

@@ -329,3 +329,20 @@ def test_alternating_first_player_follows_the_number_of_the_game() -> None:
 
 def test_raw_env_is_made_by_name() -> None:
     assert make_raw_env("kuhn_v0", num_players=3).is_raw
+
+
+@pytest.mark.parametrize("is_raw", [False, True])
+def test_writing_into_an_observation_changes_nothing_that_is_shown_later(is_raw: bool) -> None:
+    env = (make_raw_env if is_raw else make_env)("leduc_v0")
+    env.reset(seed=3)
+    kept = env.last()[0]
+    before = {name: array.copy() for name, array in kept.items()}
+    for array in kept.values():
+        array[:] = 0
+    for shown in (env.last()[0], env.observe(env.agent_selection), env.last()[0]):
+        assert shown is not kept
+        for name, array in before.items():
+            np.testing.assert_array_equal(shown[name], array)
+            shown[name][:] = 1
+    env.step(int(np.flatnonzero(before["action_mask"])[0]))
+    assert env.last()[0]["action_mask"].any()
