@@ -9,7 +9,7 @@ from envs.core.batch import Batch, random_actions
 from envs.core.kernels import OVER
 
 ROWS = 64
-MOVES = {"scotland_yard_v0": (0, 2, 9), "phantom_v0": (0, 7, 16)}
+MOVES = {"scotland_yard_v0": (0, 3, 13), "phantom_v0": (0, 4, 13)}
 """Moves after which there is something that the player to move does not know; (0, 2) elsewhere."""
 
 
