@@ -24,6 +24,11 @@ PARAMS = {
     "external": {"path": "examples/external_player.py"},
     "leaning": {"base": "sarsa", "expected": [0.3, 0.3, 0.3]},
     "profiled": {"base": "sarsa"},
+    # Enough simulations for trees; the swap is the same for any number.
+    "ismcts": {"iterations": 25},
+    "mo_ismcts": {"iterations": 25, "selection": "regret", "final": "mixture"},
+    "pimc": {"iterations": 25, "num_worlds": 3},
+    "flat_mc": {"iterations": 25},
 }
 # Players that come from learners: how they are trained here, for a moment.
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -1,0 +1,187 @@
+"""Players that search information sets; they need no training and play every game.
+
+``ismcts``      one tree on what the searcher sees
+``mo_ismcts``   every decision is looked up by what its own player has seen
+``pimc``        a tree for each of a few worlds in which everybody sees everything
+``flat_mc``     no tree: the mean of every action over worlds and rollouts
+
+None of them sees a true state: a world that the player cannot tell from it is determinized again
+for every simulation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from agents.base import Actions, Agent, Probs, Views
+from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.memory import Pool
+from agents.search.ismcts.searcher import Budget, Root, State, TreeSearcher
+from agents.search.ismcts.settings import TreeSettings
+from envs.core.errors import OptionError, nearest
+from envs.core.game import Game
+from envs.core.rng import Words, below, uniform
+
+__all__ = ["LEVELS", "FlatMonteCarloAgent", "ISMCTSAgent", "MOISMCTSAgent", "PIMCAgent"]
+
+LEVELS: dict[int, tuple[int, float]] = {
+    1: (30, 0.3),
+    2: (100, 0.15),
+    3: (300, 0.05),
+    4: (1_000, 0.0),
+    5: (10_000, 0.0),
+}
+"""Difficulty -> simulations a move, and how often any legal action is played instead."""
+MAX_KEPT = 64
+"""Games whose trees are kept at the same time; more begin anew at every move."""
+
+
+class ISMCTSAgent(Agent):
+    """Searches one tree on what it sees itself (SO-ISMCTS)."""
+
+    keeps_time = True
+    defaults: dict[str, Any] = {"observers": "single"}
+    """Settings of this player where it is given none."""
+
+    def __init__(
+        self,
+        game: Game,
+        iterations: int | None = None,
+        time_per_move: float | None = None,
+        level: int | None = None,
+        blunders: float | None = None,
+        keep_tree: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Prepare to search ``game``.
+
+        Args:
+            game: any game.
+            iterations: simulations a move; 1000 if neither this nor ``time_per_move`` is given.
+            time_per_move: seconds a move.
+            level: from 1 (easy) to 5: sets iterations and blunders where they are not given.
+            blunders: how often it plays any legal action instead of searching.
+            keep_tree: go on with the tree of the last move of the same game.
+            settings: any field of ``TreeSettings``.
+        """
+        super().__init__(game)
+        known = [each.name for each in fields(TreeSettings)]
+        for name in settings:
+            if name not in known:
+                choices = [*known, "iterations", "time_per_move", "level", "blunders", "keep_tree"]
+                raise OptionError(f"unknown setting '{name}': {nearest(name, choices)}")
+        if level is not None and level not in LEVELS:
+            raise OptionError(f"level must be from 1 to {max(LEVELS)}, not {level}")
+        by_level = LEVELS[level] if level is not None else (1000, 0.0)
+        if iterations is None and time_per_move is None:
+            iterations = by_level[0]
+        self.blunders = by_level[1] if blunders is None else blunders
+        if iterations is not None and iterations < 0:
+            raise OptionError(f"iterations must be at least 0, not {iterations}")
+        if time_per_move is not None and time_per_move < 0:
+            raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
+        if not 0 <= self.blunders <= 1:
+            raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
+        self.settings = TreeSettings(**{**self.defaults, **settings})
+        self.budget = Budget(iterations, time_per_move)
+        self.time_per_move = time_per_move
+        self.is_reproducible = time_per_move is None
+        self.keep_tree = keep_tree
+        self.last: list[Analysis] = []
+        """What the last call of ``act`` has found, row by row."""
+        self._searcher: TreeSearcher | None = None
+        self._kept: dict[tuple[int, int], tuple[int, list[Pool]]] = {}
+        self._free: list[list[Pool]] = []
+
+    @property
+    def searcher(self) -> TreeSearcher:
+        """Made when it is first needed: players that only wait take no memory."""
+        if self._searcher is None:
+            self._searcher = TreeSearcher(self.game, self.settings)
+        return self._searcher
+
+    def act(self, views: Views) -> Actions:
+        """Search every row by itself and draw from what it found."""
+        self.last = []
+        chosen, worlds = np.empty(len(views), np.int64), views.worlds()
+        for row in range(len(views)):
+            mask, rng = views.masks[row], views.rngs[row]
+            if self.blunders and uniform(rng) < self.blunders:
+                legal = np.flatnonzero(mask)
+                chosen[row] = legal[below(rng, len(legal))]
+                continue
+            analysis = self._search(views, worlds, row, self.budget)
+            self.last.append(analysis)
+            chosen[row] = draw(analysis, rng)
+        return chosen
+
+    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
+        """Search every row without choosing: shares, values and principal variation."""
+        worlds, chosen = views.worlds(), budget or self.budget
+        return [self._search(views, worlds, row, chosen) for row in range(len(views))]
+
+    def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]
+        """Take back the memory of games that are over."""
+        for game_id, seat in zip(game_ids.tolist(), seats.tolist(), strict=True):
+            kept = self._kept.pop((game_id, seat), None)
+            if kept:
+                self._free.append(kept[1])
+
+    def _search(self, views: Views, worlds: State, row: int, budget: Budget) -> Analysis:
+        root = Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row])
+        if root.mask.sum() == 1 and not self.keep_tree:
+            budget = Budget(0, None)  # there is nothing to decide
+        return self.searcher.search(root, views.rngs[row], budget, self._trees(views, row))
+
+    def _trees(self, views: Views, row: int) -> list[Pool] | None:
+        """The trees that are kept for a game, if they are."""
+        if not self.keep_tree:
+            return None
+        place = int(views.game_ids[row]), int(views.seats[row])
+        key = int(views.keys[row])
+        kept = self._kept.get(place)
+        if kept is None:
+            if len(self._kept) >= MAX_KEPT:
+                return None
+            trees = self._free.pop() if self._free else self.searcher.new_trees()
+            self.searcher.forget(trees)
+        else:
+            trees = kept[1]
+            if kept[0] == key:
+                self.searcher.forget(trees)  # asked again: the answer must be the same
+        self._kept[place] = key, trees
+        return trees
+
+
+class MOISMCTSAgent(ISMCTSAgent):
+    """Looks every decision up by what its own player has seen (MO-ISMCTS)."""
+
+    defaults = {"observers": "many"}
+
+
+class PIMCAgent(ISMCTSAgent):
+    """Searches a few worlds as if everybody knew them (perfect-information Monte Carlo)."""
+
+    defaults = {"observers": "perfect", "num_worlds": 16}
+
+
+class FlatMonteCarloAgent(ISMCTSAgent):
+    """Tries every action equally often and plays the one with the best mean."""
+
+    defaults = {"observers": "single", "tree_depth": 1, "selection": "uniform", "final": "value"}
+
+
+def draw(analysis: Analysis, rng: Words) -> int:
+    """An action by the policy that was found; one draw."""
+    left = uniform(rng)
+    chosen = analysis.best
+    for action, prob in zip(analysis.actions.tolist(), analysis.policy.tolist(), strict=True):
+        if prob > 0.0:
+            chosen = action
+            left -= prob
+            if left < 0.0:
+                break
+    return chosen

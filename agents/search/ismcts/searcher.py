@@ -1,0 +1,324 @@
+"""Searches from Python: by iterations or by the clock, on one thread or on several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.cfr.passes.thread_team import work_together
+from agents.search.ismcts.analysis import Analysis, final_policy
+from agents.search.ismcts.memory import (
+    COUNTERS,
+    DEEPEST,
+    LEFT_OUT,
+    NONE,
+    NUM_EDGES,
+    NUM_NODES,
+    SIMULATIONS,
+    STAMP,
+    STEPS,
+    Pool,
+    make_pool,
+    make_work,
+)
+from agents.search.ismcts.settings import OBSERVERS, TreeSettings, make_options
+from agents.search.ismcts.simulations import find_slot, key_in_world, run_simulations
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER
+from envs.core.keys import fold
+from envs.core.rng import Words, seed_stream
+
+__all__ = ["Budget", "Root", "TreeSearcher"]
+
+State = npt.NDArray[np.uint8]
+
+FIRST_CHUNK = 8
+"""Simulations before the first look at the clock."""
+LONGEST_CHUNK = 0.01
+"""Seconds between two looks at the clock, about."""
+MAX_STAMP = 2**31 - 2
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to search: at most so many simulations and seconds."""
+
+    iterations: int | None = 1000
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Root:
+    """A decision to search: what its player may know."""
+
+    world: State
+    """A state that the player cannot tell from the true one."""
+    seat: int
+    key: np.uint64
+    """Of the player's infoset."""
+    mask: npt.NDArray[np.int8]
+
+
+class TreeSearcher:
+    """Searches decisions of one game; not for two callers at once.
+
+    All memory is made here. ``max_nodes`` bounds it: 64 bytes for a node and 64 for each of its
+    actions, of which there is room for 16 a node at most, times the number of threads.
+
+    >>> from envs import make_game
+    >>> from envs.core import new_rng
+    >>> game = make_game("kuhn_v0")
+    >>> position = game.new_position()
+    >>> for card in (2, 0):
+    ...     position.apply(card)
+    >>> root = Root(position.state, 0, np.uint64(1), np.ones(2, np.int8))
+    >>> TreeSearcher(game).search(root, new_rng(0), Budget(200)).simulations
+    200
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        settings: TreeSettings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Allocate all memory that searches of ``game`` may need."""
+        self.game = game
+        self.settings = settings or TreeSettings()
+        self._clock = clock
+        threads = range(self.settings.threads)
+        self._options = [make_options(game, self.settings) for _ in threads]
+        self._works = [make_work(game) for _ in threads]
+        self._trees = self.new_trees()
+
+    def new_trees(self) -> list[Pool]:
+        """Memory for one more search that is to be kept: one tree for each thread."""
+        threads = range(self.settings.threads)
+        return [make_pool(self.game, self.settings.max_nodes) for _ in threads]
+
+    def search(
+        self, root: Root, rng: Words, budget: Budget, trees: list[Pool] | None = None
+    ) -> Analysis:
+        """Search a decision.
+
+        Args:
+            root: the decision.
+            rng: the player's generator; one draw is taken from it for each thread.
+            budget: how long.
+            trees: kept from an earlier decision of the same player in the same game, and grown
+                further; left out, the search begins with nothing.
+        """
+        start = self._clock()
+        pools = self._trees if trees is None else trees
+        if trees is None or self._is_crowded(trees):
+            self.forget(pools)
+        for pool in pools:
+            self._prepare(pool, root)
+        worlds = self._worlds(root, rng)
+        rngs = [np.empty(4, np.uint64) for _ in pools]
+        for thread, own in enumerate(rngs):
+            seed_stream(rng, thread, own)
+        _advance(rng)
+        before = sum(int(pool.counters[SIMULATIONS]) for pool in pools)
+
+        def work(thread: int) -> None:
+            self._run(thread, pools[thread], worlds, rngs[thread], budget, start)
+
+        work_together(len(pools), work)
+        return self._analysis(root, pools, worlds, before, self._clock() - start)
+
+    # ---- simulations -----------------------------------------------------------------------------
+
+    def _worlds(self, root: Root, rng: Words) -> State:
+        """The worlds to begin with: one to determinize again, or a number of fixed ones."""
+        game, count = self.game, max(self.settings.num_worlds, 1)
+        worlds = np.repeat(root.world[None], count, axis=0)
+        for world in worlds:
+            game.kernels.determinize(world, game.rules, root.seat, rng)
+        return worlds
+
+    def forget(self, trees: list[Pool]) -> None:
+        """Make trees empty; a new stamp does that."""
+        for pool in trees:
+            stamp = int(pool.counters[STAMP]) + 1
+            if stamp > MAX_STAMP:
+                pool.nodes["stamp"] = 0
+                stamp = 1
+            pool.counters[:] = 0
+            pool.counters[STAMP] = stamp
+
+    def _is_crowded(self, trees: list[Pool]) -> bool:
+        """Whether kept trees have used more than half of their memory: a new one learns more."""
+        return any(
+            2 * pool.counters[NUM_NODES] > self.settings.max_nodes
+            or 2 * pool.counters[NUM_EDGES] > len(pool.edges)
+            for pool in trees
+        )
+
+    def _prepare(self, pool: Pool, root: Root) -> None:
+        """Make the counts of the root those that a kept tree has of it."""
+        pool.counters[[DEEPEST, STEPS]] = 0
+        pool.root_visits[:] = 0
+        pool.root_totals[:] = 0.0
+        if pool.counters[SIMULATIONS] == 0:
+            self._set_ranges(pool)
+        for edge in self._edges(pool, root.key, root.seat):
+            pool.root_visits[edge["action"]] = edge["visits"]
+            pool.root_totals[edge["action"]] = edge["total"]
+        for options in self._options:
+            options["seat"] = root.seat
+            options["root_key"] = root.key
+
+    def _set_ranges(self, pool: Pool) -> None:
+        """Ranges of rewards: by the facts, or empty until something is seen."""
+        facts = self.game.facts
+        if self.settings.bounds == "seen":
+            pool.ranges[:, 0], pool.ranges[:, 1] = np.inf, -np.inf
+        elif self._options[0]["preference"][0]:
+            pool.ranges[:, 0], pool.ranges[:, 1] = 0.0, 1.0
+        else:
+            pool.ranges[:] = [[seat.low, seat.high] for seat in facts.seats]
+
+    def _run(
+        self, thread: int, pool: Pool, worlds: State, rng: Words, budget: Budget, start: float
+    ) -> None:
+        """Simulate until the budget of one thread is used up."""
+        game = self.game
+        left = budget.iterations
+        if left is not None:
+            # The first threads do one more where the number cannot be divided.
+            left = (left + len(self._works) - 1 - thread) // len(self._works)
+        chunk = FIRST_CHUNK if budget.seconds is not None else 1 << 16
+        while left is None or left > 0:
+            began = self._clock()
+            if budget.seconds is not None and began - start >= budget.seconds:
+                return
+            count = chunk if left is None else min(chunk, left)
+            run_simulations(
+                game.kernels,
+                game.optional,
+                game.rules,
+                worlds,
+                rng,
+                pool,
+                self._works[thread],
+                self._options[thread],
+                count,
+            )
+            if left is not None:
+                left -= count
+            if budget.seconds is not None:
+                now = self._clock()
+                each = max(now - began, 1e-9) / count
+                rest = max(min(LONGEST_CHUNK, budget.seconds - (now - start)), 0.0)
+                chunk = int(max(1, min(rest / each, 2.0 * chunk)))
+
+    # ---- what was found --------------------------------------------------------------------------
+
+    def _edges(self, pool: Pool, key: np.uint64, turn: int) -> list[np.void]:
+        """The edges of a decision in the tree."""
+        slot = int(find_slot(pool, key, turn))
+        found = []
+        at = NONE if slot == NONE else int(pool.nodes[slot]["first"])
+        while at != NONE:
+            found.append(pool.edges[at])
+            at = int(pool.edges[at]["next"])
+        return found
+
+    def _analysis(
+        self, root: Root, pools: list[Pool], worlds: State, before: int, seconds: float
+    ) -> Analysis:
+        actions = np.flatnonzero(root.mask)
+        visits = np.sum([pool.root_visits for pool in pools], axis=0)[actions]
+        totals = np.sum([pool.root_totals for pool in pools], axis=0)[actions]
+        with np.errstate(invalid="ignore"):
+            values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
+        counted = visits.astype(np.float64)
+        mixed = self._mixture(root, pools, actions)
+        policy = final_policy(self.settings.final, counted, values, mixed)
+        counters = np.sum([pool.counters for pool in pools], axis=0)
+        return Analysis(
+            seat=root.seat,
+            actions=actions,
+            visits=visits,
+            shares=counted / max(counted.sum(), 1.0),
+            values=values,
+            policy=policy,
+            variation=self._variation(root, pools[0], worlds[0], actions[np.argmax(policy)]),
+            simulations=int(counters[SIMULATIONS]) - before,
+            nodes=int(counters[NUM_NODES]),
+            depth=max(int(pool.counters[DEEPEST]) for pool in pools),
+            steps=int(counters[STEPS]),
+            left_out=int(counters[LEFT_OUT]),
+            seconds=seconds,
+            counters=dict(zip(COUNTERS, counters.tolist(), strict=True)),
+        )
+
+    def _mixture(
+        self, root: Root, pools: list[Pool], actions: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """The average policy of regret matching where there is one, else the visits."""
+        weights = np.zeros(self.game.facts.num_actions)
+        for pool in pools:
+            if self.settings.selection == "regret":
+                for edge in self._edges(pool, root.key, root.seat):
+                    weights[edge["action"]] += edge["policy"]
+            if not weights.any():
+                weights += pool.root_visits
+        found: npt.NDArray[np.float64] = weights[actions]
+        return found
+
+    def _variation(self, root: Root, pool: Pool, world: State, first: int) -> tuple[int, ...]:
+        """Follow the most visited edges through one world."""
+        if self.settings.observers == OBSERVERS[2]:
+            return (int(first),)
+        game, state = self.game, world.copy()
+        kernels, rules = game.kernels, game.rules
+        is_single = self.settings.observers == "single"
+        observation = np.zeros(game.observation_size, np.float32)
+        keys = [
+            root.key
+            if player == root.seat or is_single
+            else key_in_world(kernels, rules, state, player, observation)
+            for player in range(game.facts.num_players)
+        ]
+        moves: list[int] = []
+        action, turn = int(first), root.seat
+        while len(moves) < game.facts.max_length:
+            moves.append(action)
+            turn = self._follow(state, action, keys, root.seat if is_single else None)
+            if turn == OVER:
+                break
+            edges = self._edges(pool, keys[turn], turn)
+            mask = np.zeros(game.facts.num_actions, np.int8)
+            kernels.legal(state, rules, mask)
+            tried = [edge for edge in edges if edge["visits"] and mask[edge["action"]]]
+            if not tried:
+                break
+            action = int(max(tried, key=lambda edge: int(edge["visits"]))["action"])
+        return tuple(moves)
+
+    def _follow(self, state: State, action: int, keys: list[np.uint64], seat: int | None) -> int:
+        """Play an action and the chance after it, the likeliest outcome; who is to move then."""
+        kernels, rules, facts = self.game.kernels, self.game.rules, self.game.facts
+        probs = np.zeros(facts.num_chance_outcomes)
+        while True:
+            for player in range(facts.num_players):
+                viewer = player if seat is None else seat
+                token = kernels.seen(state, rules, action, viewer)
+                keys[player] = fold(keys[player], token)
+            kernels.step(state, rules, action)
+            turn = int(kernels.turn(state, rules))
+            if turn != CHANCE:
+                return turn
+            kernels.chance(state, rules, probs)
+            action = int(np.argmax(probs))
+
+
+def _advance(rng: Words) -> None:
+    """Move a player's generator on, so that its next search is another one."""
+    seed_stream(rng.copy(), 1 << 20, rng)

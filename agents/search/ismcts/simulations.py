@@ -1,0 +1,250 @@
+"""Simulations of a search, compiled; ``searcher`` is the Python face.
+
+Each of them draws a world for the player who searches, walks down the tree, plays on from where
+the tree ends, and adds what everybody got to the nodes on its way. A decision is found by what its
+observer has seen: the one who searches (``single``), the player whose decision it is (``many``),
+or somebody who sees everything (``perfect``). With many observers each player's part of the tree
+grows by one node a simulation at most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import from_dtype, types
+
+from agents.search.ismcts.memory import (
+    DEEPEST,
+    NONE,
+    POOL,
+    SIMULATIONS,
+    STAMP,
+    STEPS,
+    WORK,
+)
+from agents.search.ismcts.nodes import (
+    add_node,
+    copy_bytes,
+    extend,
+    find_node,
+    narrow,
+    observed_key,
+    set_rule_priors,
+    state_key,
+    turn_key,
+)
+from agents.search.ismcts.playouts import play_out, policy_action, set_rewards
+from agents.search.ismcts.selection import learn_regrets, select
+from agents.search.ismcts.settings import MANY, OPTIONS, PERFECT, REGRET
+from envs.core.compiling import compiled, inlined
+from envs.core.kernels import (
+    CHANCE,
+    INT,
+    KERNELS,
+    OBSERVATION,
+    OPTIONAL_KERNELS,
+    OVER,
+    RNG,
+    RULES,
+    STATE,
+)
+from envs.core.keys import fold
+
+__all__ = ["find_slot", "key_in_world", "run_simulations"]
+
+_OPTIONS = from_dtype(OPTIONS)[::1]
+_NODE, _EDGE, _TURN = range(3)
+
+
+@inlined
+def begin(kernels, rules, work, o):
+    """Set the keys of all players in the world that was drawn."""
+    if o.observers == PERFECT:
+        work.keys[0] = state_key(work.state)
+        return
+    if o.observers == MANY:
+        for player in range(o.num_players):
+            if player != o.seat:
+                work.keys[player] = observed_key(
+                    kernels, rules, work.state, player, work.observation
+                )
+    work.keys[o.seat] = o.root_key
+
+
+@inlined
+def play(kernels, rules, work, o, action):
+    """Play an action and fold what the observers see of it."""
+    if o.observers == PERFECT:
+        work.keys[0] = fold(work.keys[0], action + 1)
+    elif o.observers == MANY:
+        for player in range(o.num_players):
+            token = kernels.seen(work.state, rules, action, player)
+            work.keys[player] = fold(work.keys[player], token)
+    else:
+        token = kernels.seen(work.state, rules, action, o.seat)
+        work.keys[o.seat] = fold(work.keys[o.seat], token)
+    kernels.step(work.state, rules, action)
+
+
+@inlined
+def play_chance(kernels, rules, work, o, rng):
+    """Play all chance that is due; who is to move then."""
+    turn = kernels.turn(work.state, rules)
+    while turn == CHANCE:
+        play(kernels, rules, work, o, kernels.sample(work.state, rules, rng))
+        turn = kernels.turn(work.state, rules)
+    return turn
+
+
+@inlined
+def observer_of(o, turn):
+    """Whose key finds a decision."""
+    if o.observers == MANY:
+        return np.int64(turn)
+    return np.int64(0) if o.observers == PERFECT else np.int64(o.seat)
+
+
+@inlined
+def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng):
+    """Mark what is available at a node in this world, and give it what it has not met yet."""
+    num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
+    at = pool.nodes[slot].first
+    while at != NONE:
+        edge = pool.edges[at]
+        if work.mask[edge.action]:
+            edge.available += 1
+            edge.simulation = simulation
+            work.mask[edge.action] = 2
+            num_legal -= 1
+        at = edge.next
+    if num_legal and (is_new or not o.width):
+        if o.width and num_legal > o.width:
+            num_legal = narrow(kernels, optional, rules, work, o, num_legal, turn)
+        extend(pool, work, slot, num_legal, simulation)
+        if o.has_rule_prior:
+            set_rule_priors(optional, rules, pool, work, slot, rng)
+
+
+@inlined
+def has_grown(work, o, turn):
+    """Whether the part of the tree that a decision belongs to has grown in this simulation."""
+    return work.has_expanded[turn if o.observers == MANY else 0] == 1
+
+
+@inlined
+def all_have_grown(work, o):
+    """Whether nothing can be added to the tree any more."""
+    if o.observers != MANY:
+        return work.has_expanded[0] == 1
+    num_grown = 0
+    for player in range(o.num_players):
+        num_grown += work.has_expanded[player]
+    return num_grown == o.num_players
+
+
+@inlined
+def descend(kernels, optional, rules, pool, work, o, simulation, rng):
+    """Walk down the tree and note the way; ``(turn, depth, last)`` of where it ends."""
+    turn, depth, last, num_plies = np.int64(o.seat), 0, np.int64(NONE), 0
+    for player in range(o.num_players):
+        work.has_expanded[player] = 0
+    while turn != OVER and not all_have_grown(work, o):
+        if o.tree_depth and num_plies == o.tree_depth:
+            break
+        num_plies += 1
+        key = turn_key(work.keys[observer_of(o, turn)], turn)
+        slot = find_node(pool, key)
+        is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+        action = NONE
+        if not (is_new and (has_grown(work, o, turn) or not add_node(pool, slot, key))):
+            open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng)
+            chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
+            if chosen != NONE:
+                work.path[_NODE, depth] = slot
+                work.path[_EDGE, depth] = chosen
+                work.path[_TURN, depth] = turn
+                work.probs[depth] = prob
+                depth += 1
+                action = pool.edges[chosen].action
+            if is_new:
+                work.has_expanded[turn if o.observers == MANY else 0] = 1
+        else:
+            # The memory is used up, or this player's tree has had its node.
+            work.has_expanded[turn if o.observers == MANY else 0] = 1
+        if action == NONE:
+            action = policy_action(kernels, optional, rules, work, o, rng)
+        last = turn
+        play(kernels, rules, work, o, action)
+        turn = play_chance(kernels, rules, work, o, rng)
+    return turn, depth, last, num_plies
+
+
+@inlined
+def back_up(pool, work, o, depth, simulation):
+    """Add the rewards to every node on the way."""
+    for i in range(depth):
+        slot, at, turn = work.path[_NODE, i], work.path[_EDGE, i], work.path[_TURN, i]
+        reward = work.rewards[turn]
+        if o.selection == REGRET:
+            learn_regrets(pool, slot, at, work.probs[i], reward, simulation)
+        edge, node = pool.edges[at], pool.nodes[slot]
+        edge.visits += 1
+        edge.total += reward
+        edge.squares += reward * reward
+        node.visits += 1
+        node.total += reward
+        if i == 0:
+            pool.root_visits[edge.action] += 1
+            pool.root_totals[edge.action] += reward
+
+
+@compiled(
+    types.void(
+        KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS, INT
+    )
+)
+def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, count):
+    """Run ``count`` simulations.
+
+    Args:
+        kernels: of the game.
+        optional: what else it has.
+        rules: of the game.
+        worlds: [n, state_size] worlds to begin with in turn; they are determinized anew for every
+            simulation unless the options say that they are fixed.
+        rng: of this thread.
+        pool: the tree.
+        work: scratch memory.
+        options: one record.
+        count: how many.
+    """
+    o = options[0]
+    for _ in range(count):
+        simulation = pool.counters[SIMULATIONS] + 1
+        pool.counters[SIMULATIONS] = simulation
+        copy_bytes(worlds[simulation % worlds.shape[0]], work.state)
+        if not o.is_fixed:
+            kernels.determinize(work.state, rules, o.seat, rng)
+        begin(kernels, rules, work, o)
+        turn, depth, last, num_plies = descend(
+            kernels, optional, rules, pool, work, o, simulation, rng
+        )
+        last, num_more = play_out(kernels, optional, rules, work, o, turn, last, rng)
+        set_rewards(pool, work, o, last)
+        back_up(pool, work, o, depth, simulation)
+        pool.counters[DEEPEST] = max(pool.counters[DEEPEST], depth)
+        pool.counters[STEPS] += num_plies + num_more
+
+
+@compiled(types.uint64(KERNELS, RULES, STATE, INT, OBSERVATION))
+def key_in_world(kernels, rules, state, player, observation):
+    """What another player knows in a world at the root; ``observation`` is scratch memory."""
+    return observed_key(kernels, rules, state, player, observation)
+
+
+@compiled(INT(POOL, types.uint64, INT))
+def find_slot(pool, key, turn):
+    """The slot of a decision, or NONE if the tree does not have it."""
+    wanted = turn_key(key, turn)
+    slot = find_node(pool, wanted)
+    is_there = pool.nodes[slot].stamp == pool.counters[STAMP] and pool.nodes[slot].key == wanted
+    return slot if is_there else NONE
