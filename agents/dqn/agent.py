@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from numba import types
 from agents.base import Actions, Agent, Views
 from agents.dqn.settings import DQNSettings
 from agents.learning.device import resolve_device
+from agents.learning.fields import Inputs
 from agents.learning.files import CheckpointError, load_state
 from agents.learning.games import roles_in
 from agents.learning.networks import (
@@ -81,7 +83,8 @@ def make_network(
         name: of a module that may be imported; the settings may come from a file, so the name in
             them is not enough.
     """
-    input_size, num_actions = settings.history * game.observation_size, game.facts.num_actions
+    input_size = settings.history * Inputs(game, settings.inputs).size
+    num_actions = game.facts.num_actions
     if settings.network == PLAIN:
         return PlainNetwork(
             input_size, num_actions, settings.hidden, settings.dueling, device, seed
@@ -106,6 +109,7 @@ class DQNAgent(Agent):
         network: the ``module:Class`` of its network, where it was trained with one of yours; or a
             network in memory, instead of a path.
         history: how many observations a network in memory takes.
+        inputs: the fields of the observation that a network in memory takes; empty: all.
     """
 
     keeps_time = True
@@ -117,6 +121,7 @@ class DQNAgent(Agent):
         device: str = "auto",
         network: Network | str = PLAIN,
         history: int = 1,
+        inputs: Sequence[str] = (),
     ) -> None:
         """Read the network from ``path``, if it is not given."""
         super().__init__(game)
@@ -125,9 +130,12 @@ class DQNAgent(Agent):
                 raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
             state = _read(game, Path(path))
             self.roles = roles_in(state)
-            network, history = _load(game, Path(path), state, resolve_device(device), network)
+            settings = DQNSettings.parse(state["settings"])
+            history, inputs = settings.history, settings.inputs
+            network = _load(game, Path(path), state, resolve_device(device), network)
         self.network = network
         self.history = history
+        self._inputs = Inputs(game, inputs)
         # Earlier observations are known in recorded games only.
         self.num_past = history - 1
 
@@ -143,9 +151,9 @@ class DQNAgent(Agent):
 
     def values(self, views: Views) -> npt.NDArray[np.float32]:
         """What the network expects of every action, legal or not: [n, num_actions] float32."""
-        inputs = views.observations
+        inputs = self._inputs.of(views.observations)
         if self.history > 1:
-            past = views.past_observations(self.history - 1)
+            past = self._inputs.of(views.past_observations(self.history - 1))
             inputs = np.concatenate([past.reshape(len(views), -1), inputs], axis=1)
         return self.network.values_of(inputs)
 
@@ -157,9 +165,7 @@ def _read(game: Game, path: Path) -> dict[str, Any]:
     return state
 
 
-def _load(
-    game: Game, path: Path, state: dict[str, Any], device: str, name: str
-) -> tuple[Network, int]:
+def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str) -> Network:
     settings = DQNSettings.parse(state["settings"])
     try:
         network = make_network(game, settings, device, name=name)
@@ -167,4 +173,4 @@ def _load(
         raise CheckpointError(f"{path}: {error}") from None
     # A checkpoint of the learner has both, a player only what it plays with.
     network.weights.copy_(torch.from_numpy(state.get("average", state["network"])))
-    return network, settings.history
+    return network

@@ -15,6 +15,7 @@ from agents.dqn.experience import Experience
 from agents.dqn.log import Log
 from agents.dqn.replay import Replay
 from agents.dqn.settings import ALL, DQNSettings
+from agents.learning.fields import Inputs
 from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
 
@@ -51,11 +52,12 @@ class DQNGames:
         self._games = LearnerGames(task, size, settings.history - 1 if has_past else 0)
         self.batch = self._games.batch
         self._num_players = game.facts.num_players
+        self._inputs = Inputs(game, settings.inputs)
         self._learns_from_all = settings.learns_from == ALL
         self._experience = Experience(
             replay,
             size * self._num_players,
-            game.observation_size,
+            self._inputs.size,
             settings.history,
             settings.n_steps,
             settings.discount,
@@ -74,7 +76,7 @@ class DQNGames:
             rows, seats, is_own = rows[has_room], seats[has_room], is_own[has_room]
         observations, masks = batch.observe(rows, seats)
         slots = rows * self._num_players + seats
-        inputs = self._experience.see(slots, observations)
+        inputs = self._experience.see(slots, self._inputs.of(observations))
         decisions = Decisions(rows, slots, inputs, masks, is_own)
         own = _own(decisions)
         self._experience.close(own.slots, own.inputs, own.masks, self._totals(own.slots))

@@ -31,6 +31,7 @@ from agents.dqn.games import DQNGames
 from agents.dqn.log import LOOK_EVERY, Log
 from agents.dqn.replay import Minibatch, Replay
 from agents.dqn.settings import (
+    ADAM,
     CONSTANT,
     HUBER,
     INTERVAL,
@@ -41,9 +42,10 @@ from agents.dqn.settings import (
     TIME,
     DQNSettings,
 )
+from agents.learning.fields import Inputs
 from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
-from agents.learning.networks import Adam
+from agents.learning.networks import Adam, GradientDescent
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
 
@@ -107,11 +109,12 @@ class DQNLearner(Learner):
         """What the player gets."""
         if settings.average_share:
             self.average = self.network.weights.clone()
-        self.optimiser = Adam(self.network.weights)
+        make_optimiser = Adam if settings.optimiser == ADAM else GradientDescent
+        self.optimiser = make_optimiser(self.network.weights)
         is_prioritised = settings.replay == PRIORITISED
         self.replay = Replay(
             settings.replay_size,
-            settings.history * game.observation_size,
+            settings.history * Inputs(game, settings.inputs).size,
             game.facts.num_actions,
             settings.priority_exponent if is_prioritised else None,
         )
@@ -251,7 +254,10 @@ class DQNLearner(Learner):
         """A player with a copy of the averaged network."""
         network = make_network(self.game, self.settings, self.device)
         network.weights.copy_(self.average)
-        player = DQNAgent(self.game, network=network, history=self.settings.history)
+        settings = self.settings
+        player = DQNAgent(
+            self.game, network=network, history=settings.history, inputs=settings.inputs
+        )
         player.roles = roles_in({"role": self.task.role})
         return player
 

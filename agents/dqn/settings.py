@@ -16,6 +16,7 @@ REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
 TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"
 EXPLORATIONS = CONSTANT, LINEAR, PARTS = "constant", "linear", "parts"
 CLOCKS = STEPS, TIME = "steps", "time"
+OPTIMISERS = ADAM, SGD = "adam", "sgd"
 LOSSES = HUBER, SQUARED = "huber", "mse"
 SEATS = ONE, ALL = "one", "all"
 
@@ -42,9 +43,13 @@ class DQNSettings(Options):
     )
     dueling: bool = option(False, help="one half of the last layer for the value, one for actions")
     history: int = option(1, low=1, high=64, help="the seat's last observations, stacked")
+    inputs: tuple[str, ...] = Field(
+        default=(), description="fields of the observation it sees, such as own_*; empty: all"
+    )
 
     # ---- learning
-    learning_rate: float = option(5e-4, low=0.0, high=1.0, help="step size of Adam")
+    optimiser: str = option(ADAM, choices=OPTIMISERS, help="Adam, or plain gradient descent")
+    learning_rate: float = option(5e-4, low=0.0, high=1.0, help="step size of the optimiser")
     learning_rate_end: float | None = option(
         None, low=0.0, high=1.0, help="step size at the end of the run, reached in a straight line"
     )

@@ -327,3 +327,18 @@ class Adam:
         roots = self.square.sqrt().div_(math.sqrt(correction)).add_(self.EPSILON)
         step_size = learning_rate / (1.0 - beta**self.num_steps)
         weights.addcdiv_(self.mean, roots, value=-step_size)
+
+
+class GradientDescent:
+    """Plain steps against the gradient, with the face of :class:`Adam`; it remembers nothing."""
+
+    def __init__(self, weights: Tensor) -> None:
+        """There is nothing to begin with."""
+        self.mean = torch.zeros(0, device=weights.device)
+        self.square = torch.zeros(0, device=weights.device)
+        self.num_steps = 0
+
+    def step(self, weights: Tensor, gradient: Tensor, learning_rate: float) -> None:
+        """Move ``weights`` against the gradient."""
+        self.num_steps += 1
+        weights.add_(gradient, alpha=-learning_rate)

@@ -42,7 +42,9 @@ heart, club, diamond).
 **Who sees what.** Everybody sees the betting, the common cards, and the hands that are compared in
 the end. Only its owner sees a private hand, when both cards are dealt and in no order.
 
-**Returns.** Chips won or lost, or big blinds (``rewards``). Always zero-sum.
+**Returns.** Chips won or lost, or big blinds (``rewards``), zero-sum when the game is over. With
+``reward_time="move"`` chips count as lost as soon as they are put in, so that a fold costs nothing
+and the rewards of a player's decisions are its result less the blinds it had posted.
 
 **Version history.** v0: first version.
 """
@@ -61,11 +63,12 @@ from envs.holdem.kernels import KERNELS, OPTIONAL
 from envs.holdem.observation import NUM_KINDS, NUM_STREETS, block_sizes
 from envs.holdem.options import HoldemOptions, rules_array
 from envs.holdem.picture import draw_table
-from envs.holdem.records import NO_CARD, NOBODY, RULES, STATE
+from envs.holdem.records import NO_CARD, NOBODY, NUM_BLOCKS, RULES, STATE
 from envs.holdem.words import cards_text, move_text, read_move, table_text
 
 __all__ = ["Holdem"]
 
+NUM_PAST_BLOCKS = 7  # those that are also shown as they were at earlier decisions
 BLOCK_NAMES = (
     "own_cards",
     "common_cards",
@@ -74,6 +77,8 @@ BLOCK_NAMES = (
     "still_to_act",
     "pot_odds",
     "opponents_moves",
+    "chances",
+    "chips",
 )
 BLOCK_MEANINGS = (
     "higher rank, lower rank, same suit or not",
@@ -84,6 +89,8 @@ BLOCK_MEANINGS = (
     "price of a call as a share of the pot with it, in tenths rounded up",
     "last move in this round of each opponent from the left on: none, fold, check or call, "
     "50 %, 75 %, 100 % of the pot",
+    "chance to beat one random hand at the end, and now, in twentieths",
+    "pot and price of a call in big blinds, stack in pots: one more for every factor of 1.41",
 )
 
 
@@ -103,6 +110,7 @@ class Holdem(Game):
                 "observation": "blocks",
                 "history": 1,
                 "rewards": "big_blinds",
+                "reward_time": "move",
             },
             "heads_up": {"num_players": 2, "stacks": 20_000},
             "exact": {"menu": "exact", "small_blind": 1, "big_blind": 2, "stacks": 200},
@@ -196,11 +204,12 @@ class Holdem(Game):
         o = self.options
         sizes = block_sizes(o.num_players)
         is_one_hot = o.encoding == "one_hot"
-        shown = [block for block in range(1, 8) if self.rules.view(RULES)[0].blocks[block]]
+        blocks = self.rules.view(RULES)[0].blocks
         fields = []
         for back in range(o.history + 1):
             name = f"_{back}_ago" if back else ""
-            for block in shown:
+            last = NUM_BLOCKS if not back else NUM_PAST_BLOCKS
+            for block in (block for block in range(1, last + 1) if blocks[block]):
                 size = sum(sizes[block]) if is_one_hot else len(sizes[block])
                 meaning = BLOCK_MEANINGS[block - 1]
                 fields.append(ObservationField(BLOCK_NAMES[block - 1] + name, size, meaning))

@@ -368,7 +368,8 @@ def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     for player in range(r.num_players):
-        out[player] = s.profits[player] / r.reward_unit
+        total = s.profits[player] - (s.paid[player] if r.pays_at_once else 0)
+        out[player] = total / r.reward_unit
 
 
 @kernel(OBSERVE)

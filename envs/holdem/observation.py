@@ -12,16 +12,21 @@ moves. The blocks, numbered as in the option ``blocks``, are
 5    players who are still to act in this round if nobody raises
 6    pot odds, rounded up to tenths: 0 only where nothing is to be paid
 7    the last move of every opponent in this round, from the left neighbour on
+8    chances against one random hand, in twentieths: at the end, and were the hand to end now
+9    chips: the pot and the price of a call in big blinds, one's stack in pots; each rises by one
+     when the amount grows by a factor of 1.41
 ===  ============================================================================================
 
 Every value is written in one of three ways. ``one_hot`` has one entry for each possible value,
 ``normalised`` one entry from 0 (the smallest) to 1 (the largest), ``basic`` the plain number,
 divided by 16 because observations lie between 0 and 1. With ``history`` the same blocks follow as
 they were at the player's latest decisions of this hand, the latest first; zeros where there was
-none.
+none. Blocks 8 and 9 are shown for the present only.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -36,6 +41,8 @@ from envs.holdem.betting import (
     next_seat,
     pot,
 )
+from envs.holdem.chances import fixed_equity, strength_now
+from envs.holdem.equity import starting_class
 from envs.holdem.evaluator import DECK_SIZE, NUM_RANKS, NUM_SUITS
 from envs.holdem.records import IN, MAX_HISTORY, MAX_LOG, NO_CARD
 
@@ -53,6 +60,7 @@ NUM_STREETS = 4
 NUM_KINDS = 4
 NUM_CODES = 6  # no move, fold, check or call, three sizes of bets
 NUM_ODDS = 6
+NUM_LEVELS = 21
 ONE_HOT, NORMALISED = 0, 1
 BASIC_SCALE = 16.0
 
@@ -70,6 +78,8 @@ def block_sizes(num_players: int) -> dict[int, tuple[int, ...]]:
         5: (num_players,),
         6: (NUM_ODDS,),
         7: (NUM_CODES,) * (num_players - 1),
+        8: (NUM_LEVELS,) * 2,
+        9: (NUM_LEVELS,) * 3,
     }
 
 
@@ -237,6 +247,40 @@ def put_decision(s, r, player, packed, out, at):
 
 
 @helper
+def put_chances(s, r, player, out, at):
+    """Block 8."""
+    if s.hole[player, 1] == NO_CARD:
+        return at + 2 * width(r, NUM_LEVELS)
+    if s.num_board < 3:
+        kind = starting_class(s.hole[player, 0], s.hole[player, 1])
+        later = now = r.start_equities[kind] / 1e6
+    else:
+        later = now = strength_now(r, s.hole[player], s.board, s.num_board)
+        if s.num_board < 5:
+            later = fixed_equity(r, s.hole[player], s.board, s.num_board)
+    at = put(r, out, at, np.int64((NUM_LEVELS - 1) * later + 0.5), NUM_LEVELS)
+    return put(r, out, at, np.int64((NUM_LEVELS - 1) * now + 0.5), NUM_LEVELS)
+
+
+@helper
+def level_of(chips, unit):
+    """0 for nothing, 1 up to a unit, and two more whenever the amount doubles."""
+    if chips <= 0 or unit <= 0.0:
+        return np.int64(0)
+    level = 1 + np.int64(math.ceil(max(2.0 * math.log2(chips / unit), 0.0)))
+    return min(level, np.int64(NUM_LEVELS - 1))
+
+
+@helper
+def put_chips(s, r, player, out, at):
+    """Block 9."""
+    in_pot = pot(s, r)
+    at = put(r, out, at, level_of(in_pot, np.float64(r.big_blind)), NUM_LEVELS)
+    at = put(r, out, at, level_of(to_pay(s, r, player), 0.5 * r.big_blind), NUM_LEVELS)
+    return put(r, out, at, level_of(s.stacks[player], 0.25 * in_pot), NUM_LEVELS)
+
+
+@helper
 def write_blocks(s, r, player, out):
     """The blocks now and at earlier decisions."""
     now = pack_decision(s, r, player)
@@ -244,6 +288,10 @@ def write_blocks(s, r, player, out):
         now &= ~np.int64(7)  # the flop is looked at when all three cards lie there
     size = put_decision(s, r, player, now, out, 0)
     at = size
+    if r.blocks[8]:
+        at = put_chances(s, r, player, out, at)
+    if r.blocks[9]:
+        at = put_chips(s, r, player, out, at)
     for back in range(1, r.history + 1):
         index = s.num_decisions[player] - back
         if index >= 0 and back <= MAX_HISTORY:

@@ -8,6 +8,7 @@ import numpy as np
 
 from envs.core.errors import OptionError
 from envs.core.options import Options, option
+from envs.holdem.equity import starting_equities
 from envs.holdem.evaluator import tables
 from envs.holdem.records import (
     BASES,
@@ -20,6 +21,7 @@ from envs.holdem.records import (
     MAX_PLAYERS,
     MENU_LIST,
     NOBODY,
+    NUM_BLOCKS,
     RULES,
     THESIS,
 )
@@ -28,7 +30,9 @@ __all__ = ["THESIS_FRACTIONS", "HoldemOptions", "rules_array"]
 
 MOST_CHIPS = 10_000_000
 THESIS_FRACTIONS = (0.5, 0.75, 1.0)
-ALL_BLOCKS = (1, 2, 3, 4, 5, 6, 7)
+THESIS_BLOCKS = (1, 2, 3, 4, 5, 6, 7)
+CHANCES_BLOCK = 8
+MILLION = 1_000_000
 
 
 class HoldemOptions(Options):
@@ -107,16 +111,22 @@ class HoldemOptions(Options):
     rewards: str = option(
         "chips", choices=("chips", "big_blinds"), is_structural=False, help="unit of returns"
     )
+    reward_time: str = option(
+        "hand",
+        choices=("hand", "move"),
+        is_structural=False,
+        help="chips count as lost when a hand is over, or as soon as they are put in",
+    )
     observation: str = option(
         "full", choices=("full", "blocks"), help="everything, or blocks of summary values"
     )
     blocks: int | tuple[int, ...] = option(
-        ALL_BLOCKS,
+        THESIS_BLOCKS,
         low=1,
-        high=7,
+        high=NUM_BLOCKS,
         is_list=True,
         help="1 own cards, 2 common cards, 3 position, 4 opponents, 5 still to act, 6 pot odds, "
-        "7 opponents' moves",
+        "7 opponents' moves, 8 chances to win, 9 chips",
     )
     encoding: str = option("one_hot", choices=ENCODINGS, help="how blocks write their values")
     history: int = option(
@@ -146,6 +156,12 @@ class HoldemOptions(Options):
             raise OptionError(
                 f"button must be a seat from 0 to {self.num_players - 1}, 'rotate' or 'random', "
                 f"not {self.button}"
+            )
+        # Single players may be short, but not everybody by one number.
+        if isinstance(self.stacks, int) and self.stacks < self.big_blind:
+            raise OptionError(
+                f"stacks of {self.stacks} are below the big blind of {self.big_blind}, so nobody "
+                "could ever bet: raise stacks or lower big_blind"
             )
         self._settle_lists()
 
@@ -223,5 +239,8 @@ def rules_array(o: HoldemOptions) -> Any:
     r.history = o.history if o.observation == "blocks" else 0
     r.has_own_actions = o.history_actions
     r.num_log = o.moves_shown
+    r.pays_at_once = o.reward_time == "move"
+    if o.observation == "blocks" and r.blocks[CHANCES_BLOCK]:
+        r.start_equities[:] = np.round(MILLION * starting_equities())
     options = np.frombuffer(r.tobytes(), np.int32)
     return np.concatenate([options[: len(options) - len(tables())], tables()])

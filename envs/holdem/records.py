@@ -27,6 +27,7 @@ __all__ = [
     "MENU_LIST",
     "NOBODY",
     "NO_CARD",
+    "NUM_BLOCKS",
     "RAISE",
     "RULES",
     "STATE",
@@ -37,6 +38,7 @@ MAX_PLAYERS = 10
 MAX_FRACTIONS = 16
 MAX_HISTORY = 8  # earlier decisions of a player that blocks of the observation can go back
 MAX_LOG = 32  # latest moves of a hand that are remembered
+NUM_BLOCKS = 9  # of the observation
 NOBODY = -1
 NO_CARD = -1
 
@@ -119,11 +121,14 @@ _OPTION_FIELDS = [
     ("is_pokerkit", np.int32),  # PokerKit's reading of short blinds and short raises
     ("reward_unit", np.int32),  # chips that count as 1
     ("has_blocks", np.int32),  # observation in blocks, otherwise the full one
-    ("blocks", np.int32, (8,)),  # 1 for every block that is shown; entry 0 is not used
+    ("blocks", np.int32, (NUM_BLOCKS + 1,)),  # 1 for each that is shown; entry 0 is not used
     ("encoding", np.int32),  # index in ENCODINGS
     ("history", np.int32),  # earlier decisions in the observation
     ("has_own_actions", np.int32),  # with the action chosen there
     ("num_log", np.int32),  # latest moves in the full observation
+    ("pays_at_once", np.int32),  # chips count as lost when they are put in, not when they are
+    # Millionths that each of the 169 kinds of starting hands wins; filled in for block 8 only.
+    ("start_equities", np.int32, (169,)),
     ("padding", np.int32),
 ]
 RULES = np.dtype((np.record, [*_OPTION_FIELDS, *TABLE_FIELDS]))

@@ -471,7 +471,10 @@ def test_all_cards_are_dealt_equally_often() -> None:
         ({"num_players": 3, "button": 3}, "button must be a seat from 0 to 2"),
         ({"menu": [0.01 * k for k in range(1, 30)]}, "at most 16 fractions"),
         ({"menu": "fchpa"}, "menu must be"),
-        ({"blocks": 8}, "blocks must be"),
+        ({"blocks": 10}, "blocks must be"),
+        ({"stacks": 50}, "below the big blind"),
+        ({"menu": []}, "menu must be a number .* or a list of such numbers"),
+        ({"num_players": 11}, "num_players must be"),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:
