@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-all test-lowest lint unit plain tensorboard bench format clean help
+.PHONY: demo play test test-all test-lowest lint unit plain tensorboard bench format clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ unit: .venv/dev.stamp  ## the tests, compiled
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
 
+play: .venv/play.stamp  ## play against the agents, in a browser
+	$(BIN)/python play.py
+
 tensorboard: .venv/base.stamp  ## the curves of all runs, in a browser
 	$(BIN)/tensorboard --logdir runs
 
@@ -55,6 +58,10 @@ clean:  ## remove the environment and every cache
 # One pip call with the constraints, so that exactly the tested versions are taken.
 .venv/base.stamp: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) install -q -c constraints.txt -e '.[train]'
+	@touch $@
+
+.venv/play.stamp: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e '.[play]'
 	@touch $@
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml constraints.txt

@@ -24,7 +24,16 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
 
-__all__ = ["Frame", "Recording", "frames", "in_points", "read_position", "record_game", "show"]
+__all__ = [
+    "Frame",
+    "Recording",
+    "frames",
+    "in_points",
+    "join_words",
+    "read_position",
+    "record_game",
+    "show",
+]
 
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
@@ -124,6 +133,10 @@ def read_position(path: Path) -> Recording:
         ) from error
     position = Position.load(path, game)
     names = [f"player {seat}" for seat in range(game.facts.num_players)]
+    about = content.get("about")
+    noted = about.get("names") if isinstance(about, dict) else None
+    if isinstance(noted, list) and len(noted) == len(names):
+        names = [str(name) for name in noted]
     return Recording(game, names, position.number, position.history, position.returns().tolist())
 
 
@@ -162,7 +175,7 @@ def frames(
             words.append(_words(position, action, viewer))
             position.apply(action)
         left = left[len(words) :]
-        yield frame(actor, _join([text for text in words if text]))
+        yield frame(actor, join_words([text for text in words if text]))
 
 
 def _words(position: Position, action: int, viewer: int | None) -> str:
@@ -186,10 +199,10 @@ def _words(position: Position, action: int, viewer: int | None) -> str:
     return position.action_text(action) if is_visible else HIDDEN_MOVE
 
 
-def _join(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """The words with commas; what several in a row begin with is said once.
 
-    >>> _join(["player 0 rolls 5", "player 0 rolls 6", "a hidden event", "a hidden event"])
+    >>> join_words(["player 0 rolls 5", "player 0 rolls 6", "a hidden event", "a hidden event"])
     'player 0 rolls 5 6, a hidden event (2 times)'
     """
     parts = []

@@ -9,7 +9,7 @@ import hashlib
 import json
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,8 +180,13 @@ class Position:
 
     # ---- keeping ---------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
-        """Write the position to a file, whole or not at all."""
+    def save(self, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
+        """Write the position to a file, whole or not at all.
+
+        Args:
+            path: where to.
+            about: what else is to be noted, such as who played; not part of the position.
+        """
         content = {
             "format": _FORMAT,
             "version": POSITION_VERSION,
@@ -191,6 +196,8 @@ class Position:
             "history": self.history,
             "state": hashlib.sha256(self.state.tobytes()).hexdigest(),
         }
+        if about:
+            content["about"] = dict(about)
         content["checksum"] = _checksum(content)
         path = Path(path)
         partial = path.with_name(path.name + ".partial")

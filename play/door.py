@@ -1,0 +1,212 @@
+"""What ``play.py`` does: read the command line, set up the hall, open the page."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from arena.schedules.config import parse_option
+from envs import GAMES, make_game
+from envs.core.errors import MasqueradeError, UnknownNameError, nearest
+from envs.core.game import Game
+from play.catalogue import Catalogue, find_own
+from play.messages import SeatChoice
+
+__all__ = ["parse_arguments", "run"]
+
+FOLDER = Path("runs") / "play"
+DEFAULT_PORT = 8420
+EXAMPLES = """\
+examples:
+  python play.py                                   every game, in the browser
+  python play.py liars_dice_v0 --against liars_dice_rule --seat 1
+  python play.py scotland_yard_v0 --option num_detectives=3
+  python play.py leduc_v0 --watch leduc_rule random
+  python play.py --load runs/play/games/FILE       step through a game that was kept
+  python play.py --terminal no_thanks_v0           without a browser
+  python play.py --players my_agents/              with players of your own in the list
+"""
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="play.py",
+        description="Play any game against any agent.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("game", nargs="?", help="a game's id (default: choose on the page)")
+    parser.add_argument(
+        "--against", nargs="+", default=[], metavar="AGENT", help="who has the other seats; me: you"
+    )
+    parser.add_argument("--seat", type=int, help="where you sit (default: the first seat)")
+    parser.add_argument(
+        "--watch", nargs="+", default=[], metavar="AGENT", help="agents among themselves"
+    )
+    parser.add_argument("--load", type=Path, metavar="FILE", help="step through a game")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the game"
+    )
+    parser.add_argument(
+        "--players",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="players of your own: module:Class, external:./program, or a file or folder of them",
+    )
+    parser.add_argument("--terminal", action="store_true", help="play in this terminal")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})"
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen to (default: this machine only)"
+    )
+    parser.add_argument("--no-open", action="store_true", help="do not open a browser")
+    parser.add_argument("--seed", type=int, help="of the first game in a terminal (default: drawn)")
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, help=f"where tables are kept (default {FOLDER})"
+    )
+    return parser.parse_args(arguments)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play; the exit code."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
+    if arguments.game is not None and arguments.game not in GAMES:
+        raise UnknownNameError(f"unknown game '{arguments.game}': {nearest(arguments.game, GAMES)}")
+    own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
+    catalogue = Catalogue(own)
+    if arguments.terminal:
+        # Imported when needed: the page does without it.
+        from play.terminal import choose_game, play_in_terminal
+
+        game = choose_game(catalogue, arguments.option, arguments.game)
+        return play_in_terminal(
+            arguments, choose_seats(arguments, game, catalogue), game, catalogue
+        )
+    return _serve(arguments, catalogue)
+
+
+def _named(specs: list[str]) -> list[str]:
+    """Agents of the command line that stand in no list by themselves."""
+    return [spec for spec in specs if ":" in spec]
+
+
+def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str, Any] | None:
+    """What the command line asks for, as the message that makes the table."""
+    if arguments.game is None:
+        return None
+    options = dict(parse_option(text) for text in arguments.option)
+    message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
+    if arguments.against or arguments.watch or arguments.seat is not None:
+        choices = choose_seats(arguments, make_game(arguments.game, **options), catalogue)
+        message["seats"] = [choice.model_dump(exclude_defaults=True) for choice in choices]
+    return message
+
+
+def choose_seats(
+    arguments: argparse.Namespace, game: Game, catalogue: Catalogue
+) -> list[SeatChoice]:
+    """Who sits where by the command line; the last one named has all seats that are left."""
+    num_seats = game.facts.num_players
+    usual = catalogue.usual_seats(game)
+    if arguments.watch:
+        named = arguments.watch + [arguments.watch[-1]] * num_seats
+        return [_choice(name) for name in named[:num_seats]]
+    mine = next(number for number, choice in enumerate(usual) if choice.who == "me")
+    seat = mine if arguments.seat is None else arguments.seat
+    if not 0 <= seat < num_seats:
+        raise MasqueradeError(f"--seat must be from 0 to {num_seats - 1}, not {seat}")
+    default = next((choice.agent for choice in usual if choice.who == "agent"), "random")
+    named = [*arguments.against, *[(arguments.against or [default])[-1]] * num_seats]
+    others = [_choice(name) for name in named[: num_seats - 1]]
+    return [*others[:seat], SeatChoice(who="me"), *others[seat:]]
+
+
+def _choice(name: str) -> SeatChoice:
+    """An agent, or ``me`` for another person at the same screen."""
+    return SeatChoice(who="me") if name == "me" else SeatChoice(who="agent", agent=name)
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
+    try:
+        import uvicorn
+    except ModuleNotFoundError as error:
+        raise MasqueradeError(
+            f"{error.name} is missing: pip install 'masquerade[play]', or use --terminal"
+        ) from error
+    # Imported when needed: the terminal does without a server.
+    from play.hall import Hall
+    from play.server import LOOPBACK, make_app
+    from play.thinking import Thinkers
+
+    listener = _listen(arguments.host, arguments.port)
+    port = listener.getsockname()[1]
+    is_local = arguments.host in LOOPBACK
+    hall = Hall(arguments.folder, catalogue, Thinkers())
+    app = make_app(hall, LOOPBACK if is_local else ("*",))
+    address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/"
+    address += _start(arguments, hall)
+    config = uvicorn.Config(app, log_level="warning", ws_max_size=256_000, lifespan="on")
+    server = uvicorn.Server(config)
+    print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
+    threading.Thread(target=_warm, args=(catalogue,), daemon=True).start()
+    if not arguments.no_open:
+        webbrowser.open(address)
+    asyncio.run(server.serve(sockets=[listener]))
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket on the port, or on any free one if ours is taken and none was asked for."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        try:
+            listener.bind((host, port))
+        except OSError:
+            if port != DEFAULT_PORT:
+                raise
+            listener.bind((host, 0))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise MasqueradeError(
+            f"cannot listen to {host}:{port} ({error}): choose another --port"
+        ) from error
+    listener.listen(256)  # so that a browser that is quicker than we are waits
+    return listener
+
+
+def _start(arguments: argparse.Namespace, hall: Any) -> str:
+    """The part of the address that says what to open first."""
+    if arguments.load is not None:
+        return f"#open/{quote(hall.library.take(arguments.load))}"
+    message = first_table(arguments, hall.catalogue)
+    if message is None:
+        return ""
+    hall.first = message
+    return "#first"
+
+
+def _warm(catalogue: Catalogue) -> None:
+    """Load what newcomers need before they ask for it."""
+    for card in catalogue.games():
+        try:
+            game = make_game(card.id, **card.options)
+            catalogue.picture(card.id)
+            catalogue.usual_seats(game)
+        except Exception as error:
+            print(f"play.py: {card.id} cannot be played: {error}", file=sys.stderr)

@@ -1,0 +1,203 @@
+"""What a browser may say: one model for each message, and nothing beside them.
+
+Every message is a JSON object with a ``type``. What does not fit exactly is answered with one line
+that says why, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from envs.core.errors import MasqueradeError
+
+__all__ = [
+    "MAX_MESSAGE",
+    "Again",
+    "Client",
+    "Create",
+    "Hint",
+    "Join",
+    "Lobby",
+    "Look",
+    "Move",
+    "Open",
+    "Pace",
+    "Players",
+    "Review",
+    "SeatChoice",
+    "TakeBack",
+    "parse_message",
+]
+
+MAX_MESSAGE = 64_000
+"""Letters of a message at most."""
+
+Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w-]+$")]
+Secret = Annotated[str, Field(max_length=64, pattern=r"^[\w-]*$")]
+SeatNumber = Annotated[int, Field(ge=0, lt=64)]
+Spec = Annotated[str, Field(max_length=400)]
+Milliseconds = Annotated[int, Field(ge=0, le=20_000)]
+
+
+class Message(BaseModel):
+    """Base of all messages."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SeatChoice(Message):
+    """Who is to sit in a seat of a new table."""
+
+    who: Literal["me", "guest", "agent"]
+    """Whoever makes the table, somebody who gets a link, or an agent."""
+    agent: Spec = ""
+    seconds: Annotated[float, Field(gt=0, le=60)] | None = None
+    """For a move of an agent that thinks by the clock."""
+    name: Annotated[str, Field(max_length=40)] = ""
+
+
+class Lobby(Message):
+    """Ask for the games, and for tables and files that can be opened."""
+
+    type: Literal["lobby"]
+
+
+class Players(Message):
+    """Ask who can play a game with some options, and for the form of its options."""
+
+    type: Literal["players"]
+    game: Id
+    options: dict[str, Any] = {}
+
+
+class Create(Message):
+    """Make a table; without seats, the one a newcomer gets."""
+
+    type: Literal["create"]
+    game: Id
+    options: dict[str, Any] = {}
+    seats: Annotated[list[SeatChoice], Field(max_length=16)] | None = None
+    pace: Milliseconds = 500
+
+
+class Open(Message):
+    """Open a game that was kept, or a sample game of a tournament, to step through it."""
+
+    type: Literal["open"]
+    name: Annotated[str, Field(max_length=300)]
+
+
+class Join(Message):
+    """Sit down with a key or an invitation; without either, watch agents play."""
+
+    type: Literal["join"]
+    table: Id
+    key: Secret = ""
+    invite: Secret = ""
+
+
+class Move(Message):
+    """Play an action."""
+
+    type: Literal["move"]
+    table: Id
+    seat: SeatNumber
+    turn: Annotated[int, Field(ge=0)]
+    """How many lines the game had for this seat when it decided: a late message changes nothing."""
+    action: int
+
+
+class TakeBack(Message):
+    """Take the last own move back."""
+
+    type: Literal["take_back"]
+    table: Id
+    seat: SeatNumber
+
+
+class Again(Message):
+    """Begin a new game at the table, perhaps with everybody one seat on."""
+
+    type: Literal["again"]
+    table: Id
+    seat: SeatNumber | None = None
+    swap: bool = False
+
+
+class Pace(Message):
+    """Agents' minimum time for a move, or a pause."""
+
+    type: Literal["pace"]
+    table: Id
+    pace: Milliseconds | None = None
+    is_paused: bool | None = None
+    has_step: bool = False
+    """One move, then pause again."""
+
+
+class Hint(Message):
+    """What an agent would do in a seat's place."""
+
+    type: Literal["hint"]
+    table: Id
+    seat: SeatNumber
+    agent: Spec
+    seconds: Annotated[float, Field(gt=0, le=60)] | None = None
+
+
+class Look(Message):
+    """Step through a game that is over: a step, as a seat saw it or as it was."""
+
+    type: Literal["look"]
+    table: Id
+    step: Annotated[int, Field(ge=0)]
+    viewer: SeatNumber | None = None
+
+
+class Review(Message):
+    """What each own decision of a game that is over has cost, by an agent's measure."""
+
+    type: Literal["review"]
+    table: Id
+    seat: SeatNumber
+    agent: Spec
+
+
+Client = (
+    Lobby | Players | Create | Open | Join | Move | TakeBack | Again | Pace | Hint | Look | Review
+)
+_ADAPTER: TypeAdapter[Client] = TypeAdapter(Annotated[Client, Field(discriminator="type")])
+
+
+def parse_message(text: str) -> Client:
+    """Read a message, or say in a line what is wrong with it.
+
+    >>> parse_message('{"type": "lobby"}')
+    Lobby(type='lobby')
+    >>> parse_message('{"type": "move", "table": "t", "seat": 0, "turn": 1, "action": "2"}')
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.MasqueradeError: message refused: action: Input should be a valid integer
+    """
+    if len(text) > MAX_MESSAGE:
+        raise MasqueradeError(f"message refused: longer than {MAX_MESSAGE} letters")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise MasqueradeError("message refused: it is no JSON") from None
+    try:
+        return _ADAPTER.validate_python(content)
+    except ValidationError as error:
+        raise MasqueradeError(f"message refused: {_words(error)}") from None
+    except RecursionError:
+        raise MasqueradeError("message refused: it is nested too deeply") from None
+
+
+def _words(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    # The first place is the type of the message, which its sender knows.
+    place = ".".join(str(part) for part in first["loc"][1:])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])

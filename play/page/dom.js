@@ -1,0 +1,32 @@
+// Small helpers to make elements; text is never read as HTML.
+
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "";
+  const text = Math.abs(value) >= 1000 ? value.toFixed(0) : Number(value.toPrecision(digits)).toString();
+  return text.replace("-", "\u2212");
+}
+
+export function signed(value, digits = 3) {
+  return (value > 0 ? "+" : "") + number(value, digits);
+}
+
+export function toast(words) {
+  const box = document.getElementById("toasts");
+  const item = el("div", { class: "toast" }, words);
+  box.append(item);
+  setTimeout(() => item.remove(), 6000);
+}
+
+export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,0 +1,119 @@
+// The page: which part of it is shown follows the part of the address behind the #.
+
+import { el, toast } from "./dom.js";
+import { showLobby } from "./lobby.js";
+import { connect, keepKey, keyOf, on, send } from "./net.js";
+import { showSetup } from "./setup.js";
+import { TableView } from "./table.js";
+
+const main = document.getElementById("main");
+const title = document.getElementById("title");
+const tools = document.getElementById("tools");
+const app = { lobby: null, view: null, table: null, pending: null };
+
+function route() {
+  const [where, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  app.view?.close?.();
+  app.view = null;
+  app.table = null;
+  title.textContent = "";
+  tools.replaceChildren();
+  if (where === "t" && rest[0]) openTable(rest[0], rest[1] ?? "", rest.slice(2));
+  else if (where === "new" && rest[0]) openSetup(rest[0]);
+  else if (where === "open" && rest[0]) {
+    app.pending = rest.slice(1);
+    wait("Opening the game");
+    send({ type: "open", name: rest[0] });
+  } else {
+    document.title = "Masquerade";
+    if (app.lobby) showLobby(main, app.lobby, start);
+    send({ type: "lobby" });
+  }
+}
+
+function wait(words) {
+  main.replaceChildren(el("p", { class: "empty", role: "status" }, el("span", { class: "spinner", "aria-hidden": "true" }), ` ${words} …`));
+}
+
+function start(message) {
+  wait("Setting up the table");
+  send(message);
+}
+
+function openTable(table, invite, place) {
+  app.table = table;
+  app.pending = place;
+  if (app.view?.id !== table) wait("Coming to the table");
+  send({ type: "join", table, key: keyOf(table), invite });
+}
+
+function openSetup(game) {
+  app.view = showSetup(main, game, start);
+}
+
+// ---- what the server says ------------------------------------------------------------------------
+
+on("open", () => {
+  document.getElementById("offline").hidden = true;
+  if (app.view instanceof TableView) {
+    send({ type: "join", table: app.view.id, key: keyOf(app.view.id) });
+  } else route();
+});
+on("closed", () => { document.getElementById("offline").hidden = false; });
+on("error", (message) => {
+  if (app.view?.error?.(message)) return;
+  toast(message.text);
+  if (message.about === "join" || message.about === "open") {
+    main.replaceChildren(el("p", { class: "empty" }, message.text), el("p", { class: "empty" }, el("a", { class: "button", href: "#" }, "All games")));
+  } else if (message.about === "create" && app.lobby && !app.view) showLobby(main, app.lobby, start);
+});
+on("lobby", (message) => {
+  app.lobby = message;
+  if (location.hash === "#first" && message.first) {
+    history.replaceState(null, "", "#");
+    start(message.first);
+  } else if (["", "#", "#main"].includes(location.hash)) showLobby(main, message, start);
+});
+on("players", (message) => app.view?.players?.(message));
+on("joined", (message) => {
+  keepKey(message.table, message.key);
+  if (app.view instanceof TableView && app.view.id === message.table) {
+    app.view.invites = { ...app.view.invites, ...message.invites };
+    return;
+  }
+  app.view = new TableView(message.table, message.invites, { main, title, tools }, app.pending ?? []);
+  app.pending = null;
+  const here = `#t/${message.table}`;
+  if (!location.hash.startsWith("#open/")) history.replaceState(null, "", here);
+});
+for (const type of ["table", "view", "hint", "look", "review", "advisers"]) {
+  on(type, (message) => {
+    if (app.view instanceof TableView && app.view.id === message.table) app.view[type](message);
+  });
+}
+
+window.addEventListener("hashchange", () => {
+  const [where, table] = location.hash.slice(1).split("/");
+  // Our own notes of a step in the address change nothing.
+  if (where === "t" && app.view?.id === table) return;
+  if (where === "main") return;
+  route();
+});
+document.addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (document.getElementById("help").open) return;
+  if (event.key === "?") {
+    showHelp();
+    event.preventDefault();
+  } else if (app.view?.key?.(event)) event.preventDefault();
+});
+
+function showHelp() {
+  const rows = app.view?.help?.() ?? [["Tab, Enter", "choose a game"], ["?", "this list"]];
+  document.getElementById("help-list").replaceChildren(
+    ...rows.flatMap(([keys, words]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, words)]));
+  document.getElementById("help").showModal();
+}
+
+connect();

@@ -1,0 +1,296 @@
+"""A table with its series of games, as the browsers that sit at it are told of it."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from arena.playing.replay import join_words
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.kernels import CHANCE
+from envs.core.position import Position
+from envs.core.statistics import mean_interval
+from play.seeing import ELLIPSIS, Entry, notice
+from play.table import Seat, Table
+
+__all__ = ["Session", "changed_options", "hashed", "lines_of", "new_secret", "seats_from"]
+
+
+def new_secret() -> str:
+    """A name that nobody guesses."""
+    return secrets.token_urlsafe(12)
+
+
+def hashed(secret: str) -> str:
+    """What is kept of a key; whoever reads the files cannot sit down with it."""
+    return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
+
+
+@dataclass
+class Session:
+    """One table over several games.
+
+    Args:
+        id: what links name it by.
+        table: the game in play.
+        title: of the game, for people.
+        pace: least milliseconds of an agent's move.
+    """
+
+    id: str
+    table: Table
+    title: str
+    pace: int = 500
+    is_paused: bool = False
+    results: list[dict[str, Any]] = field(default_factory=list)
+    """Games that count: who sat where, and the returns."""
+    kept: str = ""
+    """The file of the last game that has ended."""
+    is_counted: bool = False
+    """Whether the game in play is among the results."""
+
+    @property
+    def game(self) -> Game:
+        """The game with its options."""
+        return self.table.game
+
+    def seats_of(self, key: str) -> list[int]:
+        """The seats that a key opens."""
+        digest = hashed(key)
+        return [i for i, seat in enumerate(self.table.seats) if digest and seat.key == digest]
+
+    def accept(self, invite: str) -> str:
+        """A key for whoever shows an invitation, which is used up."""
+        digest = hashed(invite)
+        for seat in self.table.seats:
+            if digest and seat.invite == digest:
+                key = new_secret()
+                seat.key, seat.invite = hashed(key), ""
+                return key
+        raise MasqueradeError("this invitation has been used, or is none: ask for another link")
+
+    def can_take_back(self, seat: int) -> bool:
+        """Whether a seat has moved, and nobody but its own browser plays against agents."""
+        own = self.table.seats[seat].key
+        is_alone = all(s.key == own for s in self.table.seats if s.is_person)
+        return is_alone and self.table.last_own(seat) is not None
+
+    # ---- what is sent ----------------------------------------------------------------------------
+
+    def describe(self, seats: list[int]) -> dict[str, Any]:
+        """What stays the same for a game: who sits where, the rules, the unit."""
+        facts = self.game.facts
+        return {
+            "type": "table",
+            "table": self.id,
+            "game": self.game.id,
+            "title": self.title,
+            "options": changed_options(self.game),
+            "number": self.table.number,
+            "unit": facts.unit.name,
+            "yours": seats,
+            "is_watched": not self.table.has_people,
+            "pace": self.pace,
+            "is_paused": self.is_paused,
+            "seats": [
+                {
+                    "name": seat.name,
+                    "role": facts.seats[i].role,
+                    "team": facts.seats[i].team,
+                    "agent": seat.agent,
+                    "params": seat.params,
+                    "is_waiting": seat.is_person and not seat.key,
+                }
+                for i, seat in enumerate(self.table.seats)
+            ],
+            "statistics": self.statistics(),
+        }
+
+    def view(self, viewer: int | None) -> dict[str, Any]:
+        """The game as a seat may see it now; after the end, all of it."""
+        table = self.table
+        # At the end everything is turned up.
+        sight = table.sight(None if table.is_over else viewer)
+        log = table.full_log() if viewer is None or table.is_over else table.log(viewer)
+        message: dict[str, Any] = {
+            "type": "view",
+            "table": self.id,
+            "seat": viewer,
+            "number": table.number,
+            "turn": len(log) if viewer is None else len(table.log(viewer)),
+            "svg": sight.svg,
+            "text": sight.text,
+            "to_move": sight.to_move,
+            "choices": [choice.to_dict() for choice in sight.choices],
+            "log": lines_of(log),
+            "can_take_back": viewer is not None and self.can_take_back(viewer),
+        }
+        return {**message, **self._end()} if table.is_over else message
+
+    def _end(self) -> dict[str, Any]:
+        """What is told when a game is over, and not before."""
+        table = self.table
+        return {
+            "returns": table.returns(),
+            "fault": table.fault,
+            "seed": str(table.seed),  # more digits than numbers of JavaScript have
+            "kept": self.kept,
+            "num_steps": len(self._steps()) - 1,
+            "is_counted": self.is_counted,
+            "statistics": self.statistics(),
+        }
+
+    def statistics(self) -> list[dict[str, Any]]:
+        """For everybody at the table: games that count, and the mean result with its interval."""
+        facts = self.game.facts
+        rows = []
+        for name in dict.fromkeys(seat.name for seat in self.table.seats):
+            values = [
+                facts.unit.scale * value
+                for result in self.results
+                for who, value in zip(result["names"], result["returns"], strict=True)
+                if who == name
+            ]
+            row: dict[str, Any] = {"name": name, "games": len(values)}
+            if values:
+                interval = mean_interval(values)
+                row["mean"] = interval.mean
+                row["half_width"] = interval.half_width if len(values) > 1 else None
+                row["last"] = values[-1]
+            rows.append(row)
+        return rows
+
+    def count(self) -> None:
+        """Enter the game that has just ended in the results, unless moves were taken back."""
+        if not self.table.has_taken_back and not self.is_counted:
+            names = [seat.name for seat in self.table.seats]
+            self.results.append({"names": names, "returns": self.table.returns()})
+            self.is_counted = True
+
+    # ---- stepping through a game that is over ----------------------------------------------------
+
+    def look(self, step: int, viewer: int | None) -> dict[str, Any]:
+        """A step of a game without secrets: one that is over, or that only agents play."""
+        table = self.table
+        if table.has_people and not table.is_over:
+            raise MasqueradeError("the game can be stepped through when it is over")
+        if viewer is not None and viewer >= len(table.seats):
+            raise MasqueradeError(f"there is no seat {viewer} at this table")
+        ends = self._steps()
+        step = min(step, len(ends) - 1)
+        history = table.history
+        walk = Position(self.game, table.number)
+        entries: list[Entry] = []
+        start = ends[step - 1] if step else 0
+        for number, action in enumerate(history[: ends[step]]):
+            if number >= start:
+                entries += _entry(walk, action, viewer)
+            self.game.kernels.step(walk.state, self.game.rules, action)
+        return {
+            "type": "look",
+            "table": self.id,
+            "step": step,
+            "num_steps": len(ends) - 1,
+            "viewer": viewer,
+            "svg": self.game.draw(walk.state, viewer),
+            "text": self.game.render(walk.state, viewer),
+            "to_move": walk.turn,
+            "log": lines_of(entries),
+        }
+
+    def _steps(self) -> list[int]:
+        """How much of the history each step has: chance events in a row are one step."""
+        walk = Position(self.game, self.table.number)
+        ends = [0]
+        was_chance = False
+        for number, action in enumerate(self.table.history):
+            is_chance = walk.is_chance
+            if is_chance and was_chance:
+                ends[-1] = number + 1
+            else:
+                ends.append(number + 1)
+            was_chance = is_chance
+            self.game.kernels.step(walk.state, self.game.rules, action)
+        return ends
+
+    # ---- keeping ---------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types, for the store."""
+        return {
+            **self.table.to_dict(),
+            "title": self.title,
+            "pace": self.pace,
+            "is_paused": self.is_paused,
+            "results": self.results,
+            "kept": self.kept,
+            "is_counted": self.is_counted,
+        }
+
+    @classmethod
+    def from_dict(cls, table_id: str, content: Mapping[str, Any], table: Table) -> Session:
+        """The session whose table has been made again."""
+        table.load(dict(content))
+        return cls(
+            table_id,
+            table,
+            str(content["title"]),
+            int(content["pace"]),
+            bool(content["is_paused"]),
+            list(content["results"]),
+            str(content["kept"]),
+            bool(content["is_counted"]),
+        )
+
+
+def seats_from(content: Mapping[str, Any]) -> list[Seat]:
+    """The seats of a table that was kept."""
+    return [Seat(**seat) for seat in content["seats"]]
+
+
+def changed_options(game: Game) -> dict[str, Any]:
+    """The options that are not as usual."""
+    usual = game.Options().to_dict()
+    return {k: v for k, v in game.options.to_dict().items() if v != usual[k]}
+
+
+def _entry(walk: Position, action: int, viewer: int | None) -> list[Entry]:
+    if viewer is None:
+        return [Entry(CHANCE if walk.is_chance else walk.turn, walk.action_text(action))]
+    entry = notice(walk.game, walk.state, action, viewer)
+    return [] if entry is None else [entry]
+
+
+def _without_gaps(words: list[str]) -> list[str]:
+    """Events in a row; of those that are partly hidden, what they have in common is said once.
+
+    >>> _without_gaps(["player 0 rolls 5", "player 1 rolls …", "player 1 rolls 2"])
+    ['player 0 rolls 5', 'player 1 rolls']
+    """
+    hidden = [text.removesuffix(ELLIPSIS).strip() for text in words if text.endswith(ELLIPSIS)]
+    said = [next((start for start in hidden if text.startswith(start)), text) for text in words]
+    return list(dict.fromkeys(said)) if hidden else words
+
+
+def lines_of(entries: list[Entry]) -> list[list[Any]]:
+    """Entries as pairs of actor and words; chance events in a row are one line."""
+    lines: list[list[Any]] = []
+    chance: list[str] = []
+
+    def close() -> None:
+        if chance:
+            lines.append([CHANCE, join_words(_without_gaps(chance))])
+            chance.clear()
+
+    for entry in entries:
+        if entry.actor == CHANCE:
+            chance.append(entry.words)
+        else:
+            close()
+            lines.append([entry.actor, entry.words])
+    close()
+    return lines
