@@ -26,6 +26,7 @@ lint: .venv/dev.stamp  ## style, types and spelling
 	$(BIN)/codespell
 
 unit: .venv/dev.stamp  ## the tests, compiled
+	$(BIN)/python -m envs.core.warming
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler

@@ -39,12 +39,15 @@ from numba.core import config as numba_config
 
 __all__ = [
     "JIT_DISABLED",
+    "ROOMS",
     "cache_folder",
+    "cache_folders",
     "compiled",
     "direct",
     "helper",
     "inlined",
     "kernel",
+    "sources_of",
     "summing",
 ]
 
@@ -57,7 +60,7 @@ JIT_DISABLED: bool = bool(config.DISABLE_JIT)
 
 _PROJECT = Path(__file__).resolve().parents[2]
 
-_ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
+ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
 
 # By hand rather than by ``ast``: every process reads some hundred files before it starts.
 _IMPORT = re.compile(
@@ -129,19 +132,9 @@ def direct(function: Callable[..., Any]) -> Callable[..., Any]:
 def cache_folder(source: Path) -> Path:
     """The folder of compiled code for functions written in the file ``source``.
 
-    It is named by a hash of every source that can end up inside them, because Numba's own cache
-    looks at the file of a function alone and would miss a change in a helper of another file. It
-    lies in ``$MASQUERADE_CACHE``, or in the user's cache folder, or in a temporary one when neither
-    can be written. The first process to use new sources says so, because it will be busy for a
-    while.
+    The first process to use new sources says so, because it will be busy for a while.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version_info[:2]}".encode())
-    for path in sorted(_sources(source)):
-        digest.update(str(path).encode())
-        digest.update(path.read_bytes())
-    name = f"{source.stem}-{digest.hexdigest()[:16]}"
-    for base in _cache_bases():
-        folder = base / name
+    for folder in cache_folders(source):
         try:
             is_new = not folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
@@ -150,12 +143,27 @@ def cache_folder(source: Path) -> Path:
         if os.access(folder, os.W_OK):
             if is_new:
                 _announce(source.parent.name)
-                _remove_stale(base)
+                _remove_stale(folder.parent)
             os.utime(folder)
             return folder
     raise OSError(
         "no folder for compiled code can be written: set MASQUERADE_CACHE to one that can"
     )
+
+
+def cache_folders(source: Path) -> list[Path]:
+    """Where compiled code of a file may lie, by preference.
+
+    The folder is named by a hash of every source that can end up inside it, because Numba's own
+    cache looks at the file of a function alone and would miss a change in a helper of another file.
+    It lies in ``$MASQUERADE_CACHE``, or in the user's cache folder, or in a temporary one when
+    neither can be written.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version_info[:2]}".encode())
+    for path in sorted(sources_of(source)):
+        digest.update(str(path).encode())
+        digest.update(path.read_bytes())
+    return [base / f"{source.stem}-{digest.hexdigest()[:16]}" for base in _cache_bases()]
 
 
 @cache
@@ -164,13 +172,13 @@ def _announce(folder: str) -> None:
     print(f"masquerade: compiling {folder}/ once ...", file=sys.stderr)
 
 
-def _sources(source: Path) -> set[Path]:
+def sources_of(source: Path) -> set[Path]:
     """Every file that compiled code of ``source`` can contain: whatever it imports, and so on.
 
     A file of somebody else's may also contain code of those that lie beside it.
     """
     found = {source}
-    if not source.is_relative_to(_PROJECT) or source.relative_to(_PROJECT).parts[0] not in _ROOMS:
+    if not source.is_relative_to(_PROJECT) or source.relative_to(_PROJECT).parts[0] not in ROOMS:
         found.update(source.parent.glob("*.py"))
     waiting = list(found)
     while waiting:

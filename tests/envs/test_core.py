@@ -269,9 +269,9 @@ def test_a_change_in_another_file_finds_another_folder(tmp_path: Path) -> None:
 
 
 def test_compiled_code_depends_on_what_its_file_imports_and_on_nothing_else() -> None:
-    from envs.core.compiling import _sources
+    from envs.core.compiling import sources_of
 
-    found = {str(path.relative_to(PROJECT)) for path in _sources(PROJECT / "envs/kuhn.py")}
+    found = {str(path.relative_to(PROJECT)) for path in sources_of(PROJECT / "envs/kuhn.py")}
     assert {"envs/kuhn.py", "envs/core/rng.py", "envs/core/addresses.py"} <= found
     assert not {"envs/leduc.py", "envs/liars_dice.py"} & found
 
@@ -306,3 +306,22 @@ def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> No
         assert next(iter(_cache_bases())) == blocked
         assert cache_folder(PROJECT / "envs/kuhn.py").parent == tmp_path / "second" / "masquerade"
     cache_folder.cache_clear()
+
+
+def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
+    from envs.core.warming import compiled_files
+
+    found = [str(path.relative_to(PROJECT)) for path in compiled_files()]
+    assert len(set(found)) == len(found)
+    assert {"envs/kuhn.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
+    assert "envs/core/compiling.py" not in found
+    assert found.index("envs/core/rng.py") < found.index("envs/core/rows.py")
+
+
+def test_a_file_is_warm_once_it_is_compiled(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from envs.core.warming import is_compiled; "
+        "path = Path('envs/core/keys.py').resolve(); before = is_compiled(path); "
+        "import envs.core.keys; print(before, is_compiled(path))"
+    )
+    assert run(code, MASQUERADE_CACHE=str(tmp_path)).stdout == "False True\n"

@@ -1,0 +1,93 @@
+"""Compile everything now, on all cores, instead of bit by bit when it is first used.
+
+python -m envs.core.warming
+
+Processes that start at the same time would all compile the same functions; this shares the files
+among them, small ones first, because the others are made of those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+
+from tqdm import tqdm
+
+from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
+
+__all__ = ["compiled_files", "main", "warm_up"]
+
+PROJECT = Path(__file__).resolve().parents[2]
+MARKS = ("\n@compiled(", "\n@kernel(")
+OPTIONAL = {"benchmarks"}
+"""Rooms that need packages which not everybody has."""
+
+
+def compiled_files() -> list[Path]:
+    """Every file of the project with compiled functions, those that need the fewest others first.
+
+    >>> "kuhn.py" in [path.name for path in compiled_files()]
+    True
+    """
+    found = []
+    for room in (room for room in ROOMS if room not in OPTIONAL):
+        for path in (PROJECT / room).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if any(mark in text for mark in MARKS):
+                found.append(path)
+    return sorted(found, key=lambda path: (len(sources_of(path)), path))
+
+
+def is_compiled(path: Path) -> bool:
+    """Whether compiled code of a file is where it should be."""
+    return any(cache_folders(path)[0].rglob("*.nbc"))
+
+
+def warm_up(num_processes: int | None = None) -> int:
+    """Compile every file that is not compiled yet; returns how many there were."""
+    waiting = [path for path in compiled_files() if not is_compiled(path)]
+    if JIT_DISABLED or not waiting:
+        return 0
+    processes = min(num_processes or os.cpu_count() or 1, len(waiting))
+    with get_context("spawn").Pool(processes) as pool:
+        done: Iterator[str] = pool.imap_unordered(_import, [_module(path) for path in waiting])
+        bar = tqdm(done, "compiling", len(waiting), unit="file", disable=not sys.stderr.isatty())
+        for _ in bar:
+            pass
+    return len(waiting)
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+
+
+def _import(module: str) -> str:
+    with redirect_stderr(StringIO()):  # what is compiled is shown by the bar
+        importlib.import_module(module)
+    return module
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m envs.core.warming",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--processes", type=int, help="how many (one for each core)")
+    parsed = parser.parse_args(arguments)
+    if parsed.processes is not None and parsed.processes < 1:
+        parser.error(f"--processes must be at least 1, not {parsed.processes}")
+    print(f"{warm_up(parsed.processes)} files compiled")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
