@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,12 +60,12 @@ STREETS = types.NamedTuple([_INTS, _INTS, _SETS, types.uint64[::1]], Streets)
 @helper
 def rank(places, size):
     """The number of a set of up to three places, given in rising order."""
-    number = 0
+    number = np.int64(0)
     for i in range(size):
-        place, count = np.int64(places[i]), i + 1
-        if count == 1:
+        place = np.int64(places[i])
+        if i == 0:
             number += place
-        elif count == 2:
+        elif i == 1:
             number += place * (place - 1) // 2
         else:
             number += place * (place - 1) * (place - 2) // 6
@@ -226,7 +226,7 @@ class CaptureTable:
     def rounds(self, detectives: tuple[int, ...], fugitive: int) -> int:
         """Rounds until he is caught, if he is to move; places from 0, in any order."""
         team = sorted(self.places.index(place) for place in detectives)
-        row = rank(team, self.num_detectives)
+        row = sum(comb(place, i) for i, place in enumerate(team, start=1))
         return int(self.table[row, self.places.index(fugitive)])
 
     @property
@@ -274,6 +274,7 @@ def capture_table(
         if found == 0:
             break
         counts.append(int(found))
+    tables: list[npt.NDArray[Any]] = [done, lost, rounds, *stages, *teams]
     return CaptureTable(
         tuple(node.number - 1 for node in board.nodes),
         num_detectives,
@@ -281,7 +282,7 @@ def capture_table(
         rounds,
         comb(size, num_detectives) * (size - num_detectives),
         tuple(counts),
-        sum(array.nbytes for array in [done, lost, rounds, *stages, *teams]),
+        sum(table.nbytes for table in tables),
     )
 
 

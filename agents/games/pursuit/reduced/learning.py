@@ -31,7 +31,7 @@ from envs.core.kernels import RNG
 from envs.core.options import Options, option
 from envs.core.rng import Words, below, stream, uniform
 
-__all__ = ["QSettings", "TeamLearner"]
+__all__ = ["LEARN_TYPE", "QSettings", "TeamLearner", "epsilon_now", "nearness", "update"]
 
 CREDITS = ("end", "sweep", "result")
 AT_END, SWEEP, RESULT = range(3)
@@ -57,7 +57,7 @@ LEARN = np.dtype(
         ],
     )
 )
-_LEARN = from_dtype(LEARN)[::1]
+LEARN_TYPE = from_dtype(LEARN)[::1]
 _VALUES = types.float64[:, ::1]
 _INTS, _PLANS = types.int32[::1], types.int32[:, ::1]
 
@@ -174,7 +174,7 @@ def learn_back(graph, symmetry, s, period, length, values, path, rewards):
     types.void(
         GRAPH,
         SYMMETRY,
-        _LEARN,
+        LEARN_TYPE,
         types.int64,
         types.int64,
         types.int64[::1],
@@ -201,7 +201,7 @@ def _learn_team(
             unseen = length % period
             root = team * num_places + seen
             row = row_of(symmetry, period, root, unseen)
-            edge, most, everything = best_slot(graph, symmetry, values, team, root, row)
+            edge, _, everything = best_slot(graph, symmetry, values, team, root, row)
             is_known = not s.has_threshold or everything > s.threshold
             if is_known and uniform(rng) >= epsilon:
                 num_learnt += 1

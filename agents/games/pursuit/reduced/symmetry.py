@@ -45,12 +45,14 @@ def board_symmetries(board: Board, has_reflections: bool) -> list[npt.NDArray[np
     """The turns (and mirror images) of a board that keep all its edges, as places from 0.
 
     >>> from envs.pursuit.generators import grid_board
-    >>> len(board_symmetries(grid_board(5, 5), False)), len(board_symmetries(grid_board(5, 4), True))
-    (4, 4)
+    >>> [len(board_symmetries(grid_board(5, 5), has)) for has in (False, True)]
+    [4, 8]
     """
     at = np.array([(node.x, node.y) for node in board.nodes])
     centred = np.round(2 * at - at.min(axis=0) - at.max(axis=0)).astype(np.int64)
-    place_of = {tuple(spot): node.number - 1 for spot, node in zip(centred, board.nodes, strict=True)}
+    place_of = {
+        tuple(spot): node.number - 1 for spot, node in zip(centred, board.nodes, strict=True)
+    }
     edges = {pair for pairs in board.edges for pair in pairs}
     found = []
     turn = np.array([[0, -1], [1, 0]])
