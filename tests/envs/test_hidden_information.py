@@ -42,6 +42,7 @@ OWN_ABSTRACTIONS = [
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
     ("mccfr_rounds", {"abstraction": "odds", "max_infosets": 200_000}),
 ]
+SMALL_PURSUITS = ("pursuit_alpha_beta", "pursuit_certain", "pursuit_response")
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 
 
@@ -51,6 +52,8 @@ def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
     if agent_id == "openspiel":
         has_twin = row[0] != "liars_dice_v0" or row[1] == {"preset": "openspiel"}
         return has_twin and agent_class(agent_id).plays(row[0])
+    if agent_id in SMALL_PURSUITS:
+        return row == ("scotland_yard_v0", {"preset": "reduced"})
     if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
         return False
     if agent_id in LEARNERS and learner_class(agent_id).game_ids:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
+from agents.games.pursuit.reduced.graph import team_graph
+from agents.games.pursuit.reduced.search import plan_table
+from envs import make_game
 from envs.core import Position
 from envs.pursuit.game import Pursuit
 
@@ -51,3 +59,10 @@ def belief(position: Position) -> dict[int, float]:
     """The weights of all places where the fugitive can be."""
     weights = record(position).belief
     return {place: float(w) for place, w in enumerate(weights) if w > 0.0}
+
+
+@cache
+def thesis_plans(version: str, nodes: str = "all") -> npt.NDArray[np.int32]:
+    """The plans of an evaluation on the board of the thesis, which take seconds, once."""
+    graph = team_graph(make_game("scotland_yard_v0", "reduced"))
+    return plan_table(graph, AlphaBetaSettings(version=version, nodes=nodes))

@@ -5,6 +5,6 @@
                    shortest way that tickets pay for
 ``greedy.py``      the plainest of all: largest and smallest distance
 ``belief.py``      both sides reason about where the fugitive can be
-``visible.py``     the reduced game solved for a fugitive who is always seen
+``reduced/``       the reduced game searched, solved and learnt
 =================  ==============================================================================
 """
