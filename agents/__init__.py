@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from agents.base import Agent
     from envs.core.game import Game
 
-__all__ = ["AGENTS", "LEARNERS", "agent_class", "make_agent", "split_path"]
+__all__ = [
+    "AGENTS",
+    "LEARNERS",
+    "RESPONDERS",
+    "agent_class",
+    "make_agent",
+    "make_responder",
+    "split_path",
+]
 
 AGENTS: dict[str, str] = {
     "random": "agents.uniform:RandomAgent",
@@ -83,6 +91,10 @@ LEARNERS: dict[str, str] = {
 """What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
 
 
+RESPONDERS: dict[str, str] = {"lbr": "agents.games.holdem.lbr:LocalBestResponse"}
+"""Agents that answer one other agent, whose policy they are handed, without learning."""
+
+
 def split_path(text: str) -> tuple[str, str]:
     """Cut ``id:path`` in two; whatever does not begin with a known id has no path.
 
@@ -121,3 +133,9 @@ def make_agent(agent_id: str, game: Game, **params: Any) -> Agent:
     if "path" in params and not found.takes("path"):
         raise OptionError(f"agent '{agent_id}' takes no path: write '{agent_id}' alone")
     return found(game, **params)
+
+
+def make_responder(name: str, game: Game, opponent: Agent) -> Agent:
+    """Make an agent that answers ``opponent`` in every other seat."""
+    found: Agent = look_up("responder", RESPONDERS, name)(game, opponent)
+    return found

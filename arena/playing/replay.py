@@ -17,14 +17,23 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from arena.playing.match import Fault, play_match
-from envs import make_game
+from envs import find_notation, make_game
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
 
-__all__ = ["Frame", "Recording", "frames", "in_points", "read_position", "record_game", "show"]
+__all__ = [
+    "Frame",
+    "Recording",
+    "frames",
+    "in_points",
+    "read_noted",
+    "read_position",
+    "record_game",
+    "show",
+]
 
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
@@ -125,6 +134,31 @@ def read_position(path: Path) -> Recording:
     position = Position.load(path, game)
     names = [f"player {seat}" for seat in range(game.facts.num_players)]
     return Recording(game, names, position.number, position.history, position.returns().tolist())
+
+
+def read_noted(path: Path, number: int = 0) -> Recording:
+    """One of the games in a file of another program's notation, such as a hand history.
+
+    Args:
+        path: the file.
+        number: which of its games, from 0.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MasqueradeError(f"{path} cannot be read: {error}") from error
+    try:
+        games = find_notation(path.suffix).read(text)
+    except MasqueradeError as error:
+        raise MasqueradeError(f"{path}: {error}") from error
+    if not 0 <= number < len(games):
+        raise MasqueradeError(
+            f"{path} has {len(games)} games: --deal must be from 0 to {len(games) - 1}"
+        )
+    noted = games[number]
+    position = noted.position
+    returns = position.returns().tolist()
+    return Recording(position.game, list(noted.names), 0, list(position.history), returns)
 
 
 # ---- looking at it -------------------------------------------------------------------------------
