@@ -5,6 +5,8 @@ python evaluate.py tournament leduc_v0 random leduc_rule --games 20000 --workers
 python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
 python evaluate.py report runs/tournaments/leduc_v0-tournament-seed0
 python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --viewer 0
+python evaluate.py replay hands.phhs --deal 3
+python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --out hands.phhs
 python evaluate.py leaderboard
 python evaluate.py exploitability leduc_v0 random leduc_rule
 python evaluate.py best-response liars_dice_v0 liars_dice_rule
@@ -53,13 +55,24 @@ examples:
 REPLAY = f"""\
 print one game step by step, for a spectator or as one of its players saw it
 
-Exactly the game that a tournament played, a new one, or the moves up to a saved position.
+Exactly the game that a tournament played, a new one, the moves up to a saved position, or a hand
+of a poker hand history (PHH).
 
 examples:
   python evaluate.py replay {FOLDER} --pair random leduc_rule --deal 7 --seating 1
   python evaluate.py replay {FOLDER} --deal 7 --viewer 0   (what player 0 saw)
   python evaluate.py replay --game leduc_v0 --agents leduc_rule random --seed 3
   python evaluate.py replay position.json
+  python evaluate.py replay hands.phhs --deal 3            (the fourth hand of the file)
+"""
+EXPORT = """\
+write the games of a tournament in the notation that other programs read
+
+Hold'em is written as poker hand histories (PHH), one file with a numbered table for every hand.
+
+examples:
+  python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0
+  python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --deals 100 --out hands.phhs
 """
 LEADERBOARD = """\
 play the tournament of every game and write the pages in docs/leaderboards/
@@ -93,6 +106,8 @@ examples:
   python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000
   python evaluate.py best-response leduc_v0 leduc_rule random --learner q_learning dqn --seeds 2
   python evaluate.py best-response --config configs/tournaments/liars_dice.yaml --out bounds.md
+  python evaluate.py best-response holdem_v0 holdem_tight --option num_players=2 --learner lbr \\
+      --games 2000                          (local best response: nothing is learnt)
 """
 
 
@@ -115,6 +130,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         ("match", MATCH, _add_match, commands.tournament),
         ("report", REPORT, _add_report, commands.report),
         ("replay", REPLAY, _add_replay, commands.replay),
+        ("export", EXPORT, _add_export, commands.export),
         ("leaderboard", LEADERBOARD, _add_leaderboard, commands.leaderboard),
         ("exploitability", EXPLOITABILITY, _add_exploitability, commands.exploitability),
         ("best-response", BEST_RESPONSE, _add_best_response, best_response),
@@ -228,6 +244,20 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
     _add_option(command)
     command.add_argument("--seed", type=int, default=0, help="of a new game (default 0)")
+
+
+def _add_export(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, help="what a tournament has written")
+    command.add_argument(
+        "--group",
+        "--pair",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="who played together (default: every group)",
+    )
+    command.add_argument("--deals", type=int, help="only the first so many deals (default: all)")
+    command.add_argument("--out", type=Path, metavar="FILE", help="(default: games.* in there)")
 
 
 def _add_leaderboard(command: argparse.ArgumentParser) -> None:

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from agents.base import Agent
     from envs.core.game import Game
 
-__all__ = ["AGENTS", "LEARNERS", "agent_class", "make_agent", "split_path"]
+__all__ = [
+    "AGENTS",
+    "LEARNERS",
+    "RESPONDERS",
+    "agent_class",
+    "make_agent",
+    "make_responder",
+    "split_path",
+]
 
 AGENTS: dict[str, str] = {
     "random": "agents.uniform:RandomAgent",
@@ -25,6 +33,7 @@ AGENTS: dict[str, str] = {
     "mccfr": "agents.policy:PolicyAgent",
     "mccfr_rounds": "agents.policy:PolicyAgent",
     "dqn": "agents.dqn.agent:DQNAgent",
+    "offline": "agents.offline.agent:OfflineAgent",
     "external": "agents.processes.external:ExternalAgent",
     "max_n": "agents.search.agent:MaxNAgent",
     "paranoid": "agents.search.agent:ParanoidAgent",
@@ -73,6 +82,7 @@ LEARNERS: dict[str, str] = {
     "mccfr": "agents.cfr.learner:MCCFRLearner",
     "mccfr_rounds": "agents.games.liars_dice.cfr.sampled_learner:SampledRoundsLearner",
     "dqn": "agents.dqn.learner:DQNLearner",
+    "offline": "agents.offline.learner:OfflineLearner",
     "sb3": "agents.sb3.learner:SB3Learner",
     "q_learning": "agents.tabular.learner:QLearning",
     "sarsa": "agents.tabular.learner:Sarsa",
@@ -82,6 +92,10 @@ LEARNERS: dict[str, str] = {
     "sarsa_lambda": "agents.tabular.learner:SarsaLambda",
 }
 """What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
+
+
+RESPONDERS: dict[str, str] = {"lbr": "agents.games.holdem.lbr:LocalBestResponse"}
+"""Agents that answer one other agent, whose policy they are handed, without learning."""
 
 
 def split_path(text: str) -> tuple[str, str]:
@@ -122,3 +136,9 @@ def make_agent(agent_id: str, game: Game, **params: Any) -> Agent:
     if "path" in params and not found.takes("path"):
         raise OptionError(f"agent '{agent_id}' takes no path: write '{agent_id}' alone")
     return found(game, **params)
+
+
+def make_responder(name: str, game: Game, opponent: Agent) -> Agent:
+    """Make an agent that answers ``opponent`` in every other seat."""
+    found: Agent = look_up("responder", RESPONDERS, name)(game, opponent)
+    return found

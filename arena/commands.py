@@ -15,17 +15,18 @@ from typing import Any
 
 from agents.spec import AgentSpec
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
-from arena.playing.replay import Recording, read_position, record_game, show
+from arena.playing.replay import Recording, read_noted, read_position, record_game, show
 from arena.report import write_report
 from arena.report.columns import aligned, markdown
 from arena.report.tables import to_text
 from arena.running.context import WorkerContext
+from arena.running.export import export_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from arena.running.tournament import run_tournament
 from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
-from envs import make_game
+from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "agents_of",
     "check_out",
     "exploitability",
+    "export",
     "leaderboard",
     "make_spec",
     "replay",
@@ -75,6 +77,17 @@ def report(arguments: argparse.Namespace) -> None:
 def replay(arguments: argparse.Namespace) -> None:
     """Print one game."""
     print(show(_recording(arguments), arguments.viewer))
+
+
+def export(arguments: argparse.Namespace) -> None:
+    """Write the games of a tournament in the notation that other programs read."""
+    replayer = Replayer(read_tournament(arguments.folder))
+    groups = [replayer.find_group(arguments.group)] if arguments.group else None
+    path = arguments.out or arguments.folder / "games"
+    written = export_games(replayer, path, groups, arguments.deals)
+    print(f"{written.num_games:,} games in {written.path}")
+    for note in written.notes:
+        print(f"note: {note}")
 
 
 def _folder_name(command: str, spec: TournamentSpec) -> str:
@@ -177,6 +190,8 @@ def _recording(arguments: argparse.Namespace) -> Recording:
         raise MasqueradeError(
             "name a tournament's folder or a position file, or give --game and --agents"
         )
+    if arguments.source.suffix in NOTATIONS:
+        return read_noted(arguments.source, arguments.deal)
     if arguments.source.is_file():
         return read_position(arguments.source)
     replayer = Replayer(read_tournament(arguments.source))

@@ -20,8 +20,18 @@ from envs.core.lazily import look_up
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
     from envs.core.game import Game
+    from envs.core.notation import Notation
 
-__all__ = ["GAMES", "game_class", "make_env", "make_game", "make_raw_env", "register_envs"]
+__all__ = [
+    "GAMES",
+    "NOTATIONS",
+    "find_notation",
+    "game_class",
+    "make_env",
+    "make_game",
+    "make_raw_env",
+    "register_envs",
+]
 
 GAMES: dict[str, str] = {
     "holdem_v0": "envs.holdem.game:Holdem",
@@ -34,6 +44,12 @@ GAMES: dict[str, str] = {
 }
 """Every game: id -> where its class is; imported when asked for."""
 
+NOTATIONS: dict[str, str] = {
+    ".phh": "envs.holdem.phh:PHH",
+    ".phhs": "envs.holdem.phh:PHH",
+}
+"""File formats of other programs: suffix -> where its ``Notation`` is."""
+
 
 def game_class(game_id: str) -> type[Game]:
     """Find the class of a game by its id."""
@@ -44,6 +60,16 @@ def game_class(game_id: str) -> type[Game]:
 def make_game(game_id: str, preset: str | None = None, **options: Any) -> Game:
     """Make the rules of a game: ``make_game("liars_dice_v0", num_players=3, dice=2)``."""
     return game_class(game_id)(preset, **options)
+
+
+def find_notation(suffix: str) -> Notation:
+    """The notation of files whose names end so.
+
+    >>> find_notation(".phh").name
+    'PHH'
+    """
+    found: Notation = look_up("notation", NOTATIONS, suffix)
+    return found
 
 
 def make_env(game_id: str, *, render_mode: str | None = None, **options: Any) -> GameEnv:

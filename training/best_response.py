@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents import LEARNERS, make_agent
+from agents import LEARNERS, RESPONDERS, make_agent, make_responder
 from agents.base import Agent
 from agents.learning.files import COMPLETE, CheckpointError, checkpoint_folder, players
 from agents.policy import FILE_NAME
@@ -80,8 +80,8 @@ class Chosen:
     player: str
     """The folder of the player."""
     learner: str
-    score: float
-    """What it won per game in the choice."""
+    score: float | None
+    """What it won per game in the choice; ``None`` if there was none."""
     value: Interval
     """What it wins per game in the measurement."""
 
@@ -132,6 +132,10 @@ def bound(
     folder = runs / game.id / _in_letters(spec.name)
     candidates = []
     for learner in search.learners or (default_learner(game),):
+        if learner in RESPONDERS:
+            responder = make_responder(learner, game, agent)
+            candidates.append(_Candidate(Path(learner), learner, responder))
+            continue
         for seed in range(search.seed, search.seed + search.seeds):
             config = _configure(game, spec, find_learner(game, learner), search, seed)
             run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
@@ -159,11 +163,15 @@ def default_learner(game: Game) -> str:
 def find_learner(game: Game, name: str) -> dict[str, Any]:
     """The settings of a learner: a file, the file of that name for the game, or an id's defaults.
 
+    One of ``RESPONDERS`` has no settings.
+
     >>> from envs import make_game
     >>> find_learner(make_game("leduc_v0"), "dqn")["agent"]["id"]
     'dqn'
     """
     known = {path.stem: path for path in sorted(_configs_of(game).glob("*.yaml"))}
+    if name in RESPONDERS:
+        return {}
     if name.endswith((".yaml", ".yml")):
         content = read_yaml(Path(name))
     elif name in known:
@@ -171,7 +179,8 @@ def find_learner(game: Game, name: str) -> dict[str, Any]:
     elif name in LEARNERS:
         content = {"agent": {"id": name}}
     else:
-        raise OptionError(f"unknown learner '{name}': {nearest(name, [*known, *LEARNERS])}")
+        names = [*known, *LEARNERS, *RESPONDERS]
+        raise OptionError(f"unknown learner '{name}': {nearest(name, names)}")
     agent = content.get("agent")
     agent_id = agent.get("id") if isinstance(agent, dict) else None
     if agent_id in LEARNERS and learner_class(agent_id).converges:  # a solver, which plays nobody
@@ -261,10 +270,15 @@ def _players_of(run: Path, agent_id: str, learner: str, game: Game) -> list[_Can
 
 def _measure(game: Game, agent: Agent, candidates: Sequence[_Candidate], search: Search) -> Bound:
     num_players = game.facts.num_players
-    chosen, scores = [], []
+    chosen: list[_Candidate] = []
+    scores: list[float | None] = []
     play = partial(_returns, game, agent, seed=_root(search.seed, "choose"))
     deals = -(-search.choosing_games // num_players)
     for seat in range(num_players):
+        if len(candidates) == 1:  # there is nothing to choose
+            chosen.append(candidates[0])
+            scores.append(None)
+            continue
         values = [float(play(each.agent, seat, deals).mean()) for each in candidates]
         chosen.append(candidates[int(np.argmax(values))])
         scores.append(max(values))

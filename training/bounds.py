@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from agents import RESPONDERS
 from agents.learning.device import resolve_device
 from arena.commands import check_out, make_spec, write_findings
 from arena.report.columns import aligned, markdown
+from envs.core.facts import Unit
 from envs.core.game import Game
 from training.best_response import Bound, Search, bound, default_learner, find_learner
 
@@ -37,8 +39,8 @@ def best_response(arguments: argparse.Namespace) -> None:
     found = sorted(
         (bound(game, agent, search) for agent in spec.agents), key=lambda each: each.gain.mean
     )
-    rows, lines = to_rows(found), notes(game, search)
-    title = f"{game!r}: exploitability, at least"
+    rows, lines = to_rows(found, game.facts.unit), notes(game, search)
+    title = f"{game!r}: exploitability, at least, in {game.facts.unit.name}"
     print("\n".join([title, "", *aligned(rows), "", *lines]))
     content = {
         "game": game.id,
@@ -50,17 +52,17 @@ def best_response(arguments: argparse.Namespace) -> None:
     write_findings(arguments.out, content, page)
 
 
-def to_rows(found: Sequence[Bound]) -> list[list[str]]:
+def to_rows(found: Sequence[Bound], unit: Unit) -> list[list[str]]:
     """A table with a head; an interval for the mean over seats and for every seat."""
+    scale = unit.scale
     seats = range(len(found[0].seats))
     head = ["agent", "at least", "response gains", *(f"seat {seat}" for seat in seats), "by"]
     rows = [head]
     for each in found:
         learners = dict.fromkeys(seat.learner for seat in each.seats)
-        figures = [f"{seat.value:.3f}" for seat in each.seats]
-        rows.append(
-            [each.name, f"{each.at_least:.3f}", f"{each.gain:.3f}", *figures, "+".join(learners)]
-        )
+        figures = [f"{seat.value.times(scale):.3f}" for seat in each.seats]
+        gain, least = f"{each.gain.times(scale):.3f}", f"{scale * each.at_least:.3f}"
+        rows.append([each.name, least, gain, *figures, "+".join(learners)])
     return rows
 
 
@@ -70,8 +72,10 @@ def notes(game: Game, search: Search) -> list[str]:
     learners = " and ".join(search.learners)
     seeds = "one seed" if search.seeds == 1 else f"{search.seeds} seeds"
     how_much = "" if search.steps is None else f" for {search.steps:,}"
+    is_learnt = any(learner not in RESPONDERS for learner in search.learners)
+    how = f"learnt by {learners}{how_much}, {seeds}, from" if is_learnt else f"by {learners} to"
     return [
-        f"A lower bound: responses learnt by {learners}{how_much}, {seeds}, from the frozen agent;",
+        f"A lower bound: responses {how} the frozen agent;",
         "a better response may exist, so a small bound is no proof of strength.",
         f"Seats: what the response wins there. Gains: over the agent itself, mean of the "
         f"{game.facts.num_players} seats.",

@@ -55,6 +55,7 @@ ABSTRACTIONS: dict[str, str] = {
     "infoset": "agents.tabular.components:INFOSET",
     "blind": "agents.games.liars_dice.tables:BLIND",
     "hand": "agents.games.liars_dice.tables:HAND",
+    "blocks": "agents.games.holdem.tables:BLOCKS",
 }
 """Information abstractions by name; all but ``infoset`` are made for one game."""
 

@@ -73,6 +73,7 @@ class TabularLearner(Learner):
             for played, seats in self._play(numbers[start : start + _CHUNK]):
                 returns.extend(played.returns[np.arange(len(seats)), seats])
                 lengths.extend(played.lengths)
+        self.model.table.trim()
         self.num_steps += num_steps
         num_games = max(num_steps, 1)
         return {

@@ -63,7 +63,7 @@ class TabularModel:
         self.settings = settings
         self.abstraction = find_abstraction(settings.abstraction, game)
         self.record: Any = _record(rule, settings, total)
-        self.table = ValueTable(2 if rule == "double_q" else 1, settings.max_entries)
+        self.table = ValueTable(2 if rule == "double_q" else 1, settings.max_entries, self._forgets)
         self.opponents = None
         if settings.opponent_model is not None:
             self.opponents = make_opponent_model(settings.opponent_model, game)
@@ -84,6 +84,10 @@ class TabularModel:
             check_abstraction(self.abstraction, self.game)
         if opponent_model is not None and ":" in opponent_model["id"]:
             check_opponent_model(opponent_model, self.game)
+        if self._forgets and (self.has_episode or self.entries_per_turn > 1):
+            raise OptionError(
+                "traces, backward updates and vdbe hold on to entries: when_full must be stop"
+            )
         is_small = self.abstraction.is_small and self.rule != "double_q"
         if self.record["wants_table_max"][0] and not is_small:
             raise OptionError(
@@ -113,6 +117,10 @@ class TabularModel:
     def compiled(self) -> tuple[Kernels, npt.NDArray[np.int32], ModelArrays]:
         """What compiled turns take first: the game's kernels and rules, and the arrays."""
         return self.game.kernels, self.game.rules, self.arrays
+
+    @property
+    def _forgets(self) -> bool:
+        return self.settings.when_full == "forget"
 
     @property
     def has_episode(self) -> bool:
@@ -165,7 +173,7 @@ class TabularModel:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Become the model that ``state_dict`` was taken from."""
-        table = ValueTable(len(self.table.values), self.settings.max_entries)
+        table = ValueTable(len(self.table.values), self.settings.max_entries, self._forgets)
         table.put(state["keys"], state["values"], state["visits"])
         self.table = table
         if self.opponents is not None:

@@ -40,6 +40,9 @@ class TabularSettings(Options):
     )
     shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
+    when_full: str = option(
+        "stop", choices=("stop", "forget"), help="stop with a word, or forget what was rarely met"
+    )
     initial: float | str = option(
         0.0,
         low=-1e6,

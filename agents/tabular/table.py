@@ -97,12 +97,16 @@ class ValueTable:
 
     Args:
         num_values: values under each key: 1, or 2 for double learning.
-        max_entries: how many keys there may ever be.
+        max_entries: how many keys there may be.
+        forgets: whether the least visited give way when there would be more.
     """
 
-    def __init__(self, num_values: int = 1, max_entries: int = 1 << 30) -> None:
+    def __init__(
+        self, num_values: int = 1, max_entries: int = 1 << 30, forgets: bool = False
+    ) -> None:
         """Begin empty."""
         self.max_entries = max_entries
+        self.forgets = forgets
         self.size = np.zeros(1, np.int64)
         self._allocate(_MIN_CAPACITY, num_values)
 
@@ -123,6 +127,9 @@ class ValueTable:
     def make_room(self, num_new: int) -> npt.NDArray[np.int64] | None:
         """Grow until ``num_new`` keys fit; where each place has gone, or ``None`` if none has.
 
+        A table that forgets loses a quarter of its keys when it is full, those that were visited
+        least; their places have gone to ``ABSENT``.
+
         Raises:
             TableFullError: when that would be more than ``max_entries``.
         """
@@ -130,13 +137,33 @@ class ValueTable:
         if num_new <= self.room:
             return None
         if needed > self.max_entries:
-            raise TableFullError(
-                f"the table is full: {len(self):,} of at most {self.max_entries:,} entries; raise "
-                "max_entries or choose a coarser abstraction"
-            )
+            if not self.forgets or num_new > self.max_entries:
+                raise TableFullError(
+                    f"the table is full: {len(self):,} of at most {self.max_entries:,} entries; "
+                    "raise max_entries, choose a coarser abstraction, or set when_full to forget"
+                )
+            self._forget(min(3 * self.max_entries // 4, self.max_entries - num_new))
+            needed = len(self) + num_new
         capacity = len(self.keys)
         while _most(capacity) < needed:
             capacity *= 2
+        return self._move(capacity)
+
+    def trim(self) -> None:
+        """Forget what is more than ``max_entries``; only when nobody holds a place."""
+        if len(self) > self.max_entries:
+            self._forget(self.max_entries)
+            self._move(len(self.keys))
+
+    def _forget(self, num_kept: int) -> None:
+        """Take out all keys but the most visited ones; the arrays must be moved afterwards."""
+        taken = np.flatnonzero(self.keys)
+        order = np.lexsort((self.keys[taken], -self.visits[:, taken].sum(axis=0)))
+        self.keys[taken[order[num_kept:]]] = EMPTY
+        self.size[0] = min(len(taken), num_kept)
+
+    def _move(self, capacity: int) -> npt.NDArray[np.int64]:
+        """Put everything into new arrays; where each place has gone."""
         old = self.keys, self.values, self.visits
         self._allocate(capacity, len(self.values))
         self.size[0] = 0

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from arena.playing.match import Fault, play_match
-from envs import make_game
+from envs import find_notation, make_game
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
 from envs.core.game import Game
@@ -30,6 +30,7 @@ __all__ = [
     "frames",
     "in_points",
     "join_words",
+    "read_noted",
     "read_position",
     "record_game",
     "show",
@@ -138,6 +139,31 @@ def read_position(path: Path) -> Recording:
     if isinstance(noted, list) and len(noted) == len(names):
         names = [str(name) for name in noted]
     return Recording(game, names, position.number, position.history, position.returns().tolist())
+
+
+def read_noted(path: Path, number: int = 0) -> Recording:
+    """One of the games in a file of another program's notation, such as a hand history.
+
+    Args:
+        path: the file.
+        number: which of its games, from 0.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MasqueradeError(f"{path} cannot be read: {error}") from error
+    try:
+        games = find_notation(path.suffix).read(text)
+    except MasqueradeError as error:
+        raise MasqueradeError(f"{path}: {error}") from error
+    if not 0 <= number < len(games):
+        raise MasqueradeError(
+            f"{path} has {len(games)} games: --deal must be from 0 to {len(games) - 1}"
+        )
+    noted = games[number]
+    position = noted.position
+    returns = position.returns().tolist()
+    return Recording(position.game, list(noted.names), 0, list(position.history), returns)
 
 
 # ---- looking at it -------------------------------------------------------------------------------

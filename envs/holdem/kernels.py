@@ -40,7 +40,8 @@ from envs.holdem.betting import (
     pay,
 )
 from envs.holdem.evaluator import DECK_SIZE
-from envs.holdem.observation import keep_decision, pack_decision, write_blocks, write_full
+from envs.holdem.full_observation import write_full
+from envs.holdem.observation import keep_decision, pack_decision, write_blocks
 from envs.holdem.records import (
     ABSENT,
     EXACT,

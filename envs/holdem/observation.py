@@ -1,7 +1,6 @@
-"""What a network sees of a hand: a full observation, or blocks of a few summary values.
+"""What a network sees of a hand in blocks of a few summary values (or all: ``full_observation``).
 
-The full one has the cards as planes, all chips as shares of those on the table, and the latest
-moves. The blocks, numbered as in the option ``blocks``, are
+The blocks, numbered as in the option ``blocks``, are
 
 ===  ============================================================================================
 1    own cards: higher rank, lower rank, same suit or not
@@ -31,33 +30,29 @@ import math
 import numpy as np
 
 from envs.core.compiling import helper
-from envs.core.kernels import OVER
 from envs.holdem.betting import (
     call_to,
     has_contest,
-    highest_raise,
-    lowest_raise,
     must_act,
     next_seat,
     pot,
 )
 from envs.holdem.chances import fixed_equity, strength_now
 from envs.holdem.equity import starting_class
-from envs.holdem.evaluator import DECK_SIZE, NUM_RANKS, NUM_SUITS
-from envs.holdem.records import IN, MAX_HISTORY, MAX_LOG, NO_CARD
+from envs.holdem.evaluator import NUM_RANKS, NUM_SUITS
+from envs.holdem.records import IN, MAX_HISTORY, NO_CARD
 
 __all__ = [
-    "NUM_KINDS",
-    "NUM_STREETS",
     "block_sizes",
+    "block_values",
     "keep_decision",
     "pack_decision",
+    "past_decision",
+    "position_of",
+    "to_pay",
     "write_blocks",
-    "write_full",
 ]
 
-NUM_STREETS = 4
-NUM_KINDS = 4
 NUM_CODES = 6  # no move, fold, check or call, three sizes of bets
 NUM_ODDS = 6
 NUM_LEVELS = 21
@@ -247,6 +242,41 @@ def put_decision(s, r, player, packed, out, at):
 
 
 @helper
+def past_decision(s, player, back):
+    """A decision of this hand, ``back`` before the present one; -1 if there was none."""
+    index = s.num_decisions[player] - back
+    return s.past[player, index % MAX_HISTORY] if index >= 0 else np.int64(-1)
+
+
+@helper
+def block_values(s, r, player, packed):
+    """What the blocks 1 to 7 that are shown say at a decision, as two numbers."""
+    num_board = packed & 7
+    cards = np.int64(0)
+    if r.blocks[1]:
+        high, low = np.int64(s.hole[player, 0]), np.int64(s.hole[player, 1])
+        cards |= (high >> 2) | (low >> 2) << 4 | np.int64((high & 3) == (low & 3)) << 8
+    if r.blocks[2]:
+        for i in range(num_board):
+            rank = np.int64(flop_rank(s, i) if i < 3 else s.board[i] >> 2)
+            cards |= (rank + 1) << (9 + 4 * i)
+        cards |= np.int64(most_of_a_suit(s, player, num_board, 0)) << 29
+        cards |= np.int64(most_of_a_suit(s, player, num_board, 2)) << 32
+    rest = np.int64(0)
+    if r.blocks[3]:
+        rest |= np.int64(position_of(r, player, np.int64(s.button)))
+    if r.blocks[4]:
+        rest |= ((packed >> OPPONENTS_AT) & 15) << 4
+    if r.blocks[5]:
+        rest |= ((packed >> TO_ACT_AT) & 15) << 8
+    if r.blocks[6]:
+        rest |= ((packed >> ODDS_AT) & 7) << 12
+    if r.blocks[7]:
+        rest |= (packed >> MOVES_AT) << 15
+    return cards, rest
+
+
+@helper
 def put_chances(s, r, player, out, at):
     """Block 8."""
     if s.hole[player, 1] == NO_CARD:
@@ -293,85 +323,9 @@ def write_blocks(s, r, player, out):
     if r.blocks[9]:
         at = put_chips(s, r, player, out, at)
     for back in range(1, r.history + 1):
-        index = s.num_decisions[player] - back
-        if index >= 0 and back <= MAX_HISTORY:
-            packed = s.past[player, index % MAX_HISTORY]
+        packed = past_decision(s, player, back)
+        if packed >= 0:
             put_decision(s, r, player, packed, out, at)
             if r.has_own_actions:
                 put(r, out, at + size, ((packed >> CODE_AT) & 7) - 1, NUM_CODES - 1)
         at += size + (width(r, NUM_CODES - 1) if r.has_own_actions else 0)
-
-
-# ---- the full observation ------------------------------------------------------------------------
-
-
-@helper
-def put_cards(s, player, out, at):
-    """Planes of the own cards, the flop, the turn and the river."""
-    for i in range(2):
-        if s.hole[player, 1] != NO_CARD:
-            out[at + s.hole[player, i]] = 1.0
-    at += DECK_SIZE
-    for i in range(s.num_board):
-        out[at + max(i - 2, 0) * DECK_SIZE + s.board[i]] = 1.0
-    return at + 3 * DECK_SIZE
-
-
-@helper
-def put_seats(s, r, player, out, at):
-    """For every player from the viewer on: chips, and who is in, all-in, to move and has moved."""
-    n = r.num_players
-    seat = np.int64(player)
-    for i in range(n):
-        is_in = s.status[seat] == IN
-        out[at + i] = s.stacks[seat] / r.total_chips
-        out[at + n + i] = s.bets[seat] / r.total_chips
-        out[at + 2 * n + i] = s.paid[seat] / r.total_chips
-        out[at + 3 * n + i] = is_in
-        out[at + 4 * n + i] = is_in and s.stacks[seat] == 0
-        out[at + 5 * n + i] = s.to_move == seat
-        out[at + 6 * n + i] = s.has_acted[seat]
-        seat = next_seat(r, seat)
-    return at + 7 * n
-
-
-@helper
-def put_prices(s, r, player, out, at):
-    """The pot, the price of a call and the limits of a raise."""
-    price, chips = to_pay(s, r, player), pot(s, r)
-    out[at] = chips / r.total_chips
-    out[at + 1] = price / r.total_chips
-    out[at + 2] = price / (price + chips) if price > 0 else 0.0
-    out[at + 3] = lowest_raise(s, r, player) / r.total_chips
-    out[at + 4] = highest_raise(s, r, player) / r.total_chips
-    return at + 5
-
-
-@helper
-def put_log(s, r, player, out, at):
-    """The latest moves, the last one first: who, what, when and how much."""
-    n = r.num_players
-    size = n + NUM_KINDS + NUM_STREETS + 1
-    for back in range(min(r.num_log, s.num_moves, MAX_LOG)):
-        i = (s.num_moves - 1 - back) % MAX_LOG
-        out[at + (s.log_seats[i] - player) % n] = 1.0
-        out[at + n + s.log_kinds[i]] = 1.0
-        out[at + n + NUM_KINDS + s.log_streets[i]] = 1.0
-        chips = s.log_chips[i]
-        out[at + size - 1] = chips / (np.int64(chips) + s.log_pots[i]) if chips > 0 else 0.0
-        at += size
-
-
-@helper
-def write_full(s, r, player, out):
-    """Position, street, cards, seats, prices and the latest moves."""
-    n = r.num_players
-    if s.button >= 0:
-        out[position_of(r, player, np.int64(s.button))] = 1.0
-    if s.to_move != OVER:
-        out[n + s.street] = 1.0
-    at = put_cards(s, player, out, n + NUM_STREETS)
-    at = put_seats(s, r, player, out, at)
-    at = put_prices(s, r, player, out, at)
-    out[at] = s.num_hands / r.num_hands
-    put_log(s, r, player, out, at + 1)

@@ -2,7 +2,9 @@
 
 A hand is a small TOML document: antes, blinds, stacks and the actions in order. Players are
 numbered from the left of the dealer, who is the last one. A game of several hands is written as
-several documents. Format: J. Kim, "Recording and describing poker hands" (2023).
+several documents; a file of many hands (``.phhs``) has a numbered table for each. Amounts in cents
+or other fractions are read as whole chips, a hundred for one. Format: J. Kim, "Recording and
+describing poker hands" (2023).
 
 >>> from envs import make_game
 >>> game = make_game("holdem_v0", num_players=2, menu="exact", button=0)
@@ -21,20 +23,24 @@ actions = ['d dh p1 2d2c', 'd dh p2 AdAc', 'p2 cbr 225', 'p1 f']
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from envs.core.errors import MasqueradeError
 from envs.core.kernels import CHANCE
+from envs.core.notation import Notation, NotedGame
 from envs.core.position import Position
 from envs.holdem.betting import amount_of, has_contest, kind_of
 from envs.holdem.evaluator import DECK_SIZE, card_name, parse_card
 from envs.holdem.game import Holdem
 from envs.holdem.records import ABSENT, FOLD, IN, NOBODY, RAISE, RULES
 
-__all__ = ["Hand", "read_hand", "write_hands"]
+__all__ = ["PHH", "Hand", "join_hands", "read_hand", "read_hands", "write_hands"]
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -43,8 +49,9 @@ __all__ = ["Hand", "read_hand", "write_hands"]
 class _Writer:
     """Follows a game and notes one document for every hand."""
 
-    def __init__(self, position: Position) -> None:
+    def __init__(self, position: Position, names: Sequence[str] = ()) -> None:
         self.game: Any = position.game
+        self.names = names
         self.rules: Any = self.game.rules.view(RULES)[0]
         self.walk = self.game.new_position(position.number)
         self.documents: list[str] = []
@@ -153,15 +160,36 @@ class _Writer:
             f"min_bet = {o.big_blind}",
             f"starting_stacks = {self.stacks}",
             f"actions = {self.actions}",
+            *([f"players = {self._players()}"] if self.names else []),
         ]
         self.documents.append("\n".join(lines) + "\n")
 
+    def _players(self) -> str:
+        # JSON text is TOML text, whatever is in the names.
+        return json.dumps([self.names[seat] for seat in self.seats])
 
-def write_hands(position: Position) -> list[str]:
-    """One document for every hand of a game up to ``position``."""
+
+def write_hands(position: Position, names: Sequence[str] = ()) -> list[str]:
+    """One document for every hand of a game up to ``position``, with the players' names if given.
+
+    A player who folds where checking is free, which PokerKit does not allow, is written as such.
+    """
     if position.game.id != Holdem.id or position.game.options.limit != "none":  # type: ignore[attr-defined]
         raise MasqueradeError("PHH is written of no-limit hold'em only")
-    return _Writer(position).documents
+    return _Writer(position, names).documents
+
+
+def join_hands(documents: Sequence[str]) -> str:
+    r"""Many documents as one file: a table with a number for each.
+
+    >>> print(join_hands(["variant = 'NT'\n", "variant = 'NT'\n"]), end="")
+    [1]
+    variant = 'NT'
+    <BLANKLINE>
+    [2]
+    variant = 'NT'
+    """
+    return "\n".join(f"[{number}]\n{text}" for number, text in enumerate(documents, start=1))
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -173,6 +201,8 @@ class Hand:
 
     game: Holdem
     history: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    """Who sat in each seat, if the document says so."""
 
     def position(self) -> Position:
         """The position after the last action."""
@@ -182,37 +212,100 @@ class Hand:
 def read_hand(text: str) -> Hand:
     """Read a document; seat 0 is the player left of the dealer, whose seat is the last.
 
-    Private cards that are not known become any that appear nowhere else.
+    Private cards that are not known become any that appear nowhere else. A hand that our table
+    rules do not allow is read by PokerKit's.
     """
+    return _read_fields(_parse(text))
+
+
+def read_hands(text: str) -> list[Hand]:
+    """Read a document, or a file of many: every table in it is a hand."""
+    fields = _parse(text)
+    if "actions" in fields:
+        return [_read_fields(fields)]
+    hands = []
+    for name, table in fields.items():
+        if not isinstance(table, dict):
+            raise MasqueradeError(f"this is no PHH document of no-limit hold'em: {name} = {table}")
+        try:
+            hands.append(_read_fields(table))
+        except MasqueradeError as error:
+            raise MasqueradeError(f"hand [{name}]: {error}") from error
+    if not hands:
+        raise MasqueradeError("this is no PHH document of no-limit hold'em: there is no hand in it")
+    return hands
+
+
+def _parse(text: str) -> dict[str, Any]:
     try:
-        fields = tomllib.loads(text)
-        actions = [str(action).split("#")[0].split() for action in fields["actions"]]
-        options = _read_options(fields)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise MasqueradeError(f"this is no PHH document of no-limit hold'em: {error}") from error
+
+
+def _read_fields(fields: dict[str, Any]) -> Hand:
+    try:
+        actions = [str(action).split("#")[0].split() for action in fields["actions"]]
+        scale = _scale(fields, actions)
+        options = _read_options(fields, scale)
+        names = tuple(str(name) for name in fields.get("players", ()))
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise MasqueradeError(f"this is no PHH document of no-limit hold'em: {reason}") from error
+    try:
+        return _replay(options, actions, scale, names)
+    except MasqueradeError as error:
+        try:
+            return _replay({**options, "table_rules": "pokerkit"}, actions, scale, names)
+        except MasqueradeError:
+            raise error from None
+
+
+def _replay(
+    options: dict[str, Any], actions: list[list[str]], scale: int, names: tuple[str, ...]
+) -> Hand:
     game = Holdem(**options)
     position = game.new_position()
     for card in _private_cards(actions, game.options.num_players):
         position.apply(card)
     for number, action in enumerate(actions):
         try:
-            _read_action(position, action)
-        except (MasqueradeError, IndexError, ValueError) as error:
+            _read_action(position, action, scale)
+        except (MasqueradeError, IndexError, KeyError, ValueError) as error:
             words = " ".join(action)
-            raise MasqueradeError(f"action {number + 1} of the hand, '{words}': {error}") from error
-    return Hand(game, tuple(position.history))
+            reason = f"{error} is no move" if isinstance(error, KeyError) else error
+            raise MasqueradeError(
+                f"action {number + 1} of the hand, '{words}': {reason}"
+            ) from error
+    return Hand(game, tuple(position.history), names)
 
 
-def _read_options(fields: dict[str, Any]) -> dict[str, Any]:
+def _scale(fields: dict[str, Any], actions: list[list[str]]) -> int:
+    """1 if all amounts are whole, 100 if they are in hundredths."""
+    amounts = [Decimal(action[2]) for action in actions if action[1:2] == ["cbr"]]
+    for name in ("antes", "blinds_or_straddles", "starting_stacks"):
+        amounts += [Decimal(str(amount)) for amount in fields[name]]
+    amounts.append(Decimal(str(fields["min_bet"])))
+    for scale in (1, 100):
+        if all(amount * scale == int(amount * scale) for amount in amounts):
+            return scale
+    raise ValueError("amounts must be whole numbers or have two decimals")
+
+
+def _chips(amount: Any, scale: int) -> int:
+    return int(Decimal(str(amount)) * scale)
+
+
+def _read_options(fields: dict[str, Any], scale: int) -> dict[str, Any]:
     if fields["variant"] != "NT":
         raise ValueError(f"variant must be 'NT', not {fields['variant']!r}")
-    stacks = [int(stack) for stack in fields["starting_stacks"]]
-    antes = {int(ante) for ante in fields["antes"]}
-    blinds = [int(blind) for blind in fields["blinds_or_straddles"]]
+    stacks = [_chips(stack, scale) for stack in fields["starting_stacks"]]
+    antes = {_chips(ante, scale) for ante in fields["antes"]}
+    blinds = [_chips(blind, scale) for blind in fields["blinds_or_straddles"]]
     posted = sorted(blind for blind in blinds if blind > 0)
     if len(antes) > 1 or not 1 <= len(posted) <= 2:
         raise ValueError("everybody must pay the same ante, and one or two players a blind")
-    big = max(posted[-1], int(fields["min_bet"]))
+    big = max(posted[-1], _chips(fields["min_bet"], scale))
     return {
         "num_players": len(stacks),
         "stacks": tuple(stacks),
@@ -247,7 +340,7 @@ def _card_texts(action: list[str]) -> list[str]:
     return [text for text in texts if "?" not in text]
 
 
-def _read_action(position: Position, action: list[str]) -> None:
+def _read_action(position: Position, action: list[str], scale: int) -> None:
     if action[:2] == ["d", "db"]:
         for text in re.findall("..", action[2]):
             position.apply(parse_card(text))
@@ -259,6 +352,18 @@ def _read_action(position: Position, action: list[str]) -> None:
             return  # a check where there is nothing to decide
         raise MasqueradeError(f"player {position.turn + 1} is to move")
     if action[1] == "cbr":
-        position.apply(int(action[2]) + 1)
+        position.apply(_chips(action[2], scale) + 1)
     else:
         position.apply({"f": 0, "cc": 1}[action[1]])
+
+
+def _read_games(text: str) -> list[NotedGame]:
+    games = []
+    for hand in read_hands(text):
+        n = hand.game.options.num_players
+        names = hand.names if len(hand.names) == n else tuple(f"player {i}" for i in range(n))
+        games.append(NotedGame(hand.position(), names))
+    return games
+
+
+PHH = Notation("PHH", Holdem.id, ".phhs", write_hands, join_hands, _read_games)

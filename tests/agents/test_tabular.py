@@ -21,6 +21,7 @@ from agents.tabular.table import TableFullError, ValueTable
 from arena import play_match
 from envs import make_game
 from envs.core import Batch, Game
+from envs.core.errors import OptionError
 from envs.core.rng import seed_stream, stream
 from tests.support.planted_tables import FrozenTable
 from tests.support.tabular import THESIS, learner, lies
@@ -241,6 +242,33 @@ def test_tables_grow_without_losing_an_entry() -> None:
     assert (found[1] == values).all()
     assert (found[2] == np.repeat(np.arange(0, 5000, 100), 100)).all()
     assert np.isnan(table.get(np.array([6000], np.uint64))[0])
+
+
+def test_a_full_table_forgets_what_was_visited_least() -> None:
+    table = ValueTable(max_entries=100, forgets=True)
+    keys = np.arange(1, 101, dtype=np.uint64)
+    table.put(keys, keys.astype(float), np.arange(100)[None, :])
+    moved = table.make_room(10)
+    assert moved is not None
+    assert table.entries()[0].tolist() == list(range(26, 101))
+    assert (moved[np.flatnonzero(moved >= 0)] >= 0).sum() == 75
+    assert table.get(np.array([100, 1], np.uint64), absent=0.0).tolist() == [100.0, 0.0]
+
+
+@pytest.mark.parametrize("opponent", ["self", "leduc_rule"])
+def test_a_table_that_forgets_keeps_its_bound_and_still_learns(opponent: str) -> None:
+    met = Opponents(["self" if opponent == "self" else make_agent(opponent, LEDUC)])
+    made = learner(LEDUC, "q_learning", opponents=met, max_entries=400, when_full="forget")
+    for _ in range(20):
+        made.update(200)
+        assert len(made.model.table) <= 400
+    result = play_match(LEDUC, [made.player(), make_agent("random", LEDUC)], 4000)
+    assert result.mean_returns[0] > result.half_widths[0]
+
+
+def test_what_holds_on_to_entries_cannot_forget_them() -> None:
+    with pytest.raises(OptionError, match="when_full must be stop"):
+        learner(LEDUC, "q_lambda", when_full="forget")
 
 
 @pytest.mark.parametrize("opponent", ["self", "leduc_rule"])

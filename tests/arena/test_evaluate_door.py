@@ -13,7 +13,7 @@ import pytest
 import evaluate
 from agents.base import Views
 from agents.uniform import RandomAgent
-from arena.playing.replay import Recording, frames
+from arena.playing.replay import Recording, frames, read_noted
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from arena.running.tournament import run_tournament
@@ -50,6 +50,13 @@ def run(capsys: Any, *arguments: str) -> str:
     return text
 
 
+def refusal(capsys: Any, *arguments: str) -> str:
+    assert evaluate.main(list(arguments)) == 2
+    text: str = capsys.readouterr().err
+    assert text.count("\n") == 1
+    return text
+
+
 # ---- help ----------------------------------------------------------------------------------------
 
 COMMANDS = (
@@ -57,6 +64,7 @@ COMMANDS = (
     "match",
     "report",
     "replay",
+    "export",
     "leaderboard",
     "exploitability",
     "best-response",
@@ -302,3 +310,48 @@ def test_games_and_agents_are_made_once_for_a_command(tmp_path: Path) -> None:
         match = ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "20", "--out", out]
         assert evaluate.main(match) == 0
     assert sorted(made) == ["kuhn_rule", "random"]
+
+
+# ---- hand histories ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small tournament of hold'em."""
+    folder = tmp_path_factory.mktemp("door") / "holdem"
+    agents = (AgentSpec.parse("random"), AgentSpec.parse("holdem_tight"))
+    options = {"num_players": 2, "menu": "thesis", "fold_when_free": "check"}
+    run_tournament(TournamentSpec("holdem_v0", agents, options, deals=15, seed=4), folder)
+    return folder
+
+
+def test_hands_of_a_tournament_are_exported_and_replayed(
+    hands: Path, tmp_path: Path, capsys: Any
+) -> None:
+    out = tmp_path / "all.phhs"
+    assert "30 games" in run(capsys, "export", str(hands), "--out", str(out))
+    # Deal 3 of the second seating is the nineteenth hand of the file.
+    noted = read_noted(out, 18)
+    played = Replayer(read_tournament(hands)).play(3, 0, 1)
+    by_name = dict(zip(played.names, played.returns, strict=True))
+    assert dict(zip(noted.names, noted.returns, strict=True)) == by_name
+    shown = run(capsys, "replay", str(out), "--deal", "18")
+    assert "holdem_tight" in shown
+    assert "30 games: --deal must be from 0 to 29" in refusal(
+        capsys, "replay", str(out), "--deal", "30"
+    )
+
+
+def test_a_hand_history_with_an_impossible_action_is_refused(
+    hands: Path, tmp_path: Path, capsys: Any
+) -> None:
+    out = tmp_path / "one.phhs"
+    run(capsys, "export", str(hands), "--deals", "1", "--out", str(out))
+    out.write_text(re.sub(r"'p(\d) (f|cc|cbr \d+)'", r"'p\1 cbr 7'", out.read_text(), count=1))
+    assert re.search(
+        r"hand \[1\]: action 3 of the hand, 'p. cbr 7'", refusal(capsys, "replay", str(out))
+    )
+
+
+def test_games_without_a_notation_are_not_exported(folder: Path, capsys: Any) -> None:
+    assert "no other program's notation is known" in refusal(capsys, "export", str(folder))

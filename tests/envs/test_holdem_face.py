@@ -11,7 +11,7 @@ import pytest
 from benchmarks import holdem_oracle
 from envs import make_game
 from envs.core import CHANCE, PUBLIC, MasqueradeError, Position, new_rng
-from envs.holdem.phh import read_hand, write_hands
+from envs.holdem.phh import join_hands, read_hand, read_hands, write_hands
 from tests.support.holdem_table import deal, play, profits, run_out
 from tests.support.plain_python import digest, plain_python_digest
 
@@ -201,6 +201,30 @@ def test_histories_that_cannot_be_read_are_refused(change: tuple[str, str], mess
     text = write_hands(play(deal(THREE, button=2), 300, "fold", "fold"))[0]
     with pytest.raises(MasqueradeError, match=message):
         read_hand(text.replace(*change))
+
+
+def test_hands_of_one_file_are_told_apart_with_their_players() -> None:
+    positions = [play(deal(THREE, button=2), 300, *moves) for moves in (("fold", "fold"), ())]
+    texts = [text for each in positions for text in write_hands(each, ["a", "b 'x'", "c"])]
+    hands = read_hands(join_hands(texts))
+    assert [hand.names for hand in hands] == [("a", "b 'x'", "c")] * 2
+    assert [hand.position().is_over for hand in hands] == [True, False]
+    assert [list(h) for h in pokerkit.HandHistory.loads_all(join_hands(texts))]
+
+
+def test_cents_are_read_as_chips() -> None:
+    text = write_hands(play(deal(THREE, button=2), 300, "fold", "fold"))[0]
+    for old, new in (
+        ("[50, 100, 0]", "[0.50, 1.00, 0]"),
+        ("min_bet = 100", "min_bet = 1.00"),
+        ("[10000, 10000, 10000]", "[100.00, 100.00, 100.00]"),
+        ("cbr 300", "cbr 3.00"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    assert profits(read_hand(text).position()) == [-50, -100, 150]
+    with pytest.raises(MasqueradeError, match="whole numbers or have two decimals"):
+        read_hand(text.replace("cbr 3.00", "cbr 3.005"))
 
 
 def test_a_position_in_mid_hand_is_written_as_far_as_it_goes() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from envs import make_game
-from envs.core import Game, Position
+from envs.core import Game, Position, new_rng
+from envs.holdem.equity import equity, strength
 from tests.support.holdem_table import deal, play
 
 SIX = ["Th 2h", "Ks Kd", "Qs Jd", "8s 7d", "Ts 9c", "9s 9d"]
@@ -180,3 +181,38 @@ def test_only_what_is_asked_for_is_shown() -> None:
     game = make_game("holdem_v0", observation="blocks", blocks=(6, 1), history=1)
     assert _names(game) == ["own_cards", "pot_odds", "own_cards_1_ago", "pot_odds_1_ago"]
     assert "moves" not in _names(make_game("holdem_v0", moves_shown=0))
+
+
+def test_chances_are_those_against_one_random_hand_in_twentieths() -> None:
+    position = blocks(["As Ah", "7d 2c"], blocks=(8, 9))
+    found = seen(position, 0)["chances"].reshape(2, 21)
+    assert [ones(level) for level in found] == [[17], [17]]  # aces win 85 % before the flop
+    # An open straight draw: behind now, and nearly even with two cards to come.
+    position = play(blocks(["8h 7c", "As Ac"], blocks=8), "call", "call", "6d 5s Kh")
+    later, now = ((ones(level)[0]) / 20 for level in seen(position, 0)["chances"].reshape(2, 21))
+    assert now == round(20 * strength("8h 7c", "6d 5s Kh")) / 20
+    exact = equity("8h 7c", "6d 5s Kh", rng=new_rng(0), num_samples=50_000)
+    assert abs(later - exact) < 0.12
+    assert later > now + 0.1
+    position = play(position, "call", "call", "2c", "call", "call", "3d")
+    later, now = seen(position, 0)["chances"].reshape(2, 21)
+    assert ones(later) == ones(now) == [round(20 * strength("8h 7c", "6d 5s Kh 2c 3d"))]
+
+
+def test_chips_rise_by_two_levels_when_they_double() -> None:
+    position = blocks(["As Ah", "7d 2c"], blocks=9)  # the pot is 1.5 blinds, a call half a blind
+    pot, price, stack = (ones(level)[0] for level in seen(position, 0)["chips"].reshape(3, 21))
+    assert (pot, price, stack) == (3, 1, 18)
+    position = play(position, 400)
+    pot, price, stack = (ones(level)[0] for level in seen(position, 1)["chips"].reshape(3, 21))
+    assert (pot, price) == (6, 7)
+
+
+def test_estimates_are_shown_for_the_present_only() -> None:
+    game = make_game("holdem_v0", observation="blocks", blocks=(1, 8, 9), history=1)
+    assert [field.name for field in game.fields] == [
+        "own_cards",
+        "chances",
+        "chips",
+        "own_cards_1_ago",
+    ]

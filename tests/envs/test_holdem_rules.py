@@ -440,6 +440,14 @@ def test_returns_are_chips_or_big_blinds() -> None:
     assert play(deal(THREE, rewards="big_blinds"), *moves).returns().tolist() == [0, -0.5, 0.5]
 
 
+def test_chips_count_as_lost_when_they_are_put_in_if_that_is_wanted() -> None:
+    position = deal(THREE, reward_time="move")
+    assert position.returns().tolist() == [0, -50, -100]
+    position = play(position, 300)
+    assert position.returns().tolist() == [-300, -50, -100]
+    assert play(position, "fold", "fold").returns().tolist() == [150, -50, -100]
+
+
 @pytest.mark.parametrize("options", [{}, {"menu": "exact", "stacks": 700, "ante": 7}])
 def test_chips_are_conserved_in_many_random_hands(options: dict[str, Any]) -> None:
     game = make_game("holdem_v0", num_players=6, **options)

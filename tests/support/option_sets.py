@@ -49,6 +49,8 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
             "table_rules": "pokerkit",
             "observation": "blocks",
             "encoding": "normalised",
+            "blocks": (1, 2, 3, 4, 5, 6, 7, 8, 9),
+            "reward_time": "move",
             "history": 2,
             "history_actions": True,
         },

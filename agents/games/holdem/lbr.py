@@ -1,0 +1,315 @@
+"""Local best response for heads-up hold'em: how much can be won from an agent, at least.
+
+It knows the agent's policy and keeps a *range*, how likely the agent holds each private hand, by
+Bayes' rule at every move of the agent. At its own decisions it takes the action with the best value
+if both only check and call from then on: a fold is worth nothing, a call wins by its equity against
+the range, a raise also by the hands that fold to it. What it wins is a lower bound of what a best
+response wins (V. Lisý and M. Bowling, "Equilibrium approximation quality of current no-limit poker
+bots", 2017).
+
+An agent that cannot tell its policy is asked once for each hand, and its answer counts as certain;
+the responder is then weaker, and its winnings are still a lower bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.base import Actions, Agent, Views
+from envs.core.compiling import compiled
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, INT, KERNELS, RULES
+from envs.core.keys import first_key, fold
+from envs.core.rng import Words, fill_streams, next_word, stream
+from envs.core.rows import determinize_movers
+from envs.holdem.betting import amount_of, call_to, pot
+from envs.holdem.equity import all_hands, equity_against
+from envs.holdem.evaluator import DECK_SIZE
+from envs.holdem.records import IN, NOBODY, STATE
+from envs.holdem.records import RULES as HOLDEM_RULES
+
+__all__ = ["LocalBestResponse"]
+
+FOLD, CALL = 0, 1
+LEAST = 0.02
+"""Share of other hands that is left in a range, for agents whose answers are taken as certain."""
+Range = npt.NDArray[np.float64]
+_STATES = types.uint8[:, ::1]
+_HANDS = types.int8[:, ::1]
+
+
+@compiled(
+    types.void(
+        KERNELS, RULES, types.uint8[::1], types.int64[::1], INT, INT, _HANDS, types.uint64[::1]
+    )
+)
+def _keys_of_hands(kernels, rules, state, history, dealt_at, player, hands, keys):
+    """What each private hand of ``player`` makes of its information set after ``history``.
+
+    ``dealt_at`` is the place of its second private card in the history; only that is different.
+    """
+    for i in range(keys.size):
+        keys[i] = first_key(player)
+    for at in range(history.size):
+        if at == dealt_at:
+            for i in range(keys.size):
+                s = state.view(STATE)[0]
+                s.hole[player, 0] = hands[i, 1]
+                keys[i] = fold(keys[i], kernels.seen(state, rules, np.int64(hands[i, 0]), player))
+            s = state.view(STATE)[0]
+            s.hole[player, 0] = history[at - 1]
+        else:
+            token = kernels.seen(state, rules, history[at], player)
+            for i in range(keys.size):
+                keys[i] = fold(keys[i], token)
+        kernels.step(state, rules, history[at])
+
+
+@dataclass
+class _Following:
+    """What is known about one game in play."""
+
+    opening: int
+    history: list[int]
+    """All actions and outcomes, with any cards for the agent's private ones."""
+    weights: Range
+    """[1326] how likely the agent holds each hand, in any unit."""
+
+
+class LocalBestResponse(Agent):
+    """Answers one agent, whose policy it knows.
+
+    Args:
+        game: hold'em for two players, one hand.
+        opponent: who is answered.
+        num_boards: random boards by which equities are estimated.
+    """
+
+    game_ids = ("holdem_v0",)
+    wants_tokens = True
+
+    def __init__(self, game: Game, opponent: Agent, num_boards: int = 60) -> None:
+        """Refuse games and opponents that it cannot answer."""
+        super().__init__(game)
+        options: dict[str, object] = game.options.to_dict()
+        if options["num_players"] != 2 or options["num_hands"] != 1 or options["menu"] == "exact":
+            raise MasqueradeError(
+                "lbr answers heads-up hands with a menu of bets: set num_players=2, num_hands=1 "
+                "and a list of fractions as the menu"
+            )
+        if opponent.num_past or opponent.wants_tokens:
+            raise MasqueradeError(
+                f"lbr asks for every private hand, and '{opponent.name}' wants to look back: "
+                "only agents that go by the present observation can be answered"
+            )
+        self.name = "lbr"
+        self._opponent = opponent
+        self._num_boards = num_boards
+        self._rules = game.rules.view(HOLDEM_RULES)[0]
+        self._hands = all_hands()
+        self._in_play: dict[int, _Following] = {}
+
+    def act(self, views: Views) -> Actions:
+        """The best action of every row, if nobody raises after it."""
+        worlds = views.worlds()
+        return np.array(
+            [self._choose(views, worlds[row], row) for row in range(len(views))], np.int64
+        )
+
+    def end_games(self, game_ids: Words, seats: Actions, returns: Range) -> None:
+        """Forget games that are over."""
+        for game_id in game_ids.tolist():
+            self._in_play.pop(game_id, None)
+
+    # ---- following a hand ------------------------------------------------------------------------
+
+    def _choose(self, views: Views, world: npt.NDArray[np.uint8], row: int) -> int:
+        seat, rng = int(views.seats[row]), views.rngs[row]
+        following = self._follow(int(views.game_ids[row]), views.tokens(row), world, seat, rng)
+        s = self.game.record(world)
+        return self._best(world, s, seat, views.masks[row], following, rng)
+
+    def _follow(
+        self, game_id: int, tokens: list[int], world: npt.NDArray[np.uint8], seat: int, rng: Words
+    ) -> _Following:
+        """Play what was seen since the last decision, and narrow the range at every move."""
+        s = self.game.record(world)
+        own = {int(card) for card in s.hole[seat]}
+        following = self._in_play.get(game_id)
+        if following is None:
+            weights = np.ones(len(self._hands))
+            following = _Following(max(int(s.button), 0), [], weights)
+            self._in_play[game_id] = following
+            self._exclude(weights, own)
+        # Which cards stand for the agent's makes no difference, if they appear nowhere else.
+        seen = own | {int(card) for card in s.board if card >= 0}
+        spare = [card for card in range(DECK_SIZE) if card not in seen]
+        num_known, following.history = len(following.history), []
+        position = self.game.new_position(following.opening)
+        for number, token in enumerate(tokens):
+            action = self._action_of(position.state, token, s, seat, spare)
+            if number >= num_known and position.turn == 1 - seat:
+                self._narrow(position.state, following, action, seat, rng)
+            elif number >= num_known and position.is_chance and self._is_common(position.state):
+                self._exclude(following.weights, {action})
+            following.history.append(action)
+            position.apply(action)
+        return following
+
+    def _is_common(self, state: npt.NDArray[np.uint8]) -> bool:
+        """Whether the next card is for the board."""
+        then = self.game.record(state)
+        return bool(then.button != NOBODY and then.deal_seat == NOBODY)
+
+    def _action_of(
+        self, state: npt.NDArray[np.uint8], token: int, s: np.record, seat: int, spare: list[int]
+    ) -> int:
+        """The action or outcome behind a token; private cards of the agent are any."""
+        then = self.game.record(state)
+        if then.to_move != CHANCE or then.button == NOBODY:
+            return token - 1
+        if then.deal_seat == seat:
+            return int(s.hole[seat, int(then.num_own)])
+        if then.deal_seat != NOBODY:
+            return spare[int(then.num_own)]
+        return token - 2
+
+    def _exclude(self, weights: Range, cards: set[int]) -> None:
+        """Nobody else holds these cards."""
+        weights[np.isin(self._hands, list(cards)).any(axis=1)] = 0.0
+
+    def _narrow(
+        self,
+        state: npt.NDArray[np.uint8],
+        following: _Following,
+        action: int,
+        seat: int,
+        rng: Words,
+    ) -> None:
+        """Bayes: hands with which the agent seldom does this become less likely."""
+        possible = np.flatnonzero(following.weights)
+        probs = self._policy(state, following, following.history, possible, seat, rng)[:, action]
+        if float(following.weights[possible] @ probs) > 0.0:
+            following.weights[possible] *= probs
+
+    # ---- asking the agent ------------------------------------------------------------------------
+
+    def _policy(
+        self,
+        state: npt.NDArray[np.uint8],
+        following: _Following,
+        history: list[int],
+        possible: npt.NDArray[np.int64],
+        seat: int,
+        rng: Words,
+    ) -> Range:
+        """[hands, actions] what the agent does in a position with each of the possible hands."""
+        game, hands, count = self.game, self._hands[possible], len(possible)
+        worlds = np.repeat(state[None, :], count, axis=0)
+        worlds.view(STATE)["hole"][:, 0, 1 - seat] = hands
+        rngs = np.empty((count, 4), np.uint64)
+        fill_streams(stream(int(next_word(rng) >> np.uint64(1))), np.arange(count), rngs)
+        determinize_movers(game.kernels, game.rules, rngs.copy(), worlds)
+        views = Views(
+            game,
+            np.full(count, 1 - seat, np.int64),
+            self._keys(following.opening, history, hands, 1 - seat),
+            rngs,
+            worlds,
+            np.arange(count).astype(np.uint64),
+        )
+        probs = self._opponent.policy(views)
+        if probs is None:
+            probs = np.full((count, game.facts.num_actions), LEAST)
+            probs[np.arange(count), self._opponent.act(views)] += 1.0
+            probs *= views.masks
+            probs /= probs.sum(axis=1, keepdims=True)
+        return probs
+
+    def _keys(
+        self, opening: int, history: list[int], hands: npt.NDArray[np.int8], player: int
+    ) -> Words:
+        """The infoset of the agent with each hand."""
+        position = self.game.new_position(opening)
+        is_drawn = self.game.record(position.state).button == NOBODY
+        keys = np.empty(len(hands), np.uint64)
+        dealt_at = int(is_drawn) + 2 * player + 1
+        _keys_of_hands(
+            self.game.kernels,
+            self.game.rules,
+            position.state.copy(),
+            np.array(history, np.int64),
+            dealt_at,
+            player,
+            np.ascontiguousarray(hands),
+            keys,
+        )
+        return keys
+
+    # ---- choosing --------------------------------------------------------------------------------
+
+    def _best(
+        self,
+        world: npt.NDArray[np.uint8],
+        s: np.record,
+        seat: int,
+        mask: npt.NDArray[np.int8],
+        following: _Following,
+        rng: Words,
+    ) -> int:
+        r = self._rules
+        in_pot = float(pot(s, r))
+        price = float(min(max(call_to(s, r, seat) - s.bets[seat], 0), s.stacks[seat]))
+        chance = self._equity(s, seat, following.weights, rng)
+        values = {CALL: chance * in_pot - (1.0 - chance) * price}
+        if mask[FOLD]:
+            values[FOLD] = 0.0
+        for action in np.flatnonzero(mask[2:]) + 2:
+            values[int(action)] = self._value_of_raise(
+                world, s, seat, int(action), following, rng, in_pot, values[CALL]
+            )
+        return max(values, key=lambda action: values[action])
+
+    def _value_of_raise(
+        self,
+        world: npt.NDArray[np.uint8],
+        s: np.record,
+        seat: int,
+        action: int,
+        following: _Following,
+        rng: Words,
+        in_pot: float,
+        value_of_call: float,
+    ) -> float:
+        """The agent folds some hands and calls with the others."""
+        amount = float(amount_of(s, self._rules, seat, action))
+        after = world.copy()
+        self.game.kernels.step(after, self.game.rules, action)
+        then = self.game.record(after)
+        if then.to_move != 1 - seat or then.status[1 - seat] != IN:
+            return value_of_call  # a call by another name
+        possible = np.flatnonzero(following.weights)
+        history = [*following.history, action]
+        folds = self._policy(after, following, history, possible, seat, rng)[:, FOLD]
+        weights = following.weights[possible]
+        fold_share = float(weights @ folds) / float(weights.sum())
+        calling = np.zeros(len(self._hands))
+        calling[possible] = weights * (1.0 - folds)
+        paid = amount - float(s.bets[seat])
+        if fold_share > 1.0 - 1e-9:
+            return in_pot
+        chance = self._equity(s, seat, calling, rng)
+        # What the agent must add to call, or has left.
+        theirs = min(amount - float(s.bets[1 - seat]), float(s.stacks[1 - seat]))
+        own = min(paid, theirs + float(s.bets[1 - seat]) - float(s.bets[seat]))
+        called = chance * (in_pot + theirs) - (1.0 - chance) * own
+        return fold_share * in_pot + (1.0 - fold_share) * called
+
+    def _equity(self, s: np.record, seat: int, weights: Range, rng: Words) -> float:
+        board = s.board[: int(s.num_board)].copy()
+        return equity_against(s.hole[seat], weights, board, rng=rng, num_boards=self._num_boards)
