@@ -71,6 +71,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--host", default="127.0.0.1", help="address to listen to (default: this machine only)"
     )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "--pace", type=int, default=600, help="least milliseconds of an agent's move (default 600)"
+    )
     parser.add_argument("--seed", type=int, help="of the first game in a terminal (default: drawn)")
     parser.add_argument(
         "--folder", type=Path, default=FOLDER, help=f"where tables are kept (default {FOLDER})"
@@ -155,7 +158,7 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     listener = _listen(arguments.host, arguments.port)
     port = listener.getsockname()[1]
     is_local = arguments.host in LOOPBACK
-    hall = Hall(arguments.folder, catalogue, Thinkers())
+    hall = Hall(arguments.folder, catalogue, Thinkers(), arguments.pace)
     app = make_app(hall, LOOPBACK if is_local else ("*",))
     address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/"
     address += _start(arguments, hall)

@@ -91,10 +91,14 @@ class Hall:
         folder: where tables and games are kept.
         catalogue: what can be played, and by whom.
         thinkers: the agents.
+        pace: least milliseconds of an agent's move, where a table says nothing else.
     """
 
-    def __init__(self, folder: Path, catalogue: Catalogue, thinkers: Thinkers) -> None:
+    def __init__(
+        self, folder: Path, catalogue: Catalogue, thinkers: Thinkers, pace: int = 600
+    ) -> None:
         """Tables that were kept are read when somebody comes back to them."""
+        self.pace = pace
         self.store = Store(folder / "tables")
         self.library = Library(folder / "games", catalogue)
         self.catalogue = catalogue
@@ -198,8 +202,8 @@ class Hall:
             return game, table, key, invites
 
         _, table, key, invites = await self.thinkers.run(prepare)
-        session = Session(new_secret(), table, card.title, message.pace)
-        session.is_paused = False
+        pace = self.pace if message.pace is None else message.pace
+        session = Session(new_secret(), table, card.title, pace)
         self._admit(session)
         self._keep(session)
         self._sit(guest, session, key, invites)

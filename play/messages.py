@@ -80,7 +80,7 @@ class Create(Message):
     game: Id
     options: dict[str, Any] = {}
     seats: Annotated[list[SeatChoice], Field(max_length=16)] | None = None
-    pace: Milliseconds = 500
+    pace: Milliseconds | None = None
 
 
 class Open(Message):

@@ -9,6 +9,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from envs.core import Game
+from tests.support.browser import MISSING, find_chromium
 from tests.support.option_sets import build
 
 
@@ -16,3 +17,9 @@ from tests.support.option_sets import build
 def game(request: pytest.FixtureRequest) -> Game:
     """The game of a row of ``OPTION_SETS``; see ``every_option_set``."""
     return build(request.param)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say so if the browser tests could not be run."""
+    if find_chromium() is None:
+        terminalreporter.write_line(MISSING)

@@ -235,6 +235,7 @@ class Canvas:
         opacity: float | None = None,
         scale: float = 1,
         turn: float = 0,
+        piece: str | None = None,
     ) -> Iterator[None]:
         """What is drawn inside is moved to (x, y), scaled and turned, and belongs together.
 
@@ -246,6 +247,7 @@ class Canvas:
             opacity: from 0 to 1.
             scale: a factor.
             turn: degrees, clockwise.
+            piece: its name if it is a piece that moves: a page lets it glide (``data-piece``).
         """
         move = f"translate({to_number(x)} {to_number(y)})" if x or y else ""
         spin = f"rotate({to_number(turn)})" if turn else ""
@@ -253,6 +255,7 @@ class Canvas:
         self._has_actions |= action is not None
         attributes = {
             "data_action": action,
+            "data_piece": piece,
             "transform": " ".join(part for part in (move, spin, grow) if part) or None,
             "opacity": opacity,
         }

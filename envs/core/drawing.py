@@ -171,9 +171,20 @@ class Drawing(Canvas):
             self.path("M-37-18Q0-8 37-18", stroke="cup_light", thick=3)
             self.path("M-43 24Q0 39 43 24", stroke="cup_light", thick=3)
 
-    def pawn(self, x: float, y: float, colour: str, size: float = 26, label: str = "") -> None:
-        """A playing piece that stands on (x, y), with a short label on it."""
-        with self.group(x, y, scale=size / 26):
+    def pawn(
+        self,
+        x: float,
+        y: float,
+        colour: str,
+        size: float = 26,
+        label: str = "",
+        piece: str | None = None,
+    ) -> None:
+        """A playing piece that stands on (x, y), with a short label on it.
+
+        ``piece`` is its name if it is on the board, where pages let it glide from place to place.
+        """
+        with self.group(x, y, scale=size / 26, piece=piece):
             self.path(
                 "M-9 2Q0 6 9 2Q8-6 3-10A6 6 0 1 0-3-10Q-8-6-9 2Z",
                 fill=colour,

@@ -242,7 +242,7 @@ def _piece(
         return
     x, y = plan.spot(board.places[place + 1])
     size = round(2.4 * plan.radius, 1)
-    drawing.pawn(x, round(y + 0.4 * plan.radius, 1), COLOURS[piece], size, label)
+    drawing.pawn(x, round(y + 0.4 * plan.radius, 1), COLOURS[piece], size, label, label)
 
 
 # ---- beside the map ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 
 const MANY = 9;
+const FEW = 4;
 
 export class Choices {
   constructor(onAction, board) {
@@ -147,8 +148,8 @@ function kindOf(item) {
 }
 
 function groups(items) {
-  if (items.length <= MANY) return [];
+  if (items.length < FEW) return [];
   const kinds = [...new Set(items.map(kindOf))];
-  const isUseful = kinds.length > 1 && kinds.length <= 7 && kinds.length < items.length / 2;
+  const isUseful = kinds.length > 1 && kinds.length <= 7 && kinds.length < items.length;
   return isUseful && kinds.every((kind) => /^[a-z]/i.test(kind)) ? kinds : [];
 }

@@ -1,0 +1,314 @@
+"""The page in a real browser: whole games by clicks and by keys, and everything around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from envs import GAMES
+from tests.support.browser import find_chromium
+from tests.support.play_server import Server
+
+MAX_MOVES = 400
+# Shorter games of the long ones, chosen on the form for new tables.
+SHORT = {"scotland_yard_v0": {"rounds": "3"}, "phantom_v0": {"rounds": "3"}}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=find_chromium(), args=["--no-sandbox"]
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    """A person's browser, in which nothing moves by itself and nothing may go wrong."""
+    made = browser.new_context(
+        base_url=f"http://localhost:{server.port}",
+        viewport={"width": 1280, "height": 900},
+        reduced_motion="reduce",
+    )
+    made.set_default_timeout(30_000)
+    errors: list[str] = []
+    made.on("weberror", lambda error: errors.append(str(error.error)))
+    made.on(
+        "request",
+        lambda r: errors.append(r.url) if f"localhost:{server.port}" not in r.url else None,
+    )
+    yield made
+    made.close()
+    assert not errors, "an error on the page, or a request to another machine"
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+def begin(page: Page, game: str) -> None:
+    """Begin a game as a newcomer does, or a short one by the form."""
+    page.goto("/")
+    if game not in SHORT:
+        page.click(f"[data-play={game}]")
+    else:
+        page.click(f"[data-setup={game}]")
+        page.click("summary")
+        for name, value in SHORT[game].items():
+            page.fill(f"#option-{name}", value)
+            page.press(f"#option-{name}", "Tab")
+        page.click("[data-start]")
+    page.wait_for_selector(".frame svg")
+
+
+def wait_for_turn(page: Page) -> bool:
+    """Wait until we are to move; False at the end of the game."""
+    page.wait_for_selector(".status.mine, .status.over")
+    return page.locator(".status.mine").count() > 0
+
+
+def log_length(page: Page) -> int:
+    return page.locator(".log li").count()
+
+
+def wait_for_answer(page: Page, before: int) -> None:
+    """Wait until the own move is in the log."""
+    page.wait_for_function("n => document.querySelectorAll('.log li').length > n", arg=before)
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_a_whole_game_is_played_by_clicks_on_the_picture(page: Page, game: str) -> None:
+    rng = np.random.default_rng(11)
+    begin(page, game)
+    for _ in range(MAX_MOVES):
+        if not wait_for_turn(page):
+            break
+        before = log_length(page)
+        targets = page.locator(".frame [data-action]")
+        targets.nth(int(rng.integers(targets.count()))).click()
+        wait_for_answer(page, before)
+    expect(page.locator(".status.over")).to_be_visible()
+    expect(page.locator("[data-again]")).to_be_visible()
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_a_whole_game_is_played_by_keys_alone(page: Page, game: str) -> None:
+    rng = np.random.default_rng(12)
+    begin(page, game)
+    for _ in range(MAX_MOVES):
+        if not wait_for_turn(page):
+            break
+        before = log_length(page)
+        keys = page.locator(".choices kbd").all_inner_texts()
+        for digit in keys[int(rng.integers(len(keys)))]:
+            page.keyboard.press(digit)
+        wait_for_answer(page, before)
+    expect(page.locator(".status.over")).to_be_visible()
+
+
+def test_the_lobby_is_left_and_a_move_made_without_a_mouse(page: Page) -> None:
+    page.goto("/")
+    page.wait_for_selector("[data-play=kuhn_v0]")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.play") == "kuhn_v0":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".choices button")
+    before = log_length(page)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('[data-action]') !== null"):
+            break
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("Enter")
+    wait_for_answer(page, before)
+
+
+def test_a_move_is_taken_back(page: Page) -> None:
+    begin(page, "liars_dice_v0")
+    before = log_length(page)
+    page.keyboard.press("0")
+    page.keyboard.press("1")
+    wait_for_answer(page, before)
+    wait_for_turn(page)
+    page.click("[data-tool=u]")
+    page.wait_for_function("n => document.querySelectorAll('.log li').length === n", arg=before)
+    expect(page.locator(".status.mine")).to_be_visible()
+
+
+def test_a_hint_shows_bars_and_can_be_played(page: Page) -> None:
+    begin(page, "leduc_v0")
+    wait_for_turn(page)
+    page.wait_for_selector(".learn select option", state="attached")
+    page.keyboard.press("h")
+    page.wait_for_selector(".bars tr")
+    widths = page.locator(".bars td:nth-child(3)").all_inner_texts()
+    assert sum(float(text.removesuffix(" %")) for text in widths) == pytest.approx(100, abs=1)
+    before = log_length(page)
+    page.click(".bars button >> nth=0")
+    wait_for_answer(page, before)
+
+
+def test_a_reload_comes_back_to_the_same_position(page: Page) -> None:
+    begin(page, "no_thanks_v0")
+    wait_for_turn(page)
+    page.keyboard.press("1")
+    wait_for_turn(page)
+    picture, words = page.inner_html(".frame"), page.locator(".log").inner_text()
+    page.reload()
+    page.wait_for_selector(".frame svg")
+    wait_for_turn(page)
+    assert page.inner_html(".frame") == picture
+    assert page.locator(".log").inner_text() == words
+
+
+def test_a_second_person_joins_by_link_and_sees_another_hand(
+    page: Page, browser: Browser, server: Server
+) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.select_option("[data-seat='1']", "guest")
+    page.click("[data-start]")
+    link = page.locator("[data-invite]").get_attribute("data-invite")
+    with browser.new_context() as other:
+        guest = other.new_page()
+        guest.goto(str(link))
+        guest.wait_for_selector(".frame svg")
+        assert guest.inner_html(".frame") != page.inner_html(".frame")
+        expect(guest.locator(".choices button")).to_have_count(0)
+        page.keyboard.press("1")
+        guest.wait_for_selector(".status.mine")
+        guest.keyboard.press("1")
+        for one in (page, guest):
+            one.wait_for_selector(".status.over")
+
+
+def test_two_people_at_one_screen_do_not_see_each_others_hands(page: Page) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.select_option("[data-seat='1']", "me")
+    page.click("[data-start]")
+    page.wait_for_selector(".choices button")
+    page.keyboard.press("1")
+    expect(page.locator(".curtain")).to_be_visible()
+    expect(page.locator(".choices button")).to_have_count(0)
+    page.click(".curtain button")
+    expect(page.locator(".status.mine")).to_be_visible()
+
+
+def test_a_game_is_stepped_through_and_a_link_leads_to_the_position(page: Page) -> None:
+    begin(page, "kuhn_v0")
+    while wait_for_turn(page):
+        before = log_length(page)
+        page.keyboard.press("1")
+        wait_for_answer(page, before)
+    end = page.inner_html(".frame")
+    page.keyboard.press("Home")
+    expect(page.locator(".stepper .words")).to_contain_text("0 of")
+    assert page.inner_html(".frame") != end
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".stepper .words")).to_contain_text("1 of")
+    page.select_option(".stepper select", "1")
+    expect(page.locator(".stepper .words")).to_contain_text("1 of")
+    page.wait_for_function("() => location.hash.endsWith('/1/1')")
+    picture = page.inner_html(".frame")
+    page.reload()
+    expect(page.locator(".stepper .words")).to_contain_text("1 of")
+    assert page.inner_html(".frame") == picture
+    page.click("[data-tool-hint]")
+    page.wait_for_selector(".verdicts tr")
+
+
+def test_a_game_that_was_kept_is_opened_from_the_lobby(page: Page) -> None:
+    begin(page, "kuhn_v0")
+    while wait_for_turn(page):
+        before = log_length(page)
+        page.keyboard.press("2")
+        wait_for_answer(page, before)
+    page.goto("/#")
+    page.click(".files summary")
+    page.click(".files a >> nth=0")
+    expect(page.locator(".status.over")).to_be_visible()
+    expect(page.locator(".stepper")).to_be_visible()
+
+
+def test_agents_are_watched_with_pause_and_single_moves(page: Page) -> None:
+    page.goto("/#new/leduc_v0")
+    page.select_option("[data-seat='0']", "agent leduc_rule")
+    page.click("[data-start]")
+    page.wait_for_selector(".status.over")
+    page.keyboard.press("p")
+    expect(page.locator("[data-tool=p]")).to_have_text("Go on")
+    page.keyboard.press("n")
+    page.wait_for_function("() => document.querySelectorAll('.log li').length === 1")
+    page.keyboard.press(".")
+    page.wait_for_function("() => document.querySelectorAll('.log li').length >= 2")
+
+
+def test_tickets_light_only_their_targets(page: Page) -> None:
+    page.goto("/#new/scotland_yard_v0")
+    page.select_option("[data-seat='0']", "me")  # Mr. X always has black tickets, too
+    page.select_option("[data-seat='1']", "agent random")
+    page.click("[data-start]")
+    wait_for_turn(page)
+    page.click(".choices .chip >> nth=1")
+    actions = """(selector) => [...new Set([...document.querySelectorAll(selector)]
+        .map((e) => e.dataset.action ?? e.dataset.choice))].sort()"""
+    lit = page.evaluate(actions, ".frame [data-action]:not(.out)")
+    assert 0 < len(lit) < len(page.evaluate(actions, ".frame [data-action]"))
+    assert lit == page.evaluate(actions, ".choices [data-choice]")
+
+
+def test_a_layer_is_switched_on(page: Page) -> None:
+    begin(page, "scotland_yard_v0")
+    wait_for_turn(page)
+    layer = page.locator(".frame [data-layer=belief]")
+    assert layer.get_attribute("display") == "none"
+    page.click("[data-show-layer=belief]")
+    assert layer.get_attribute("display") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("game", list(GAMES))
+def test_everything_fits_a_telephone(
+    browser: Browser, server: Server, game: str, scheme: str
+) -> None:
+    with browser.new_context(
+        base_url=f"http://localhost:{server.port}",
+        viewport={"width": 390, "height": 844},
+        color_scheme=scheme,
+    ) as small:
+        page = small.new_page()
+        page.goto("/")
+        page.click(f"[data-play={game}]")
+        page.wait_for_selector(".frame svg")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 390
+        box = page.locator(".frame svg").bounding_box()
+        assert box is not None
+        assert box["width"] >= 340
+
+
+def test_everything_that_can_be_used_has_a_name(page: Page) -> None:
+    nameless = """() => [...document.querySelectorAll('button, a, input, select, [role=button]')]
+        .filter((e) => e.offsetParent !== null || e instanceof SVGElement)
+        .filter((e) => !(e.innerText || e.getAttribute('aria-label') || e.labels?.length
+            || e.querySelector?.('title')?.textContent))
+        .map((e) => e.outerHTML.slice(0, 120))"""
+    for game in ("liars_dice_v0", "holdem_v0"):
+        begin(page, game)
+        wait_for_turn(page)
+        assert page.evaluate(nameless) == []
+    page.goto("/#new/phantom_v0")
+    page.click("summary")
+    page.wait_for_selector("#option-rows")
+    assert page.evaluate(nameless) == []
+    headings = page.locator("h1").all_inner_texts()
+    assert headings == ["Phantom of Old Prague"]
+    assert re.search("Phantom", page.title())
