@@ -10,6 +10,7 @@ python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --out hand
 python evaluate.py leaderboard
 python evaluate.py exploitability leduc_v0 random leduc_rule
 python evaluate.py best-response liars_dice_v0 liars_dice_rule
+python evaluate.py behaviour holdem_v0 holdem_tight
 """
 
 from __future__ import annotations
@@ -109,6 +110,16 @@ examples:
   python evaluate.py best-response holdem_v0 holdem_tight --option num_players=2 --learner lbr \\
       --games 2000                          (local best response: nothing is learnt)
 """
+BEHAVIOUR = """\
+how agents play, in tables and a picture that players of the game know (hold'em)
+
+The chart of starting hands for every position, how often they bet and bluff when checked to, and
+whether they answer an all-in right with a draw.
+
+examples:
+  python evaluate.py behaviour holdem_v0 holdem_tight holdem_loose
+  python evaluate.py behaviour holdem_v0 holdem_odds --option num_players=2 --games 20000
+"""
 
 
 class _Renamed(argparse.Action):
@@ -134,6 +145,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         ("leaderboard", LEADERBOARD, _add_leaderboard, commands.leaderboard),
         ("exploitability", EXPLOITABILITY, _add_exploitability, commands.exploitability),
         ("best-response", BEST_RESPONSE, _add_best_response, best_response),
+        ("behaviour", BEHAVIOUR, _add_behaviour, commands.behaviour),
     ):
         short = text.partition("\n")[0]
         command = _parser(subparsers.add_parser, name=name, help=short, description=text)
@@ -318,6 +330,17 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda")
     command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
+
+
+def _add_behaviour(command: argparse.ArgumentParser) -> None:
+    _add_agents(command)
+    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    command.add_argument(
+        "--games", type=int, default=6000, help="played by the agent in all seats (default 6000)"
+    )
+    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
+    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="(in runs/behaviour/)")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGENTS",
+    "BEHAVIOURS",
     "LEARNERS",
     "RESPONDERS",
     "agent_class",
@@ -96,6 +97,10 @@ LEARNERS: dict[str, str] = {
 
 RESPONDERS: dict[str, str] = {"lbr": "agents.games.holdem.lbr:LocalBestResponse"}
 """Agents that answer one other agent, whose policy they are handed, without learning."""
+
+
+BEHAVIOURS: dict[str, str] = {"holdem_v0": "agents.games.holdem.behaviour:describe"}
+"""Games whose players can be described: id -> the function that does it."""
 
 
 def split_path(text: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agents import BEHAVIOURS
 from agents.spec import AgentSpec
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_noted, read_position, record_game, show
@@ -28,10 +29,12 @@ from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
+from envs.core.lazily import look_up
 
 __all__ = [
     "RUNS",
     "agents_of",
+    "behaviour",
     "check_out",
     "exploitability",
     "export",
@@ -140,6 +143,35 @@ def exploitability(arguments: argparse.Namespace) -> None:
     write_findings(arguments.out, content, page)
 
 
+def behaviour(arguments: argparse.Namespace) -> None:
+    """Describe how agents play, with a picture for each."""
+    spec = arguments.spec
+    game = spec.build_game()
+    if game.id not in BEHAVIOURS:
+        raise MasqueradeError(
+            f"{game.id} has no description of players: only {', '.join(BEHAVIOURS)} has one"
+        )
+    describe = look_up("game", BEHAVIOURS, game.id)
+    folder = arguments.out or Path("runs") / "behaviour" / game.id
+    for agent in spec.agents:
+        found = describe(agent.build, game, agent.name, arguments.games, spec.root_seed)
+        tables = found.to_tables()
+        texts = [f"{title}\n\n" + "\n".join(aligned(rows)) for title, rows in tables]
+        print(f"{agent.name}\n\n" + "\n\n".join(texts) + "\n")
+        name = re.sub(r"[^\w.-]+", "_", agent.name).strip("_.") or "agent"
+        picture = folder / f"{name}.svg"
+        page = [f"# How {agent.name} plays {game!r}", f"![starting hands]({picture.name})"]
+        page += [f"## {title}\n\n{markdown(rows)}" for title, rows in tables]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            picture.write_text(found.chart, encoding="utf-8")
+            (folder / f"{name}.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+            (folder / f"{name}.json").write_text(json.dumps(found.to_dict()) + "\n")
+        except OSError as error:
+            raise MasqueradeError(f"{folder} cannot be written: {error.strerror}") from error
+        print(f"report and picture in {folder / name}.md and .svg\n")
+
+
 def check_out(path: Path | None) -> None:
     """Refuse a file that cannot be written, before the work."""
     if path is not None and path.suffix not in (".json", ".md"):
@@ -168,7 +200,7 @@ def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
     if arguments.command in ("tournament", "match"):
         arguments.spec = make_spec(arguments)
         return list(arguments.spec.agents)
-    if arguments.command in ("exploitability", "best-response"):
+    if arguments.command in ("exploitability", "best-response", "behaviour"):
         arguments.spec = make_spec(arguments, min_agents=1)
         return list(arguments.spec.agents)
     if arguments.command == "leaderboard":

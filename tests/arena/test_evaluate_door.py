@@ -68,6 +68,7 @@ COMMANDS = (
     "leaderboard",
     "exploitability",
     "best-response",
+    "behaviour",
 )
 
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agents.asking import views_at
 from agents.base import Views
 from envs.core import Batch, Position, new_rng
-from envs.core.keys import first_key, fold
-from envs.core.rows import determinize_movers
 
 
 def views_of(positions: Sequence[Position]) -> Views:
@@ -25,22 +24,4 @@ def views_of(positions: Sequence[Position]) -> Views:
 
 def views_after(position: Position) -> Views:
     """What the player to move knows after the whole game up to a position, with its tokens."""
-    game, seat = position.game, position.turn
-    walk = game.new_position(position.number)
-    key, tokens = first_key(seat), []
-    for action in position.history:
-        tokens.append(game.kernels.seen(walk.state, game.rules, action, seat))
-        key = fold(key, tokens[-1])
-        walk.apply(action)
-    worlds = position.state.copy()[None, :]
-    rngs = new_rng(2)[None, :].copy()
-    determinize_movers(game.kernels, game.rules, rngs, worlds)
-    return Views(
-        game,
-        np.array([seat]),
-        np.array([key], np.uint64),
-        rngs,
-        worlds,
-        np.array([1], np.uint64),
-        np.array([tokens], np.int64),
-    )
+    return views_at([position])

@@ -1,0 +1,256 @@
+"""How an agent plays hold'em, in words and pictures that players know.
+
+* **Starting hands**: what it does with each of the 169 kinds if everybody before it has folded, as
+  a chart for every position.
+* **Checked to**: how often it bets when the others have only checked, by the strength of its hand.
+  A bet with a weak hand is a bluff.
+* **Draws**: whether it takes the right decision by the price with four cards to a straight or a
+  flush, when the bettor is all-in: a quarter of the pot on the flop is worth a call (the draw comes
+  in 31 to 35 %, the price is 17 %), the whole pot on the turn is not (17 to 20 %, 33 %).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.asking import policy_at
+from agents.base import Actions, Agent, Views
+from agents.games.holdem.draws import draw_positions
+from agents.games.holdem.starting_chart import draw_charts
+from envs.core.compiling import compiled
+from envs.core.game import Game
+from envs.core.kernels import RULES as RULES_TYPE
+from envs.core.position import Position
+from envs.core.rollouts import Rollouts
+from envs.core.statistics import Interval, wilson
+from envs.holdem.chances import strength_now
+from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class
+from envs.holdem.evaluator import DECK_SIZE
+from envs.holdem.records import IN, RULES, STATE
+
+__all__ = ["Behaviour", "describe", "starting_hands"]
+
+FOLD, CALL = 0, 1
+WEAK, STRONG = 0.4, 0.7
+"""Below the first a hand is weak, above the second strong: shares of other hands it beats."""
+NUM_ROWS = 512
+MakeAgent = Callable[[Game], Agent]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What was found out about one agent."""
+
+    name: str
+    num_hands: int
+    starting: npt.NDArray[np.float64]
+    """[positions, 169, 3] how often it folds, calls and raises if all before it have folded."""
+    positions: tuple[str, ...]
+    checked_to: dict[str, Interval]
+    """Weak, middle and strong: how often it bets when it is checked to."""
+    draws: dict[str, tuple[int, int]]
+    """Kind of draw and price: right answers, and questions."""
+    chart: str = field(repr=False, default="")
+    """An SVG picture of the starting hands."""
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """[positions, 3] folds, calls and raises over all 1326 hands."""
+        weights = np.bincount(_kinds(), minlength=NUM_CLASSES) / len(_kinds())
+        shares: npt.NDArray[np.float64] = np.einsum("pka,k->pa", self.starting, weights)
+        return shares
+
+    @property
+    def draw_score(self) -> float:
+        """The share of right answers to all draws."""
+        right, asked = np.sum(list(self.draws.values()), axis=0)
+        return float(right / asked)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON types."""
+        return {
+            "agent": self.name,
+            "hands": self.num_hands,
+            "starting_hands": dict(
+                zip(self.positions, self.starting.round(4).tolist(), strict=True)
+            ),
+            "bets_when_checked_to": {
+                kind: [share.mean, share.low, share.high] for kind, share in self.checked_to.items()
+            },
+            "draws": {kind: list(found) for kind, found in self.draws.items()},
+        }
+
+    def to_tables(self) -> list[tuple[str, list[list[str]]]]:
+        """Titles and tables with a head."""
+        rows = [["position", "folds", "calls", "raises"]]
+        for name, shares in zip(self.positions, self.shares, strict=True):
+            rows.append([name, *(f"{100 * share:.1f} %" for share in shares)])
+        bets = [["own hand", "bets when checked to"]]
+        words = {"weak": "weak: a bluff", "middle": "middle", "strong": "strong"}
+        bets += [[words[kind], f"{100 * s.mean:.1f} % [{100 * s.low:.1f}, {100 * s.high:.1f}]"]
+                 for kind, s in self.checked_to.items()]  # fmt: skip
+        draws = [["draw, street, price", "right decision", "answered right"]]
+        for kind, (right, asked) in self.draws.items():
+            name, _, wanted = kind.partition(": ")
+            draws.append([name, wanted, f"{right} of {asked}"])
+        return [
+            ("starting hands, if all before have folded", rows),
+            ("after the flop", bets),
+            ("draws against an all-in", draws),
+        ]
+
+
+def describe(make_agent: MakeAgent, game: Game, name: str, num_hands: int, seed: int) -> Behaviour:
+    """Find out how an agent plays.
+
+    Args:
+        make_agent: makes the agent for a game of the same structure; stacks may differ.
+        game: hold'em.
+        name: of the agent.
+        num_hands: hands that it plays against itself, for what it does when checked to.
+        seed: root of all chance.
+    """
+    agent = make_agent(game)
+    starting, positions = starting_hands(agent, game, seed)
+    return Behaviour(
+        name,
+        num_hands,
+        starting,
+        positions,
+        _bets_when_checked_to(agent, game, num_hands, seed),
+        _answers_to_draws(make_agent, game, seed),
+        draw_charts(name, starting, positions),
+    )
+
+
+# ---- starting hands ------------------------------------------------------------------------------
+
+
+def _kinds() -> npt.NDArray[np.int64]:
+    return np.array([starting_class(int(a), int(b)) for a, b in all_hands()], np.int64)
+
+
+def position_names(num_players: int) -> tuple[str, ...]:
+    """Positions before the flop that can be first in, in the order they act.
+
+    >>> position_names(6), position_names(2)
+    (('first', 'second', 'third', 'dealer', 'small blind'), ('dealer',))
+    """
+    early = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+    if num_players == 2:
+        return ("dealer",)
+    return (*early[: num_players - 3], "dealer", "small blind")
+
+
+def starting_hands(
+    agent: Agent, game: Game, seed: int = 0
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+    """[positions, 169, 3] folds, calls and raises, and the names of the positions."""
+    names = position_names(game.facts.num_players)
+    kinds, hands = _kinds(), all_hands()
+    counts = np.bincount(kinds, minlength=NUM_CLASSES)
+    found = np.zeros((len(names), NUM_CLASSES, 3))
+    for place in range(len(names)):
+        asked = [_first_in(game, (int(a), int(b)), place) for a, b in hands]
+        probs = policy_at(agent, asked, seed)
+        three = np.stack([probs[:, FOLD], probs[:, CALL], probs[:, 2:].sum(axis=1)], axis=1)
+        for way in range(3):
+            found[place, :, way] = np.bincount(kinds, three[:, way], NUM_CLASSES) / counts
+    return found, names
+
+
+def _first_in(game: Game, hand: tuple[int, int], num_folds: int) -> Position:
+    """A hand in which so many have folded, and the next one holds these cards."""
+    n = game.facts.num_players
+    position = game.new_position(0)
+    if position.is_chance and int(game.record(position.state).button) < 0:
+        position.apply(0)
+    button = int(game.record(position.state).button)
+    first = (button + 3) % n if n > 2 else button
+    owner = (first + num_folds) % n
+    spare = iter(card for card in range(DECK_SIZE) if card not in hand)
+    for seat in range(n):
+        for card in hand if seat == owner else (next(spare), next(spare)):
+            position.apply(card)
+    for _ in range(num_folds):
+        position.apply(FOLD)
+    return position
+
+
+# ---- checked to ----------------------------------------------------------------------------------
+
+
+@compiled(types.void(types.uint8[:, ::1], RULES_TYPE, types.int64[::1], types.float64[::1]))
+def _strengths(worlds, rules, seats, out):
+    """The strength of whoever is checked to after the flop; -1 for all others."""
+    r = rules.view(RULES)[0]
+    for i in range(seats.size):
+        s = worlds[i].view(STATE)[0]
+        out[i] = -1.0
+        if s.num_board < 3 or s.bet_to > 0:
+            continue
+        num_checks = 0
+        for other in range(r.num_players):
+            num_checks += other != seats[i] and s.status[other] == IN and s.has_acted[other]
+        if num_checks > 0:
+            out[i] = strength_now(r, s.hole[seats[i]], s.board, s.num_board)
+
+
+class _Watched:
+    """Counts what a player does when it is checked to."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.wants_tokens = agent.wants_tokens
+        self.num_past = agent.num_past
+        self.end_games = agent.end_games
+        self.counts = np.zeros((3, 2), np.int64)
+        """[weak, middle, strong] checks and bets."""
+
+    def act(self, views: Views) -> Actions:
+        rngs = views.rngs.copy()
+        worlds = views.worlds()
+        views.rngs[:] = rngs
+        strengths = np.empty(len(views))
+        _strengths(worlds, self.agent.game.rules, views.seats, strengths)
+        actions = self.agent.act(views)
+        is_asked = strengths >= 0.0
+        levels = (strengths >= WEAK).astype(int) + (strengths >= STRONG)
+        np.add.at(self.counts, (levels[is_asked], (actions[is_asked] > CALL).astype(int)), 1)
+        return actions
+
+
+def _bets_when_checked_to(
+    agent: Agent, game: Game, num_hands: int, seed: int
+) -> dict[str, Interval]:
+    watched = _Watched(agent)
+    rollouts = Rollouts(game, [watched], NUM_ROWS, seed)
+    everybody = np.zeros((NUM_ROWS, game.facts.num_players), np.int64)
+    for first in range(0, num_hands, NUM_ROWS):
+        count = min(NUM_ROWS, num_hands - first)
+        rows = np.arange(count)
+        rollouts.begin(rows, first + rows, everybody[:count])
+        rollouts.run()
+    kinds = ("weak", "middle", "strong")
+    return {
+        kind: wilson(int(bets), max(int(checks + bets), 1))
+        for kind, (checks, bets) in zip(kinds, watched.counts, strict=True)
+    }
+
+
+# ---- draws ---------------------------------------------------------------------------------------
+
+
+def _answers_to_draws(make_agent: MakeAgent, game: Game, seed: int) -> dict[str, tuple[int, int]]:
+    found = {}
+    for question in draw_positions(game):
+        probs = policy_at(make_agent(question.game), question.positions, seed)
+        is_fold = probs[:, FOLD] > 0.5
+        right = is_fold if question.is_fold_right else ~is_fold
+        found[question.name] = (int(right.sum()), len(right))
+    return found
