@@ -23,7 +23,7 @@ from tests.support.broken_games import (
     Guess,
     Nim,
 )
-from tests.support.option_sets import every_option_set
+from tests.support.option_sets import every_option_set_in_time
 
 PROJECT = Path(__file__).resolve().parents[2]
 NO_TREE = 0
@@ -33,7 +33,7 @@ def readable(value: type[Kuhn] | str) -> str:
     return value if isinstance(value, str) else value.__name__
 
 
-@every_option_set
+@every_option_set_in_time
 def test_good_games_keep_the_contract(game: Game) -> None:
     report = check_game(game, num_games=2 if JIT_DISABLED else None)
     assert report.game == repr(game)

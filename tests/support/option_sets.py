@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from envs import make_game
 from envs.core import Game
+from envs.core.compiling import JIT_DISABLED
+from tests.support.sampling import IS_FULL
 
 OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
     ("holdem_v0", {}),
@@ -180,7 +183,24 @@ def build(row: tuple[str, dict[str, Any]]) -> Game:
     return make_game(game_id, **options)
 
 
-every_option_set = pytest.mark.parametrize(
-    "game", [pytest.param(row, id=name(row)) for row in OPTION_SETS], indirect=True
+SMALL = (
+    *("kuhn_v0-0", "kuhn_v0-1", "leduc_v0-0", "liars_dice_v0-2", "liars_dice_v0-4"),
+    *("holdem_v0-3", "scotland_yard_v0-2", "phantom_v0-2", "no_thanks_v0-2"),
 )
+"""Tables of every game that plain Python gets through in seconds."""
+
+
+def params(is_small: bool = False) -> list[ParameterSet]:
+    """Every option set with its name, or the small ones alone."""
+    return [
+        pytest.param(row, id=name(row)) for row in OPTION_SETS if not is_small or name(row) in SMALL
+    ]
+
+
+every_option_set = pytest.mark.parametrize("game", params(), indirect=True)
 """Decorate a test with it to get every game with every option set as its argument ``game``."""
+
+every_option_set_in_time = pytest.mark.parametrize(
+    "game", params(is_small=JIT_DISABLED and not IS_FULL), indirect=True
+)
+"""The same, with the small ones alone where nothing is compiled; all of them by make test-all."""
