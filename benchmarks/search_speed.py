@@ -43,8 +43,8 @@ HOLDEM = (
     "numBoardCards=0 3 1 1,numHoleCards=2,numPlayers=2,numRanks=13,numRounds=4,numSuits=4,"
     "stack=10000 10000)"
 )
-HOLDEM_MENU = {"num_players": 2, "menu": 1.0, "minimum": False}
-FIVE_DICE = {"preset": "openspiel", "dice": 5}
+HOLDEM_MENU: dict[str, Any] = {"num_players": 2, "menu": 1.0, "minimum": False}
+FIVE_DICE: dict[str, Any] = {"preset": "openspiel", "dice": 5}
 
 
 def our_search(
@@ -223,7 +223,7 @@ CURVES = [
                 rows: partial(make_game, "phantom_v0", rows=rows, columns=10, num_maps=1)
                 for rows in (4, 8, 12, 16)
             },
-            num_moves=2,
+            num_moves=1,
         ),
         unit="simulations/s",
     ),
