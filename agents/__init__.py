@@ -43,6 +43,8 @@ AGENTS: dict[str, str] = {
     "mo_ismcts": "agents.search.ismcts.agent:MOISMCTSAgent",
     "pimc": "agents.search.ismcts.agent:PIMCAgent",
     "flat_mc": "agents.search.ismcts.agent:FlatMonteCarloAgent",
+    "oos": "agents.search.ismcts.oos_agent:OOSAgent",
+    "joint_mcts": "agents.search.ismcts.joint_agent:JointSearchAgent",
     "openspiel": "agents.processes.openspiel_bot:OpenSpielBot",
     "sb3": "agents.sb3.player:SB3Agent",
     "holdem_call": "agents.games.holdem.rules:AlwaysCall",

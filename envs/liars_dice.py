@@ -43,6 +43,7 @@ its owner and 1 shared by the others. Always zero-sum.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -57,11 +58,13 @@ from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
     DETERMINIZE,
+    EVALUATE,
     LEGAL,
     NEW,
     OBSERVE,
     OVER,
     RETURNS,
+    ROLLOUT,
     SAMPLE,
     SEEN,
     SETTLE,
@@ -72,7 +75,7 @@ from envs.core.kernels import (
 )
 from envs.core.keys import first_key, fold
 from envs.core.options import Options, option
-from envs.core.rng import below
+from envs.core.rng import below, uniform
 
 __all__ = ["LiarsDice", "LiarsDiceOptions"]
 
@@ -90,6 +93,9 @@ NO_DIE = 0
 HIDDEN_ROLL = 1  # a die fell under some cup
 FIRST_HAND = 2  # + the hand, as the sum of HAND_BASE ** (face - 1) over its dice
 HAND_BASE = MAX_DICE + 1
+
+ROLLOUT_NOISE = 0.5  # standard deviations
+DICE_POWER = 2.0  # of a count of dice: how fast more dice win more often
 
 RAISING = ("count_first", "face_first", "never_lower")
 COUNT_FIRST, FACE_FIRST, NEVER_LOWER = range(3)
@@ -473,6 +479,77 @@ def settle(state, rules, rng):
     return s.turn
 
 
+# ---- for searches --------------------------------------------------------------------------------
+
+
+@helper
+def lowest_raise(s, r, face):
+    """The lowest bid on a face that may be made now, or NO_BID."""
+    count = 1
+    if s.bid != NO_BID:
+        standing = bid_face(r, s.bid)
+        if face < standing and r.raising != COUNT_FIRST:
+            return NO_BID
+        if face <= standing or r.raising != FACE_FIRST:
+            count = bid_count(r, s.bid) + (face <= standing)
+    if count > s.num_in_play:
+        return NO_BID
+    if r.raising == FACE_FIRST:
+        return (face - r.lowest_bid_face) * r.num_dice + count - 1
+    return (count - 1) * r.bid_faces + face - r.lowest_bid_face
+
+
+@helper
+def surplus(s, r, seat, bid):
+    """How many dice more than a bid claims are expected by ``seat``, in standard deviations."""
+    face = bid_face(r, bid)
+    num_found = 0.0
+    for die in range(s.dice_left[seat]):
+        value = s.dice[seat, die]
+        num_found += value == face or value == r.wild_face
+    prob = (1.0 if r.wild_face == 0 or r.wild_face == face else 2.0) / r.faces
+    num_hidden = s.num_in_play - s.dice_left[seat]
+    spread = math.sqrt(num_hidden * prob * (1.0 - prob)) + 0.1
+    return (num_found + num_hidden * prob - bid_count(r, bid) + 0.5) / spread
+
+
+@kernel(ROLLOUT)
+def rollout(state, rules, rng):
+    """Raise to the likeliest of the lowest bids, or call if the standing bid is unlikelier.
+
+    Only the mover's own dice are looked at. Some noise keeps it from being predictable.
+    """
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    best, likeliest = np.int64(r.liar), -np.inf
+    if s.bid != NO_BID:
+        likeliest = -surplus(s, r, s.turn, s.bid) + ROLLOUT_NOISE * (uniform(rng) - 0.5)
+    for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
+        bid = lowest_raise(s, r, face)
+        if bid != NO_BID:
+            likely = surplus(s, r, s.turn, bid) + ROLLOUT_NOISE * (uniform(rng) - 0.5)
+            if likely > likeliest:
+                best, likeliest = np.int64(bid), likely
+    return best
+
+
+@kernel(EVALUATE)
+def evaluate(state, rules, out):
+    """A guess at the returns: who has more dice wins more often."""
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    returns(state, rules, out)
+    if s.turn == OVER or r.is_single_round or r.pays_dice:
+        return
+    total = 0.0
+    for player in range(r.num_players):
+        total += np.float64(s.dice_left[player]) ** DICE_POWER
+    share = 1.0 / (r.num_players - 1)
+    for player in range(r.num_players):
+        prob = np.float64(s.dice_left[player]) ** DICE_POWER / total
+        out[player] = prob - (1.0 - prob) * share
+
+
 # ---- the Python face -----------------------------------------------------------------------------
 
 
@@ -548,7 +625,7 @@ class LiarsDice(Game):
         observe=observe,
         determinize=determinize,
     )
-    optional = OptionalKernels(settle=settle)
+    optional = OptionalKernels(settle=settle, evaluate=evaluate, rollout=rollout)
     presets = MappingProxyType(
         {
             "thesis": {},

@@ -53,6 +53,7 @@ from envs.holdem.records import (
     STATE,
     THESIS,
 )
+from envs.holdem.rollout import rollout
 
 __all__ = ["KERNELS", "OPTIONAL"]
 
@@ -440,4 +441,4 @@ KERNELS = Kernels(
     observe=observe,
     determinize=determinize,
 )
-OPTIONAL = OptionalKernels(settle=settle)
+OPTIONAL = OptionalKernels(settle=settle, rollout=rollout)

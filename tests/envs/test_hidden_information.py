@@ -29,6 +29,8 @@ PARAMS = {
     "mo_ismcts": {"iterations": 25, "selection": "regret", "final": "mixture"},
     "pimc": {"iterations": 25, "num_worlds": 3},
     "flat_mc": {"iterations": 25},
+    "joint_mcts": {"iterations": 25},
+    "oos": {"iterations": 25},
 }
 # Players that come from learners: how they are trained here, for a moment.
 SETTINGS: dict[str, dict[str, Any]] = {

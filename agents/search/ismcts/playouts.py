@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.search.ismcts.nodes import random_of
 from agents.search.preference import BY_PLACE, place_of
 from envs.core.compiling import inlined
-from envs.core.kernels import OVER
+from envs.core.kernels import CHANCE, OVER
 from envs.core.playing import settle
 from envs.core.rng import uniform
 
@@ -29,13 +29,16 @@ def play_out(kernels, optional, rules, work, o, turn, last, rng):
     """Play ``work.state`` to the end or the depth, write the totals; who moved last."""
     depth = 0
     while turn != OVER:
-        if o.rollout_depth and depth == o.rollout_depth:
+        if turn == CHANCE or (o.rollout_depth and depth == o.rollout_depth):
             optional.evaluate(work.state, rules, work.totals)
             return last, depth
         last = turn
         kernels.step(work.state, rules, policy_action(kernels, optional, rules, work, o, rng))
-        turn = settle(kernels, optional, rules, work.state, rng)
         depth += 1
+        if o.stops_at_chance:
+            turn = kernels.turn(work.state, rules)
+        else:
+            turn = settle(kernels, optional, rules, work.state, rng)
     kernels.returns(work.state, rules, work.totals)
     return last, depth
 

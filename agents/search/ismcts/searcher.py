@@ -113,11 +113,7 @@ class TreeSearcher:
                 further; left out, the search begins with nothing.
         """
         start = self._clock()
-        pools = self._trees if trees is None else trees
-        if trees is None or self._is_crowded(trees):
-            self.forget(pools)
-        for pool in pools:
-            self._prepare(pool, root)
+        pools = self.begin(root, trees)
         worlds = self._worlds(root, rng)
         rngs = [np.empty(4, np.uint64) for _ in pools]
         for thread, own in enumerate(rngs):
@@ -129,7 +125,21 @@ class TreeSearcher:
             self._run(thread, pools[thread], worlds, rngs[thread], budget, start)
 
         work_together(len(pools), work)
-        return self._analysis(root, pools, worlds, before, self._clock() - start)
+        return self.analysis(root, pools, worlds, before, self._clock() - start)
+
+    def begin(self, root: Root, trees: list[Pool] | None = None) -> list[Pool]:
+        """Make trees ready for a decision: empty ones, or those that are kept."""
+        pools = self._trees if trees is None else trees
+        if trees is None or self._is_crowded(trees):
+            self.forget(pools)
+        for pool in pools:
+            self._prepare(pool, root)
+        return pools
+
+    @property
+    def options(self) -> npt.NDArray[np.void]:
+        """The settings and the present root, as compiled code reads them."""
+        return self._options[0]
 
     # ---- simulations -----------------------------------------------------------------------------
 
@@ -166,7 +176,7 @@ class TreeSearcher:
         pool.root_totals[:] = 0.0
         if pool.counters[SIMULATIONS] == 0:
             self._set_ranges(pool)
-        for edge in self._edges(pool, root.key, root.seat):
+        for edge in self.edges(pool, root.key, root.seat):
             pool.root_visits[edge["action"]] = edge["visits"]
             pool.root_totals[edge["action"]] = edge["total"]
         for options in self._options:
@@ -219,7 +229,7 @@ class TreeSearcher:
 
     # ---- what was found --------------------------------------------------------------------------
 
-    def _edges(self, pool: Pool, key: np.uint64, turn: int) -> list[np.void]:
+    def edges(self, pool: Pool, key: np.uint64, turn: int) -> list[np.void]:
         """The edges of a decision in the tree."""
         slot = int(find_slot(pool, key, turn))
         found = []
@@ -229,9 +239,10 @@ class TreeSearcher:
             at = int(pool.edges[at]["next"])
         return found
 
-    def _analysis(
+    def analysis(
         self, root: Root, pools: list[Pool], worlds: State, before: int, seconds: float
     ) -> Analysis:
+        """Put together what trees say about their root, after so many earlier simulations."""
         actions = np.flatnonzero(root.mask)
         visits = np.sum([pool.root_visits for pool in pools], axis=0)[actions]
         totals = np.sum([pool.root_totals for pool in pools], axis=0)[actions]
@@ -265,7 +276,7 @@ class TreeSearcher:
         weights = np.zeros(self.game.facts.num_actions)
         for pool in pools:
             if self.settings.selection == "regret":
-                for edge in self._edges(pool, root.key, root.seat):
+                for edge in self.edges(pool, root.key, root.seat):
                     weights[edge["action"]] += edge["policy"]
             if not weights.any():
                 weights += pool.root_visits
@@ -293,7 +304,7 @@ class TreeSearcher:
             turn = self._follow(state, action, keys, root.seat if is_single else None)
             if turn == OVER:
                 break
-            edges = self._edges(pool, keys[turn], turn)
+            edges = self.edges(pool, keys[turn], turn)
             mask = np.zeros(game.facts.num_actions, np.int8)
             kernels.legal(state, rules, mask)
             tried = [edge for edge in edges if edge["visits"] and mask[edge["action"]]]

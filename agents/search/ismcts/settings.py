@@ -35,6 +35,7 @@ SELECTIONS = ("ucb", "ucb_tuned", "puct", "regret", "uniform")
 UCB, TUNED, PUCT, REGRET, UNIFORM = range(len(SELECTIONS))
 FINALS = ("visits", "value", "mixture")
 ROLLOUTS = ("random", "rule", "auto")
+HORIZONS = ("end", "chance")
 BOUNDS = ("seen", "facts")
 PRIORS = ("uniform", "rule")
 
@@ -59,6 +60,7 @@ OPTIONS = np.dtype(
             ("rollout_depth", np.int32),  # 0: to the end
             ("tree_depth", np.int32),  # 0: as deep as it grows
             ("width", np.int32),  # 0: all legal actions
+            ("stops_at_chance", np.int32),
             ("is_fixed", np.int32),  # worlds are those that were drawn at the start
         ],
     )
@@ -92,6 +94,9 @@ class TreeSettings:
     """``random``, ``rule`` (the quick policy of the game) or ``auto`` (rule where there is one)."""
     epsilon: float = 0.1
     """How often rule rollouts play any action."""
+    horizon: str = "end"
+    """Simulations go to the ``end`` of the game, or to the next ``chance`` event at which the
+    game's own estimate counts (the next round, the next card)."""
     rollout_depth: int = 0
     """Decisions after which a rollout stops and the game's own estimate counts; 0: never."""
     tree_depth: int = 0
@@ -121,6 +126,7 @@ class TreeSettings:
             ("final", FINALS),
             ("rollout", ROLLOUTS),
             ("bounds", BOUNDS),
+            ("horizon", HORIZONS),
             ("prior", PRIORS),
             ("preference", ("", *PREFERENCES)),
         ):
@@ -146,8 +152,10 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
         raise OptionError(f"{game.id} has no quick policy: set rollout to 'random'")
     if settings.prior == "rule" and not optional.has_rollout:
         raise OptionError(f"{game.id} has no quick policy: set prior to 'uniform'")
-    if (settings.rollout_depth or settings.width) and not optional.has_evaluate:
-        raise OptionError(f"{game.id} has no estimate: leave rollout_depth and width at 0")
+    if (
+        settings.rollout_depth or settings.width or settings.horizon == "chance"
+    ) and not optional.has_evaluate:
+        raise OptionError(f"{game.id} has no estimate: leave rollout_depth, width and horizon out")
     options = np.zeros(1, OPTIONS)
     o = options[0]
     for name in ("exploration", "gamma", "epsilon", "coalition"):
@@ -157,6 +165,7 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     o.num_players = facts.num_players
     o.observers = OBSERVERS.index(settings.observers)
     o.selection = SELECTIONS.index(settings.selection)
+    o.stops_at_chance = settings.horizon == "chance"
     o.is_fixed = settings.num_worlds > 0
     o.has_rule = settings.rollout != "random" and optional.has_rollout
     o.has_rule_prior = settings.prior == "rule"

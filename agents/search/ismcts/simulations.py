@@ -87,9 +87,9 @@ def play(kernels, rules, work, o, action):
 
 @inlined
 def play_chance(kernels, rules, work, o, rng):
-    """Play all chance that is due; who is to move then."""
+    """Play all chance that is due, unless simulations stop there; who is to move then."""
     turn = kernels.turn(work.state, rules)
-    while turn == CHANCE:
+    while turn == CHANCE and not o.stops_at_chance:
         play(kernels, rules, work, o, kernels.sample(work.state, rules, rng))
         turn = kernels.turn(work.state, rules)
     return turn
@@ -175,6 +175,8 @@ def descend(kernels, optional, rules, pool, work, o, simulation, rng):
         last = turn
         play(kernels, rules, work, o, action)
         turn = play_chance(kernels, rules, work, o, rng)
+        if turn == CHANCE:
+            break
     return turn, depth, last, num_plies
 
 

@@ -1,0 +1,283 @@
+"""Search as the Phantom thesis describes it: a tree for each determinization, joint actions.
+
+In every simulation a world is drawn, and its own tree, in which everybody sees everything, grows by
+one child: UCT while all children of a node have been tried, a new child otherwise, random play to
+the end, wins and visits back up the way. A child is a *joint action*: the moves of all pieces of
+the side to move, one after the other, until somebody else is to move. In the end the visits of
+equal joint actions are added up over all trees, and the one with the most is played, piece by
+piece.
+
+With five detectives a node has thousands of joint actions, which is why this player is weak; it is
+here to measure the others by. Whether all of them have been tried is found out by drawing: when
+``NUM_TRIES`` draws in a row are known, they have.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.search.ismcts.memory import (
+    COUNTERS,
+    DEEPEST,
+    LEFT_OUT,
+    NONE,
+    NUM_EDGES,
+    NUM_NODES,
+    SIMULATIONS,
+    STAMP,
+    STEPS,
+    WORK,
+)
+from agents.search.ismcts.nodes import copy_bytes, random_of, state_key
+from agents.search.ismcts.playouts import play_out
+from agents.search.ismcts.settings import OPTIONS
+from envs.core.compiling import compiled, helper, inlined
+from envs.core.game import Game
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
+from envs.core.keys import fold
+from envs.core.rng import mix
+
+__all__ = ["JointTrees", "find_joint", "make_trees", "run_joint"]
+
+NUM_TRIES = 20
+ROOT = np.uint64(0x5BD1E995)
+"""The key of the list of joint actions over all trees."""
+
+JOINT = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),
+            ("total", np.float64),  # wins of the side that chose this joint action
+            ("visits", np.int32),
+            ("first", np.int32),  # child, or NONE
+            ("next", np.int32),  # sibling, or NONE
+            ("first_move", np.int32),  # where the moves that lead here are written
+            ("num_moves", np.int32),
+            ("stamp", np.int32),
+        ],
+    )
+)
+
+
+class JointTrees(NamedTuple):
+    """All trees of a search."""
+
+    nodes: npt.NDArray[np.void]
+    """[slots] of ``JOINT``."""
+    moves: npt.NDArray[np.int32]
+    counters: npt.NDArray[np.int64]
+    sequence: npt.NDArray[np.int32]
+    """[longest] the joint action that is being drawn."""
+
+
+JOINT_TREES = types.NamedTuple(
+    (
+        types.Array(numba.from_dtype(JOINT), 1, "C"),
+        types.int32[::1],
+        types.int64[::1],
+        types.int32[::1],
+    ),
+    JointTrees,
+)
+_OPTIONS = from_dtype(OPTIONS)[::1]
+
+
+def make_trees(game: Game, max_nodes: int) -> JointTrees:
+    """Memory for so many nodes of all trees together."""
+    return JointTrees(
+        nodes=np.zeros(1 << (2 * max_nodes - 1).bit_length(), JOINT),
+        moves=np.zeros(8 * max_nodes, np.int32),
+        counters=np.zeros(len(COUNTERS), np.int64),
+        sequence=np.zeros(game.facts.max_length + 2, np.int32),
+    )
+
+
+@inlined
+def find(trees, key):
+    """The slot of a node, or that of the free place where it belongs."""
+    last = np.uint64(trees.nodes.size - 1)
+    stamp = trees.counters[STAMP]
+    slot = np.int64(mix(key) & last)
+    while trees.nodes[slot].stamp == stamp and trees.nodes[slot].key != key:
+        slot = np.int64((np.uint64(slot) + np.uint64(1)) & last)
+    return slot
+
+
+@inlined
+def is_there(trees, slot, key):
+    """Whether a slot holds the node of a key."""
+    return trees.nodes[slot].stamp == trees.counters[STAMP] and trees.nodes[slot].key == key
+
+
+@inlined
+def add(trees, slot, key, parent, length):
+    """Make a node, the child of another, with the moves that were drawn; NONE if there is no room.
+
+    A parent of NONE has no list.
+    """
+    is_full = 2 * (trees.counters[NUM_NODES] + 1) > trees.nodes.size
+    if is_full or trees.counters[NUM_EDGES] + length > trees.moves.size:
+        trees.counters[LEFT_OUT] += 1
+        return NONE
+    trees.counters[NUM_NODES] += 1
+    node = trees.nodes[slot]
+    node.key = key
+    node.total = 0.0
+    node.visits = 0
+    node.first = NONE
+    node.next = NONE
+    node.first_move = trees.counters[NUM_EDGES]
+    node.num_moves = length
+    node.stamp = trees.counters[STAMP]
+    for i in range(length):
+        trees.moves[node.first_move + i] = trees.sequence[i]
+    trees.counters[NUM_EDGES] += length
+    if parent != NONE:
+        node.next = trees.nodes[parent].first
+        trees.nodes[parent].first = slot
+    return slot
+
+
+@helper
+def draw_joint(kernels, rules, state, mask, num_actions, sequence, key, rng):
+    """Play a random joint action of the player to move: its length, the key after it, the turn."""
+    mover = kernels.turn(state, rules)
+    turn, length = mover, 0
+    while turn == mover and length < sequence.size:
+        num_legal = kernels.legal(state, rules, mask[:num_actions])
+        action = random_of(mask, num_legal, rng)
+        sequence[length] = action
+        length += 1
+        key = fold(key, action + 1)
+        kernels.step(state, rules, action)
+        turn = kernels.turn(state, rules)
+    return length, key, turn
+
+
+@inlined
+def best_child(trees, slot, exploration):
+    """The child that UCT goes on with."""
+    best, chosen = -np.inf, np.int64(NONE)
+    visits = math.log(np.float64(max(trees.nodes[slot].visits, 1)))
+    at = np.int64(trees.nodes[slot].first)
+    while at != NONE:
+        child = trees.nodes[at]
+        worth = child.total / child.visits + exploration * math.sqrt(visits / child.visits)
+        if worth > best:
+            best, chosen = worth, at
+        at = np.int64(child.next)
+    return chosen
+
+
+@inlined
+def descend(kernels, rules, trees, work, o, slot, rng):
+    """Walk down one tree to a new child; ``(turn, depth)`` of where it ends."""
+    turn, depth, num_actions = np.int64(o.seat), 1, work.weights.size
+    work.path[0, 0] = slot
+    while turn != OVER:
+        key, child = trees.nodes[slot].key, np.int64(NONE)
+        mover = turn
+        for _ in range(NUM_TRIES):
+            copy_bytes(work.state, work.scratch)
+            length, after, turn = draw_joint(
+                kernels, rules, work.scratch, work.mask, num_actions, trees.sequence, key, rng
+            )
+            place = find(trees, after)
+            if not is_there(trees, place, after):
+                child = np.int64(add(trees, place, after, slot, length))
+                copy_bytes(work.scratch, work.state)
+                if child != NONE:
+                    work.path[0, depth] = child
+                    work.path[1, depth] = mover
+                    depth += 1
+                return turn, depth
+        child = best_child(trees, slot, o.exploration)
+        node = trees.nodes[child]
+        for i in range(node.num_moves):
+            kernels.step(work.state, rules, trees.moves[node.first_move + i])
+        turn = kernels.turn(work.state, rules)
+        work.path[0, depth] = child
+        work.path[1, depth] = mover
+        depth += 1
+        slot = child
+    return turn, depth
+
+
+@inlined
+def back_up(trees, work, depth):
+    """Add the result to every node on the way, and to the joint action over all trees."""
+    trees.nodes[work.path[0, 0]].visits += 1
+    for i in range(1, depth):
+        node, mover = trees.nodes[work.path[0, i]], work.path[1, i]
+        low, high = work.bounds[mover, 0], work.bounds[mover, 1]
+        reward = (work.totals[mover] - low) / (high - low)
+        node.visits += 1
+        node.total += reward
+        if i == 1:
+            pooled_key = ROOT
+            for j in range(node.num_moves):
+                move = trees.moves[node.first_move + j]
+                trees.sequence[j] = move
+                pooled_key = fold(pooled_key, move + 1)
+            slot = find(trees, pooled_key)
+            if not is_there(trees, slot, pooled_key):
+                slot = add(trees, slot, pooled_key, find(trees, ROOT), node.num_moves)
+            if slot != NONE:
+                trees.nodes[slot].visits += 1
+                trees.nodes[slot].total += reward
+
+
+@compiled(
+    types.void(
+        *(KERNELS, OPTIONAL_KERNELS, RULES, STATE, RNG, JOINT_TREES, WORK),
+        *(_OPTIONS, INT),
+    )
+)
+def run_joint(kernels, optional, rules, world, rng, trees, work, options, count):
+    """Run ``count`` simulations from worlds like ``world``."""
+    o = options[0]
+    root = find(trees, ROOT)
+    if not is_there(trees, root, ROOT):
+        add(trees, root, ROOT, NONE, 0)
+    for _ in range(count):
+        trees.counters[SIMULATIONS] += 1
+        copy_bytes(world, work.state)
+        kernels.determinize(work.state, rules, o.seat, rng)
+        key = state_key(work.state)
+        slot = find(trees, key)
+        if not is_there(trees, slot, key):
+            slot = np.int64(add(trees, slot, key, NONE, 0))
+            if slot == NONE:
+                return
+        turn, depth = descend(kernels, rules, trees, work, o, slot, rng)
+        _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
+        back_up(trees, work, depth)
+        trees.counters[DEEPEST] = max(trees.counters[DEEPEST], depth - 1)
+        trees.counters[STEPS] += depth + num_more
+
+
+@compiled(INT(JOINT_TREES))
+def find_joint(trees):
+    """The slot of the joint action with the most visits over all trees, then the most wins."""
+    slot = find(trees, ROOT)
+    if not is_there(trees, slot, ROOT):
+        return np.int64(NONE)
+    best = np.int64(NONE)
+    at = np.int64(trees.nodes[slot].first)
+    while at != NONE:
+        node = trees.nodes[at]
+        if (
+            best == NONE
+            or node.visits > trees.nodes[best].visits
+            or (node.visits == trees.nodes[best].visits and node.total > trees.nodes[best].total)
+        ):
+            best = at
+        at = np.int64(node.next)
+    return best

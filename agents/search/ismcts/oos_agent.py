@@ -1,0 +1,138 @@
+"""The player of online outcome sampling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from agents.base import Actions, Agent, Views
+from agents.search.ismcts.agent import draw
+from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.memory import Pool, make_work
+from agents.search.ismcts.outcome_sampling import run_outcome_sampling
+from agents.search.ismcts.searcher import Budget, Root, TreeSearcher
+from agents.search.ismcts.settings import TreeSettings
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.rng import Words
+
+__all__ = ["OOSAgent"]
+
+CHUNK = 256
+"""Simulations between two looks at the clock."""
+
+
+class OOSAgent(Agent):
+    """Learns regrets from the start of the game, led to where it is, and plays their average."""
+
+    keeps_time = True
+    wants_tokens = True
+
+    def __init__(
+        self,
+        game: Game,
+        iterations: int | None = None,
+        time_per_move: float | None = None,
+        delta: float = 0.9,
+        rollout: str = "auto",
+        max_nodes: int = 1 << 16,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare to search ``game``.
+
+        Args:
+            game: any game; there is a guarantee for two players and zero sum.
+            iterations: simulations a move; 1000 if there is no ``time_per_move``.
+            time_per_move: seconds a move.
+            delta: how many simulations are led to the present decision.
+            rollout: what is played beyond the table: ``random``, ``rule`` or ``auto``.
+            max_nodes: memory, in infosets.
+            clock: what time it is.
+        """
+        super().__init__(game)
+        if iterations is None and time_per_move is None:
+            iterations = 1000
+        if (iterations or 0) < 0 or (time_per_move or 0) < 0:
+            raise OptionError("iterations and time_per_move must be at least 0")
+        if not 0 <= delta < 1:
+            raise OptionError(f"delta must be at least 0 and less than 1, not {delta}")
+        self.budget = Budget(iterations, time_per_move)
+        self.time_per_move = time_per_move
+        self.is_reproducible = time_per_move is None
+        self.delta = delta
+        self._settings = TreeSettings(
+            final="mixture",
+            selection="regret",
+            rollout=rollout,
+            preference="return",
+            max_nodes=max_nodes,
+        )
+        self._clock = clock
+        self.last: list[Analysis] = []
+        """What the last call of ``act`` has found, row by row."""
+
+    @cached_property
+    def _searcher(self) -> TreeSearcher:
+        return TreeSearcher(self.game, self._settings, self._clock)
+
+    def act(self, views: Views) -> Actions:
+        """Search every row by itself and draw from the average policy."""
+        self.last = self.analyse(views)
+        drawn = [draw(found, views.rngs[row]) for row, found in enumerate(self.last)]
+        return np.array(drawn, np.int64)
+
+    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
+        """Search every row without choosing."""
+        worlds = views.worlds()
+        return [
+            self._search(
+                Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row]),
+                np.array(views.tokens(row), np.int64),
+                views.rngs[row],
+                budget or self.budget,
+            )
+            for row in range(len(views))
+        ]
+
+    def _search(self, root: Root, target: Actions, rng: Words, budget: Budget) -> Analysis:
+        """The table begins empty: what a row is answered may not depend on the rows before it."""
+        searcher, start = self._searcher, self._clock()
+        (pool,) = trees = searcher.begin(root)
+        game, facts = self.game, self.game.facts
+        openings = range(facts.num_openings)
+        roots = np.stack([game.new_position(opening).state for opening in openings])
+        reaches = np.zeros((3, facts.max_length + 2))
+        probs = np.zeros(facts.num_chance_outcomes)
+        work, left = make_work(game), budget.iterations
+        while left is None or left > 0:
+            if budget.seconds is not None and self._clock() - start >= budget.seconds:
+                break
+            count = CHUNK if left is None else min(CHUNK, left)
+            run_outcome_sampling(
+                game.kernels,
+                game.optional,
+                game.rules,
+                roots,
+                rng,
+                pool,
+                work,
+                searcher.options,
+                target,
+                reaches,
+                probs,
+                self.delta,
+                count,
+            )
+            left = None if left is None else left - count
+        self._count_root(pool, root)
+        found = searcher.analysis(root, trees, root.world[None], 0, self._clock() - start)
+        return replace(found, values=np.full(len(found.actions), np.nan))
+
+    def _count_root(self, pool: Pool, root: Root) -> None:
+        """Let the visits of the present decision be those of its root."""
+        for edge in self._searcher.edges(pool, root.key, root.seat):
+            pool.root_visits[edge["action"]] = edge["visits"]

@@ -1,0 +1,263 @@
+"""Online outcome sampling (Lisy, Lanctot and Bowling, 2015), compiled.
+
+ISMCTS believes that its opponents know what it holds, because in all its worlds it holds it; more
+time makes that worse. Online outcome sampling begins every simulation at the start of the game
+instead and learns regrets for all players, by outcome-sampling MCCFR in a table that grows by one
+infoset a simulation. In most simulations (``delta``) chance and players are made to do what the
+searcher has seen them do, so that the present decision comes up often; what they would have done
+otherwise is put right by importance weights. The average policy at the present decision is played.
+
+Averages converge to an equilibrium in two-player zero-sum games, whatever the position.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import from_dtype, types
+
+from agents.search.ismcts.memory import DEEPEST, NONE, POOL, SIMULATIONS, STAMP, STEPS, WORK
+from agents.search.ismcts.nodes import add_node, extend, find_node, turn_key
+from agents.search.ismcts.playouts import play_out
+from agents.search.ismcts.settings import OPTIONS
+from envs.core.compiling import compiled, inlined
+from envs.core.kernels import (
+    CHANCE,
+    INT,
+    KERNELS,
+    OPTIONAL_KERNELS,
+    OVER,
+    RNG,
+    RULES,
+    UNSEEN,
+)
+from envs.core.keys import first_key, fold
+from envs.core.rng import below, uniform
+
+__all__ = ["run_outcome_sampling"]
+
+_OPTIONS = from_dtype(OPTIONS)[::1]
+_TARGET = types.int64[::1]
+_NODE, _EDGE, _TURN = range(3)
+# Columns of what is kept of a decision on the way.
+_POLICY, _OTHERS, _SAMPLED = range(3)
+_EXPLORING = 0.4
+"""How often the player whose regrets are learnt tries any action."""
+_TREMBLE = 0.01
+"""How often everybody errs: without that nothing is learnt for decisions after a mistake."""
+
+
+@inlined
+def is_allowed(kernels, rules, work, o, target, at, action):
+    """Whether an action shows the searcher what it has seen next, or nothing."""
+    if at >= target.size:
+        return True
+    token = kernels.seen(work.state, rules, action, o.seat)
+    return token == UNSEEN or token == target[at]
+
+
+@inlined
+def draw(kernels, rules, work, o, target, at, choices, is_targeted, rng):
+    """Draw by ``choices``: the action, its probability untargeted and targeted, or NONE.
+
+    With ``is_targeted`` only what the searcher may have seen is drawn.
+    """
+    total = 0.0
+    for action in range(choices.size):
+        if choices[action] > 0.0 and is_allowed(kernels, rules, work, o, target, at, action):
+            total += choices[action]
+    left = uniform(rng) * (total if is_targeted else 1.0)
+    chosen = NONE
+    for action in range(choices.size):
+        weight = choices[action]
+        if weight > 0.0 and left >= 0.0:
+            if is_targeted and not is_allowed(kernels, rules, work, o, target, at, action):
+                continue
+            chosen = action
+            left -= weight
+    if chosen == NONE:
+        return chosen, 0.0, 0.0
+    prob = choices[chosen]
+    if not is_allowed(kernels, rules, work, o, target, at, chosen):
+        return chosen, prob, 0.0
+    return chosen, prob, prob / total
+
+
+@inlined
+def set_weights(pool, choices, slot, is_exploring):
+    """Write what is drawn from at a node: regret matching, with exploration or without."""
+    total, count = 0.0, 0
+    for action in range(choices.size):
+        choices[action] = 0.0
+    at = pool.nodes[slot].first
+    while at != NONE:
+        total += max(pool.edges[at].regret, 0.0)
+        count += 1
+        at = pool.edges[at].next
+    at = pool.nodes[slot].first
+    while at != NONE:
+        edge = pool.edges[at]
+        own = max(edge.regret, 0.0) / total if total > 0.0 else 1.0 / count
+        own = _TREMBLE / count + (1.0 - _TREMBLE) * own
+        edge.prior = own
+        choices[edge.action] = own
+        if is_exploring:
+            choices[edge.action] = _EXPLORING / count + (1.0 - _EXPLORING) * own
+        at = edge.next
+
+
+@inlined
+def play(kernels, rules, work, o, target, at, action):
+    """Play an action, fold what everybody sees; how much of the target has been seen."""
+    token = kernels.seen(work.state, rules, action, o.seat)
+    for player in range(o.num_players):
+        seen = kernels.seen(work.state, rules, action, player)
+        work.keys[player] = fold(work.keys[player], seen)
+    kernels.step(work.state, rules, action)
+    return at + (token != UNSEEN and at < target.size)
+
+
+@inlined
+def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng):
+    """Play one game; ``(depth, l, x)``: decisions, probability, and what the way's end weighs."""
+    for player in range(o.num_players):
+        work.keys[player] = first_key(player)
+    is_targeted = uniform(rng) < delta
+    targeted, untargeted, others, at, depth = 1.0, 1.0, 1.0, 0, 0
+    turn = kernels.turn(work.state, rules)
+    while turn != OVER:
+        if turn == CHANCE:
+            kernels.chance(work.state, rules, probs)
+            action, prob, forced = draw(
+                kernels, rules, work, o, target, at, probs, is_targeted, rng
+            )
+            if action == NONE:
+                return NONE, 0.0
+            others *= prob
+        else:
+            key = turn_key(work.keys[turn], turn)
+            slot = find_node(pool, key)
+            node = pool.nodes[slot]
+            is_new = node.stamp != pool.counters[STAMP] or node.key != key
+            if is_new:
+                if not add_node(pool, slot, key):
+                    break
+                num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
+                extend(pool, work, slot, num_legal, 0)
+            set_weights(pool, work.weights, slot, turn == traverser)
+            action, prob, forced = draw(
+                kernels,
+                rules,
+                work,
+                o,
+                target,
+                at,
+                work.weights,
+                is_targeted,
+                rng,
+            )
+            if action == NONE:
+                return NONE, 0.0
+            edge = node.first
+            while edge != NONE and pool.edges[edge].action != action:
+                edge = pool.edges[edge].next
+            if edge == NONE:
+                break  # there was no memory for this action
+            work.path[_NODE, depth] = slot
+            work.path[_EDGE, depth] = edge
+            work.path[_TURN, depth] = turn
+            reaches[_POLICY, depth] = pool.edges[edge].prior
+            reaches[_OTHERS, depth] = others
+            reaches[_SAMPLED, depth] = delta * targeted + (1.0 - delta) * untargeted
+            depth += 1
+            if turn != traverser:
+                others *= pool.edges[edge].prior
+            if is_new:
+                targeted *= forced
+                untargeted *= prob
+                play(kernels, rules, work, o, target, at, action)
+                turn = kernels.turn(work.state, rules)
+                break
+        targeted *= forced
+        untargeted *= prob
+        at = play(kernels, rules, work, o, target, at, action)
+        turn = kernels.turn(work.state, rules)
+    return depth, delta * targeted + (1.0 - delta) * untargeted
+
+
+@inlined
+def learn(pool, work, reaches, depth, traverser, reward, sampled):
+    """Update regrets of the traverser and averages of the others, from the end to the start."""
+    tail = 1.0
+    for i in range(depth - 1, -1, -1):
+        slot, chosen, turn = work.path[_NODE, i], work.path[_EDGE, i], work.path[_TURN, i]
+        below_it = tail
+        tail *= reaches[_POLICY, i]
+        pool.nodes[slot].visits += 1
+        at = pool.nodes[slot].first
+        while at != NONE:
+            edge = pool.edges[at]
+            if turn == traverser:
+                weight = reward * reaches[_OTHERS, i] / sampled
+                edge.regret += (below_it - tail if at == chosen else -tail) * weight
+            else:
+                edge.policy += reaches[_OTHERS, i] * edge.prior / reaches[_SAMPLED, i]
+            at = edge.next
+        pool.edges[chosen].visits += 1
+
+
+@inlined
+def settle_now(kernels, rules, work, rng):
+    """Play the chance that is due where a simulation leaves the table."""
+    turn = kernels.turn(work.state, rules)
+    while turn == CHANCE:
+        kernels.step(work.state, rules, kernels.sample(work.state, rules, rng))
+        turn = kernels.turn(work.state, rules)
+    return turn
+
+
+@compiled(
+    types.void(
+        *(KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS),
+        *(_TARGET, types.float64[:, ::1], types.float64[::1], types.float64, INT),
+    )
+)
+def run_outcome_sampling(
+    kernels, optional, rules, roots, rng, pool, work, options, target, reaches, probs, delta, count
+):
+    """Run ``count`` simulations.
+
+    Args:
+        kernels: of the game.
+        optional: what else it has.
+        rules: of the game.
+        roots: [openings, state_size] where games begin.
+        rng: of the searcher.
+        pool: the table of regrets and averages.
+        work: scratch memory.
+        options: one record.
+        target: [n] the tokens of the searcher.
+        reaches: [3, depth] scratch memory.
+        probs: [outcomes] scratch memory.
+        delta: how many simulations are led to the present decision.
+        count: how many.
+    """
+    o = options[0]
+    for _ in range(count):
+        pool.counters[SIMULATIONS] += 1
+        traverser = pool.counters[SIMULATIONS] % o.num_players
+        root = roots[below(rng, roots.shape[0])]
+        for i in range(work.state.size):
+            work.state[i] = root[i]
+        depth, sampled = walk(
+            kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng
+        )
+        if depth == NONE:
+            continue  # it could not be led to where the searcher is
+        turn = kernels.turn(work.state, rules)
+        if turn == CHANCE:
+            turn = settle_now(kernels, rules, work, rng)
+        _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
+        reward = work.totals[traverser]
+        learn(pool, work, reaches, depth, traverser, reward, sampled)
+        pool.counters[DEEPEST] = max(pool.counters[DEEPEST], depth)
+        pool.counters[STEPS] += depth + num_more

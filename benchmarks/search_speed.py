@@ -1,0 +1,240 @@
+"""How fast ISMCTS is, next to OpenSpiel's: ``python -m benchmarks.search_speed``.
+
+Both sides search the first decision of a game, the same number of simulations at a time, each of
+them with one random rollout, and begin every search with an empty tree. One core.
+
+``leduc_cpp``
+    Leduc poker, against the C++ bot.
+``leduc_python``, ``liars_dice_python``
+    Against the Python bot, in Leduc poker and in one round of Liar's Dice with five dice each. That
+    game of OpenSpiel's cannot resample, so the C++ bot cannot play it; the Python bot is given a
+    resampler of ours.
+``holdem_cpp``
+    No-limit hold'em for two with stacks of 100 big blinds, fold, call, pot and all-in, against the
+    C++ bot.
+
+What a second thread is worth: ``python -m benchmarks.search_threads``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from agents.search.ismcts import TreeSearcher, TreeSettings
+from agents.search.ismcts.searcher import Budget, Root
+from benchmarks.harness import Curve, Job, main
+from benchmarks.timing import Chunk
+from envs import make_game
+from envs.core import Batch, Game, new_rng
+
+__all__ = ["CURVES", "JOBS", "our_search"]
+
+SIMULATIONS = 2000
+FEW = 50
+"""Of a slow peer."""
+UCT_C = 2.0
+HOLDEM = (
+    "universal_poker(betting=nolimit,bettingAbstraction=fcpa,blind=100 50,firstPlayer=2 1 1 1,"
+    "numBoardCards=0 3 1 1,numHoleCards=2,numPlayers=2,numRanks=13,numRounds=4,numSuits=4,"
+    "stack=10000 10000)"
+)
+HOLDEM_MENU: dict[str, Any] = {"num_players": 2, "menu": 1.0, "minimum": False}
+FIVE_DICE: dict[str, Any] = {"preset": "openspiel", "dice": 5}
+
+
+def our_search(
+    make: Callable[[], Game], simulations: int = SIMULATIONS, num_moves: int = 0, **settings: Any
+) -> Chunk:
+    """Search the first decision again and again, or one after a number of random moves."""
+    game = make()
+    batch, row = Batch(game, 1, chance=new_rng(1)), np.arange(1)
+    batch.begin(row, row)
+    for _ in range(num_moves):
+        batch.step(row, np.flatnonzero(batch.views(row).masks[0])[:1])
+    views = batch.views(row)
+    root = Root(views.worlds()[0], int(views.seats[0]), views.keys[0], views.masks[0])
+    searcher = TreeSearcher(game, TreeSettings(**{"rollout": "random", **settings}))
+    rng = new_rng(0)
+
+    def chunk() -> int:
+        return searcher.search(root, rng, Budget(simulations)).simulations
+
+    return chunk
+
+
+# ---- peers ---------------------------------------------------------------------------------------
+
+
+def dealt(pyspiel: Any, text: str) -> tuple[Any, Any]:
+    """A game and its first decision after a deal."""
+    game = pyspiel.load_game(text)
+    state, rng = game.new_initial_state(), np.random.default_rng(0)
+    while state.is_chance_node():
+        outcomes, probs = zip(*state.chance_outcomes(), strict=True)
+        state.apply_action(int(rng.choice(outcomes, p=probs)))
+    return game, state
+
+
+def cpp_bot(text: str, simulations: int) -> Chunk:
+    """OpenSpiel's C++ bot, as its tests make it."""
+    import pyspiel
+
+    _, state = dealt(pyspiel, text)
+    evaluator = pyspiel.RandomRolloutEvaluator(1, 0)
+    bot = pyspiel.ISMCTSBot(0, evaluator, UCT_C, simulations)
+
+    def chunk() -> int:
+        bot.step(state)
+        return simulations
+
+    return chunk
+
+
+def python_bot(text: str, resampler: Callable[..., Any] | None = None) -> Chunk:
+    """OpenSpiel's Python bot."""
+    import pyspiel
+    from open_spiel.python.algorithms import ismcts, mcts
+
+    game, state = dealt(pyspiel, text)
+    rng = np.random.RandomState(0)
+    bot = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, rng), UCT_C, FEW, random_state=rng)
+    if resampler:
+        bot.set_resampler(partial(resampler, game, np.random.default_rng(1)))
+
+    def chunk() -> int:
+        bot.step(state)
+        return FEW
+
+    return chunk
+
+
+def resample_dice(
+    game: Any, rng: np.random.Generator, state: Any, player: int, _sampler: Any = None
+) -> Any:
+    """Another state of Liar's Dice in which the player has the same dice."""
+    history = state.history()
+    num_dice = game.get_parameters()["numdice"]
+    other = game.new_initial_state()
+    for i, action in enumerate(history):
+        if i < 2 * num_dice and i // num_dice != player:
+            action = int(rng.integers(6))
+        other.apply_action(action)
+    return other
+
+
+LEDUC = partial(make_game, "leduc_v0")
+FIVE = partial(make_game, "liars_dice_v0", **FIVE_DICE)
+JOBS = [
+    Job(
+        "leduc_cpp",
+        "Leduc poker: simulations of one search, and OpenSpiel's C++ ISMCTS",
+        partial(our_search, LEDUC),
+        partial(cpp_bot, "leduc_poker", SIMULATIONS),
+        peer_name="OpenSpiel ISMCTS, C++",
+        package="open_spiel",
+        unit="simulations/s",
+        target=2.0,
+    ),
+    Job(
+        "leduc_python",
+        "Leduc poker: the same, and OpenSpiel's Python ISMCTS",
+        partial(our_search, LEDUC),
+        partial(python_bot, "leduc_poker"),
+        peer_name="OpenSpiel ISMCTS, Python",
+        package="open_spiel",
+        unit="simulations/s",
+        target=100.0,
+    ),
+    Job(
+        "liars_dice_python",
+        "one round of Liar's Dice with five dice each, and OpenSpiel's Python ISMCTS",
+        partial(our_search, FIVE),
+        partial(python_bot, "liars_dice(numdice=5)", resample_dice),
+        peer_name="OpenSpiel ISMCTS, Python",
+        package="open_spiel",
+        unit="simulations/s",
+        target=100.0,
+    ),
+    Job(
+        "holdem_cpp",
+        "no-limit hold'em for two, and OpenSpiel's C++ ISMCTS on universal_poker",
+        partial(our_search, partial(make_game, "holdem_v0", **HOLDEM_MENU)),
+        partial(cpp_bot, HOLDEM, FEW),
+        peer_name="OpenSpiel ISMCTS, C++",
+        package="open_spiel",
+        unit="simulations/s",
+        target=200.0,
+    ),
+]
+
+OBSERVERS = {"one observer": "single", "many": "many", "perfect": "perfect"}
+
+
+def lines(makes: dict[int, Callable[[], Game]], **settings: Any) -> Any:
+    """A line for each kind of tree."""
+    return {
+        name: {
+            x: partial(our_search, make, observers=observers, **settings)
+            for x, make in makes.items()
+        }
+        for name, observers in OBSERVERS.items()
+    }
+
+
+CURVES = [
+    Curve(
+        "iterations",
+        "Liar's Dice, five dice each, a match: length of a search",
+        "simulations",
+        {
+            name: {
+                n: partial(
+                    our_search,
+                    partial(make_game, "liars_dice_v0"),
+                    n,
+                    observers=observers,
+                    max_nodes=1 << 17,
+                )
+                for n in (64, 512, 4096, 32768)
+            }
+            for name, observers in OBSERVERS.items()
+        },
+        unit="simulations/s",
+        is_logarithmic=True,
+    ),
+    Curve(
+        "players",
+        "hold'em: players at the table",
+        "players",
+        lines({n: partial(make_game, "holdem_v0", num_players=n) for n in (2, 4, 6, 8, 10)}),
+        unit="simulations/s",
+    ),
+    Curve(
+        "board",
+        "Phantom on generated maps: rows of ten stations",
+        "rows",
+        lines(
+            {
+                rows: partial(make_game, "phantom_v0", rows=rows, columns=10, num_maps=1)
+                for rows in (4, 8, 12, 16)
+            },
+            num_moves=1,
+        ),
+        unit="simulations/s",
+    ),
+]
+
+DESCRIPTION = """\
+Measure our ISMCTS against OpenSpiel's, C++ and Python, both sides in this run and on one core.
+
+The peer comes with: pip install 'masquerade[dev]'
+Results go to:       runs/benchmarks/search_speed.json
+What both sides do:  the top of benchmarks/search_speed.py"""
+
+if __name__ == "__main__":
+    sys.exit(main("search_speed", DESCRIPTION, JOBS, CURVES))
