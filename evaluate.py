@@ -11,6 +11,7 @@ python evaluate.py leaderboard
 python evaluate.py exploitability leduc_v0 random leduc_rule
 python evaluate.py best-response liars_dice_v0 liars_dice_rule
 python evaluate.py behaviour holdem_v0 holdem_tight
+python evaluate.py advise no_thanks_v0 no_thanks_value max_n --moves pay pay take
 """
 
 from __future__ import annotations
@@ -120,6 +121,17 @@ examples:
   python evaluate.py behaviour holdem_v0 holdem_tight holdem_loose
   python evaluate.py behaviour holdem_v0 holdem_odds --option num_players=2 --games 20000
 """
+ADVISE = """\
+what agents would do in a position, and what they expect of every move
+
+The position is a saved one, or what the moves lead to in a game that is dealt by --seed. An adviser
+knows what the player to move knows, and nothing else.
+
+examples:
+  python evaluate.py advise no_thanks_v0 no_thanks_value max_n --moves pay pay take
+  python evaluate.py advise no_thanks_v0 no_thanks_slices --option known_future=true --seed 3
+  python evaluate.py advise position.json random
+"""
 
 
 class _Renamed(argparse.Action):
@@ -146,6 +158,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         ("exploitability", EXPLOITABILITY, _add_exploitability, commands.exploitability),
         ("best-response", BEST_RESPONSE, _add_best_response, best_response),
         ("behaviour", BEHAVIOUR, _add_behaviour, commands.behaviour),
+        ("advise", ADVISE, _add_advise, commands.advise),
     ):
         short = text.partition("\n")[0]
         command = _parser(subparsers.add_parser, name=name, help=short, description=text)
@@ -341,6 +354,14 @@ def _add_behaviour(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="(in runs/behaviour/)")
+
+
+def _add_advise(command: argparse.ArgumentParser) -> None:
+    command.add_argument("game", help="a game's id, or a file with a position")
+    command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
+    command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
+    _add_option(command)
+    command.add_argument("--seed", type=int, default=0, help="of the deal (default 0)")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -68,6 +68,8 @@ AGENTS: dict[str, str] = {
     "no_thanks_sequence": "agents.games.no_thanks.rules:NoThanksSequence",
     "no_thanks_always_pay": "agents.games.no_thanks.rules:NoThanksAlwaysPay",
     "no_thanks_always_take": "agents.games.no_thanks.rules:NoThanksAlwaysTake",
+    "no_thanks_slices": "agents.games.no_thanks.slices.agent:SlicesAgent",
+    "no_thanks_value": "agents.games.no_thanks.slices.agent:ValueAgent",
     "leaning": "agents.games.liars_dice.lies.leaning:LeaningAgent",
     "profiled": "agents.games.liars_dice.lies.profiled:ProfiledAgent",
     "q_learning": "agents.tabular.player:QLearningPlayer",

@@ -9,11 +9,16 @@ import re
 import shlex
 import sys
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents import BEHAVIOURS
+from agents.advice import advise as ask_for_advice
+from agents.advice import views_of
 from agents.spec import AgentSpec
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_noted, read_position, record_game, show
@@ -29,10 +34,14 @@ from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
+from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
+from envs.core.position import Position
+from envs.core.rng import new_rng
 
 __all__ = [
     "RUNS",
+    "advise",
     "agents_of",
     "behaviour",
     "check_out",
@@ -195,6 +204,64 @@ def write_findings(path: Path | None, content: dict[str, Any], page: str) -> Non
     print(f"\nwritten to {path}")
 
 
+def advise(arguments: argparse.Namespace) -> None:
+    """Print what agents would do in a position, and what they expect of every move."""
+    position = _advised_position(arguments)
+    print(f"{position.game!r}, player {position.turn} to move\n")
+    print(position.text(viewer=position.turn))
+    for spec in arguments.specs:
+        agent = spec.build(position.game)
+        views = views_of(position, agent, arguments.seed)
+        advice = ask_for_advice(agent, views)
+        print(f"\n{spec.name} ({advice.source})")
+        rows = [["move", "share", *(["value"] if advice.unit else [])]]
+        for bar in advice.bars:
+            value = "" if bar.value is None else f"{bar.value:+.3f}"
+            rows.append([bar.words, f"{100 * bar.share:.1f} %", *([value] if advice.unit else [])])
+        print("\n".join(aligned(rows)))
+        if advice.unit:
+            print(f"values in {advice.unit}")
+        if len(advice.variation) > 1:
+            print(f"expected: {_line_in_words(position, advice.variation, arguments.seed)}")
+
+
+def _advised_position(arguments: argparse.Namespace) -> Position:
+    """A saved position, or the moves of the command line in a game that is dealt by the seed."""
+    source = Path(arguments.game)
+    if source.suffix == ".json":
+        recording = read_position(source)
+        game, history, number = recording.game, recording.history, recording.number
+        return game.replay(history, number)
+    game = make_game(arguments.game, **dict(parse_option(text) for text in arguments.option))
+    position, rng = game.new_position(), new_rng(arguments.seed)
+    position.play_chance(rng)
+    for text in arguments.moves:
+        if position.is_over:
+            raise MasqueradeError(f"the game is over before the move '{text}'")
+        position.apply(position.parse_action(text))
+        position.play_chance(rng)
+    return position
+
+
+def _line_in_words(position: Position, line: Sequence[int], seed: int) -> str:
+    """A line of moves, in a world of the player who asked."""
+    game, seat = position.game, position.turn
+    state, words = position.determinized(seat, new_rng(seed)), []
+    rng, mask = new_rng(seed), np.zeros(game.mask_size, np.int8)
+    for action in line:
+        while game.kernels.turn(state, game.rules) == CHANCE:
+            outcome = game.kernels.sample(state, game.rules, rng)
+            game.kernels.step(state, game.rules, outcome)
+        if game.kernels.turn(state, game.rules) < 0:
+            break
+        game.kernels.legal(state, game.rules, mask)
+        if not mask[action]:
+            break  # in this world the line cannot be played on
+        words.append(game.action_text(state, action))
+        game.kernels.step(state, game.rules, action)
+    return ", ".join(words)
+
+
 def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
     """The agents that a command will want to see play; what it plays becomes ``arguments.spec``."""
     if arguments.command in ("tournament", "match"):
@@ -203,6 +270,9 @@ def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
     if arguments.command in ("exploitability", "best-response", "behaviour"):
         arguments.spec = make_spec(arguments, min_agents=1)
         return list(arguments.spec.agents)
+    if arguments.command == "advise":
+        arguments.specs = [AgentSpec.parse(agent) for agent in arguments.agents]
+        return list(arguments.specs)
     if arguments.command == "leaderboard":
         configs = find_configs(arguments.names)
         return [agent for config in configs for agent in read_config(config).agents]

@@ -6,6 +6,7 @@
 ``nodes.py``        what both searches do with a node
 ``vectors.py``      max^n with Korf's shallow pruning and with pruning by placement
 ``scalars.py``      paranoid search and best-reply search, by alpha-beta
+``frames.py``       the loop of both
 ``searcher.py``     searches from Python: to the end, to a depth, or deeper and deeper
 ``agent.py``        the players
 ==================  =============================================================================

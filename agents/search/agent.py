@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
-from agents.search.preference import PREFERENCES, place_weight, utility_of
+from agents.search.preference import PREFERENCES, place_of, place_weight, utility_of
 from agents.search.searcher import Searcher, SearchResult, SearchSettings, State
 from envs.core.errors import OptionError
 from envs.core.game import Game
@@ -22,6 +23,8 @@ from envs.core.game import Game
 __all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent", "SearchAgent"]
 
 VOTES = ("majority", "mean")
+LONGEST_LINE = 12
+"""Moves of a line that are shown."""
 
 
 class SearchAgent(Agent):
@@ -92,6 +95,18 @@ class SearchAgent(Agent):
             return "placement"
         return "none" if self.game.facts.return_sum is None else "korf"
 
+    def analyse(self, views: Views) -> list[Analysis]:
+        """What the search says of every row: votes, the mean value of each action, the line.
+
+        Values are returns where players want returns; where they want places, places from the
+        middle. The line is that of the likeliest world.
+        """
+        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
+        return [
+            self._analyse(worlds[row], int(views.seats[row]), views.masks[row])
+            for row in range(len(views))
+        ]
+
     def act(self, views: Views) -> Actions:
         """Search every row by itself."""
         worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
@@ -121,18 +136,56 @@ class SearchAgent(Agent):
         tied = legal[scores[legal] == best]
         return int(tied[-1] if self._searcher.settings.ties == "high" else tied[0])
 
+    def _analyse(self, worlds: State, seat: int, mask: Any) -> Analysis:
+        legal = np.flatnonzero(mask)
+        self._searcher.forget()
+        kinds, counts = np.unique(worlds, axis=0, return_counts=True)
+        seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
+        shares, values = np.zeros(len(mask)), np.zeros(len(mask))
+        for world, count in zip(kinds, counts, strict=True):
+            part = count / len(worlds)
+            shares[self._search(world, seat, seconds).action] += part
+            for action in legal:
+                result = self._after(world, seat, int(action), seconds).values
+                values[action] += part * self._return_of(result, seat)
+        line = self._line(kinds[int(np.argmax(counts))], seat, seconds)
+        unit = PLACES if self.preference == "place" else ""
+        return Analysis(legal, shares[legal], values[legal], line, unit)
+
+    def _return_of(self, result: tuple[float, ...], seat: int) -> float:
+        """A result as a person reads it: the return, or the place from the middle."""
+        if self.method != "max_n":
+            return result[0] if self.preference == "return" else np.nan
+        if self.preference == "return":
+            return result[seat]
+        count = len(result)
+        return (count + 1) / 2 - float(place_of(np.array(result), count, seat))
+
+    def _line(self, world: State, seat: int, seconds: float | None) -> tuple[int, ...]:
+        """The moves that the search expects in a world, as far as one search each goes."""
+        game, state = self._searcher.game, np.array(world)
+        line: list[int] = []
+        while len(line) < LONGEST_LINE and game.kernels.turn(state, game.rules) >= 0:
+            line.append(self._search(state, seat, seconds).action)
+            game.kernels.step(state, game.rules, line[-1])
+        return tuple(line)
+
     def _search(self, state: State, seat: int, seconds: float | None) -> SearchResult:
         return self._searcher.search(np.ascontiguousarray(state), seat, seconds)
 
-    def _value(self, world: State, seat: int, action: int, seconds: float | None) -> float:
-        """What an action is worth to ``seat`` in one world."""
-        child = np.ascontiguousarray(world)
+    def _after(self, world: State, seat: int, action: int, seconds: float | None) -> SearchResult:
+        """What the search finds after an action."""
+        child = np.array(world)
         game = self._searcher.game
         game.kernels.step(child, game.rules, action)
-        found = self._search(child, seat, seconds).values
+        return self._search(child, seat, seconds)
+
+    def _value(self, world: State, seat: int, action: int, seconds: float | None) -> float:
+        """What an action is worth to ``seat`` in one world."""
+        found = self._after(world, seat, action, seconds).values
+        facts = self._searcher.game.facts
         if self.method != "max_n":
             return found[0]
-        facts = game.facts
         weight = place_weight(facts.num_players, facts.min_return, facts.max_return)
         code = PREFERENCES.index(self.preference)
         return float(utility_of(np.array(found), facts.num_players, seat, code, weight))

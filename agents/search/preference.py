@@ -41,24 +41,28 @@ EPSILON = 1e-9
 def place_of(values, num_players, player):
     """The place of ``player``, 1 being the best; equal values share the mean of their places."""
     own = values[player]
-    place = 1.0
+    # Who is better counts twice and who is equal once, the player himself included: no branches.
+    halves = 0
     for other in range(num_players):
-        if values[other] > own + EPSILON:
-            place += 1.0
-        elif other != player and values[other] >= own - EPSILON:
-            place += 0.5
-    return place
+        halves += values[other] >= own - EPSILON
+        halves += values[other] > own + EPSILON
+    return 0.5 + 0.5 * halves
 
 
 @helper
 def utility_of(values, num_players, player, preference, weight):
     """How much ``player`` likes ``values``; ``weight`` is that of a place."""
+    own = values[player]
     if preference == BY_RETURN:
-        return values[player]
-    difference = num_players * values[player]
+        return own
+    halves = 0
+    total = 0.0
     for other in range(num_players):
-        difference -= values[other]
-    return difference - weight * place_of(values, num_players, player)
+        value = values[other]
+        total += value
+        halves += value >= own - EPSILON
+        halves += value > own + EPSILON
+    return num_players * own - total - weight * (0.5 + 0.5 * halves)
 
 
 def place_weight(num_players: int, low: float, high: float) -> float:

@@ -14,9 +14,7 @@ Results are the hero's utility. Values of cut nodes are bounds and are stored as
 
 from __future__ import annotations
 
-import numba
 import numpy as np
-from numba import types
 
 from agents.search.nodes import (
     COMPLETE,
@@ -25,7 +23,6 @@ from agents.search.nodes import (
     NO_ACTION,
     UPPER,
     count_node,
-    descend,
     enter_leaf,
     find,
     order_moves,
@@ -33,22 +30,11 @@ from agents.search.nodes import (
     store,
 )
 from agents.search.preference import utility_of
-from agents.search.stack import (
-    DEPTH,
-    EVALUATION,
-    HITS,
-    IS_COMPLETE,
-    IS_ENTERING,
-    NODES,
-    PRUNINGS,
-    SETTINGS,
-    STACK,
-    TABLE,
-)
-from envs.core.compiling import compiled, inlined
-from envs.core.kernels import CHANCE, INT, KERNELS, OVER, RULES
+from agents.search.stack import HITS, IS_COMPLETE, PRUNINGS
+from envs.core.compiling import inlined
+from envs.core.kernels import CHANCE, OVER
 
-__all__ = ["search_scalars"]
+__all__ = ["absorb_scalar", "close_scalar", "open_scalar"]
 
 
 @inlined
@@ -97,7 +83,7 @@ def look_up(stack, table, o, depth):
 
 
 @inlined
-def open_node(kernels, evaluation, rules, stack, table, o, depth):
+def open_scalar(kernels, evaluation, rules, stack, table, o, depth):
     """Enter a node: it has its result at once (0), or children to be searched (1)."""
     count_node(stack, depth)
     f = stack.frames[depth]
@@ -130,7 +116,7 @@ def open_node(kernels, evaluation, rules, stack, table, o, depth):
 
 
 @inlined
-def absorb(stack, o, depth):
+def absorb_scalar(stack, o, depth):
     """Take in the result of a child; returns 1 if the next one is to be searched."""
     f = stack.frames[depth]
     action = stack.moves[depth, f.next_move - 1]
@@ -158,7 +144,7 @@ def absorb(stack, o, depth):
 
 
 @inlined
-def close_node(stack, table, depth):
+def close_scalar(stack, table, depth):
     """Leave a node, with what its utility says: a value, or a bound on it."""
     f = stack.frames[depth]
     stack.result[0] = f.utility
@@ -171,43 +157,3 @@ def close_node(stack, table, depth):
     elif f.utility <= f.floor:
         bound = UPPER
     store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, bound)
-
-
-@compiled(
-    INT(
-        KERNELS,
-        EVALUATION,
-        RULES,
-        STACK,
-        TABLE,
-        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
-        INT,
-    )
-)
-def search_scalars(kernels, evaluation, rules, stack, table, settings, max_nodes):
-    """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
-    o = settings[0]
-    last_node = stack.counters[NODES] + max_nodes
-    depth = stack.progress[DEPTH]
-    is_entering = stack.progress[IS_ENTERING]
-    is_over = 0
-    while True:
-        if is_entering:
-            if stack.counters[NODES] >= last_node:
-                break
-            wants_child = open_node(kernels, evaluation, rules, stack, table, o, depth)
-        else:
-            if depth == 0:
-                is_over = 1
-                break
-            depth -= 1
-            wants_child = absorb(stack, o, depth)
-            if not wants_child:
-                close_node(stack, table, depth)
-        if wants_child:
-            descend(kernels, rules, stack, o, depth)
-            depth += 1
-        is_entering = wants_child
-    stack.progress[DEPTH] = depth
-    stack.progress[IS_ENTERING] = is_entering
-    return is_over

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.search.frames import search_frames
 from agents.search.nodes import COMPLETE, NO_ACTION, ORDERS, begin
 from agents.search.preference import PREFERENCES, place_weight
-from agents.search.scalars import search_scalars
 from agents.search.stack import (
     COUNTERS,
     MAX_PLAYERS,
@@ -21,7 +21,7 @@ from agents.search.stack import (
     make_stack,
     make_table,
 )
-from agents.search.vectors import PRUNINGS_BY_NAME, TIES, search_vectors
+from agents.search.vectors import PRUNINGS_BY_NAME, TIES
 from envs.core.errors import OptionError
 from envs.core.game import Game
 
@@ -161,6 +161,7 @@ class Searcher:
         o.order = ORDERS.index(settings.order)
         o.has_killers = settings.has_killers
         o.is_best_reply = settings.method == "best_reply"
+        o.is_scalar = settings.method != "max_n"
         o.weight = place_weight(facts.num_players, facts.min_return, facts.max_return)
         o.low = facts.min_return
         bound = settings.sum_bound if settings.sum_bound is not None else facts.return_sum
@@ -218,7 +219,6 @@ class Searcher:
         stack.frames["depth_left"][0] = depth
         stack.frames["best"][0] = NO_ACTION
         begin(stack)
-        search = search_vectors if settings.method == "max_n" else search_scalars
         tables = (self.game.kernels, self._evaluation, self.game.rules)
         while True:
             num_nodes = NODES_PER_CALL if deadline is not None else COMPLETE
@@ -226,7 +226,7 @@ class Searcher:
                 num_nodes = min(num_nodes, settings.max_nodes - int(stack.counters[0]))
             if num_nodes <= 0:
                 return False
-            if search(*tables, stack, self._table, self._options, num_nodes):
+            if search_frames(*tables, stack, self._table, self._options, num_nodes):
                 return True
             if deadline is not None and self._clock() >= deadline:
                 return False

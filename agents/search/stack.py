@@ -86,6 +86,7 @@ SETTINGS = np.dtype(
             ("has_killers", np.int32),
             ("hero", np.int32),  # of paranoid and best-reply search
             ("is_best_reply", np.int32),
+            ("is_scalar", np.int32),  # paranoid and best-reply search: one number a node
         ],
     )
 )

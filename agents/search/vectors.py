@@ -21,9 +21,7 @@ exact: a mean of two results that are alike to the mover may have another place 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
-from numba import types
 
 from agents.search.nodes import (
     COMPLETE,
@@ -32,7 +30,6 @@ from agents.search.nodes import (
     NOBODY,
     copy_values,
     count_node,
-    descend,
     enter_leaf,
     find,
     order_moves,
@@ -41,20 +38,9 @@ from agents.search.nodes import (
     store,
 )
 from agents.search.preference import EPSILON, place_of, utility_of
-from agents.search.stack import (
-    DEPTH,
-    EVALUATION,
-    IS_COMPLETE,
-    IS_ENTERING,
-    IS_EXACT,
-    NODES,
-    PRUNINGS,
-    SETTINGS,
-    STACK,
-    TABLE,
-)
-from envs.core.compiling import compiled, helper, inlined
-from envs.core.kernels import CHANCE, INT, KERNELS, OVER, RULES
+from agents.search.stack import IS_COMPLETE, IS_EXACT, PRUNINGS
+from envs.core.compiling import helper, inlined
+from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import mix
 
 __all__ = [
@@ -65,7 +51,9 @@ __all__ = [
     "PRUNINGS_BY_NAME",
     "RANDOM",
     "TIES",
-    "search_vectors",
+    "absorb_vector",
+    "close_vector",
+    "open_vector",
 ]
 
 PRUNINGS_BY_NAME = ("none", "korf", "placement")
@@ -108,7 +96,7 @@ def set_context(stack, o, depth):
 
 
 @inlined
-def open_node(kernels, evaluation, rules, stack, table, o, depth):
+def open_vector(kernels, evaluation, rules, stack, table, o, depth):
     """Enter a node: it has its result at once (0), or children to be searched (1)."""
     count_node(stack, depth)
     f = stack.frames[depth]
@@ -167,7 +155,7 @@ def settle_tie(f, stack, o, action):
 
 
 @inlined
-def absorb(stack, o, depth):
+def absorb_vector(stack, o, depth):
     """Take in the result of a child; returns 1 if the next one is to be searched."""
     f = stack.frames[depth]
     action = stack.moves[depth, f.next_move - 1]
@@ -203,7 +191,7 @@ def absorb(stack, o, depth):
 
 
 @inlined
-def close_node(stack, table, o, depth):
+def close_vector(stack, table, o, depth):
     """Leave a node: its value is the result, and enters the table if it is exact.
 
     Children that are not exact were cut because of a result that the mover has found in his group.
@@ -217,43 +205,3 @@ def close_node(stack, table, o, depth):
     stack.progress[IS_COMPLETE] = f.is_complete
     if is_exact and table.keys.size > 0 and f.turn != CHANCE:
         store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, EXACT)
-
-
-@compiled(
-    INT(
-        KERNELS,
-        EVALUATION,
-        RULES,
-        STACK,
-        TABLE,
-        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
-        INT,
-    )
-)
-def search_vectors(kernels, evaluation, rules, stack, table, settings, max_nodes):
-    """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
-    o = settings[0]
-    last_node = stack.counters[NODES] + max_nodes
-    depth = stack.progress[DEPTH]
-    is_entering = stack.progress[IS_ENTERING]
-    is_over = 0
-    while True:
-        if is_entering:
-            if stack.counters[NODES] >= last_node:
-                break
-            wants_child = open_node(kernels, evaluation, rules, stack, table, o, depth)
-        else:
-            if depth == 0:
-                is_over = 1
-                break
-            depth -= 1
-            wants_child = absorb(stack, o, depth)
-            if not wants_child:
-                close_node(stack, table, o, depth)
-        if wants_child:
-            descend(kernels, rules, stack, o, depth)
-            depth += 1
-        is_entering = wants_child
-    stack.progress[DEPTH] = depth
-    stack.progress[IS_ENTERING] = is_entering
-    return is_over

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from agents import make_agent
+from agents.games.no_thanks.slices.agent import load_slices
 from agents.games.no_thanks.slices.database import Slices, main, make_slices
 from agents.games.no_thanks.slices.features import CATEGORIES, features
+from agents.games.no_thanks.slices.filling import Filling
+from agents.games.no_thanks.slices.models import StrengthSlices
+from agents.games.no_thanks.slices.nearest import find_nearest, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import played_position, random_position
-from agents.games.no_thanks.slices.slice_game import SliceGame, nearest
+from agents.games.no_thanks.solving import Solver
 from agents.search import Searcher, SearchSettings
 from arena.playing.match import play_match
 from envs.core import MasqueradeError, OptionError, Position
@@ -79,32 +84,50 @@ def test_positions_keep_what_play_keeps(make: Any) -> None:
             assert s.pot == 0
 
 
-def test_the_nearest_neighbour_is_that_of_a_scan() -> None:
+@pytest.mark.parametrize("size", [1, 2, 3, 300])
+def test_the_nearest_neighbour_is_that_of_a_scan_and_of_scipy(size: int) -> None:
     rng = np.random.default_rng(1)
     weights = np.array([1.3, 0.45, 0.8, 0.66, 1.79])
-    rows = rng.integers(-9, 10, (300, 15)).astype(np.int32)
-    rows[100:200] = rows[:100]  # equal ones: the first counts
-    game = SliceGame(NoThanks(known_future=True), 6, rows, weights)
+    rows = rng.integers(-9, 10, (size, 18)).astype(np.int32)
+    rows[size // 3 : 2 * size // 3] = rows[
+        : 2 * size // 3 - size // 3
+    ]  # of equals the first counts
+    params = nearest_params(rows, weights, "gains")
     scale = weights[list(CATEGORIES)]
+    tree = cKDTree(rows[:, :12] * scale)
     for _ in range(100):
         query = rng.integers(-9, 10, 12)
         distances = (((rows[:, :12] - query) * scale) ** 2).sum(axis=1)
-        assert nearest(game.rules, tuple(query.tolist())) == int(np.argmin(distances))
+        found = find_nearest(params, query.tolist())
+        first = int(np.flatnonzero(np.isclose(distances, distances.min()))[0])
+        assert found == first
+        assert np.sqrt(distances[found]) == pytest.approx(tree.query(query * scale)[0])
 
 
-def test_a_slice_ends_at_its_boundary_and_pays_what_the_database_says() -> None:
+def test_equal_coordinates_on_both_sides_of_a_median_are_found() -> None:
+    rows = np.zeros((40, 18), np.int32)
+    rows[:, 1] = np.arange(40) % 4
+    params = nearest_params(rows, [1.0] * 5, "results")
+    for value in range(4):
+        assert find_nearest(params, [0, value, *[0] * 10]) == value
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"), [("gains", [2 - 12 + 1, 2 + 2, 2 + 3]), ("results", [7, 8, 9])]
+)
+def test_a_search_ends_at_its_boundary_with_what_the_database_says(
+    stored: str, expected: list[int]
+) -> None:
     game = NoThanks(known_future=True, **SMALL)
-    rows = np.zeros((1, 15), np.int32)
-    rows[0, 12:] = (1, 2, 3)  # to be gained by the mover and those after him
-    cut = SliceGame(game, 6, rows, [1.0] * 5)
-    state = game.deal([14, 13, 12]).state.copy()
+    rows = np.zeros((1, 18), np.int32)
+    rows[0, 12:] = (1, 2, 3, 7, 8, 9)  # of the mover and those after him: gains, and results
+    params = nearest_params(rows, [1.0] * 5, stored)
+    position = game.deal([14, 13, 12])
     for _ in range(3):
-        assert cut.kernels.turn(state, cut.rules) == 0
-        cut.kernels.step(state, cut.rules, TAKE)
-    assert cut.kernels.turn(state, cut.rules) < 0
-    out = np.empty(3)
-    cut.kernels.returns(state, cut.rules, out)
-    assert out.tolist() == [2 - 12 + 1, 2 + 2, 2 + 3]
+        position.apply(TAKE)
+    found = Solver(game, estimate=nearest_estimate).solve(position.state, 6, params)
+    assert found.values == tuple(expected)
+    assert found.action == -1, "nothing was decided"
 
 
 def test_the_last_database_holds_solved_positions() -> None:
@@ -113,29 +136,52 @@ def test_the_last_database_holds_solved_positions() -> None:
     assert sorted(slices.rows) == [3, 6]
     assert [slices.boundary(left) for left in (9, 7, 6, 4, 3, 1)] == [6, 6, 3, 3, 0, 0]
     known = NoThanks(known_future=True, **SMALL)
+    plain = SearchSettings(table_bits=0, pruning="none", ties="average", assumed={"cap": True})
     for i, row in enumerate(slices.rows[3]):
         state = random_position(known, 3, np.random.default_rng([3, 3, i]))
-        solved = Searcher(known, SearchSettings(table_bits=0, pruning="none")).search(state).values
+        solved = np.rint(Searcher(known, plain).search(state).values)
         s = known.record(state)
-        gains = np.array(solved) - (s.chips[:3] - s.leads[:3])
-        assert row[12:].tolist() == np.roll(gains, -int(s.to_move)).tolist()
+        gains = solved - (s.chips[:3] - s.leads[:3])
         assert row[:12].tolist() == features(known, state).tolist()
+        assert row[12:15].tolist() == np.roll(gains, -int(s.to_move)).tolist()
+        assert row[15:].tolist() == np.roll(solved, -int(s.to_move)).tolist()
+
+
+def test_slices_are_the_same_for_any_number_of_processes_and_after_a_stop(tmp_path: Path) -> None:
+    game = NoThanks(**SMALL)
+    alone = make_slices(game, 110, SEGMENTS, seed=1)
+    told: list[str] = []
+    together = make_slices(game, 110, SEGMENTS, seed=1, filling=Filling(2, told.append, tmp_path))
+    assert told
+    kept = sorted(tmp_path.glob("*.npy"))
+    assert len(kept) == 4, "two pieces at two boundaries"
+    kept[0].unlink()  # as if it had been stopped
+    told.clear()
+    again = make_slices(game, 110, SEGMENTS, seed=1, filling=Filling(1, told.append, tmp_path))
+    assert len(told) == 1, "only what is missing is made"
+    for left in alone.rows:
+        assert (alone.rows[left] == together.rows[left]).all()
+        assert (alone.rows[left] == again.rows[left]).all()
 
 
 def test_slices_are_saved_and_loaded(tmp_path: Path) -> None:
-    slices = make_slices(NoThanks(**SMALL), 3, SEGMENTS, (2, 1, 1, 0.5, 0.5), 1, "played")
+    slices = make_slices(NoThanks(**SMALL), 3, SEGMENTS, (2, 1, 1, 0.5, 0.5), 1, "played", "gains")
     slices.save(tmp_path / "slices.npz")
-    again = Slices.load(tmp_path / "slices.npz")
-    assert (again.segments, again.weights, again.seed, again.source) == (
+    again = load_slices(tmp_path / "slices.npz")
+    assert isinstance(again, Slices)
+    assert (again.segments, again.weights, again.seed, again.source, again.stored) == (
         SEGMENTS,
-        (2, 1, 1, 0.5, 0.5),
+        {3: (2, 1, 1, 0.5, 0.5), 6: (2, 1, 1, 0.5, 0.5)},
         1,
         "played",
+        "gains",
     )
     assert all((again.rows[left] == slices.rows[left]).all() for left in slices.rows)
     (tmp_path / "other.npz").write_text("nothing")
     with pytest.raises(MasqueradeError, match="holds no slices"):
         Slices.load(tmp_path / "other.npz")
+    with pytest.raises(MasqueradeError, match="of kind 'nearest', not 'known'"):
+        StrengthSlices.load(tmp_path / "slices.npz")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +191,7 @@ def test_slices_are_saved_and_loaded(tmp_path: Path) -> None:
         ({}, {"segments": (3, 3)}, "must add up to the 9 cards"),
         ({}, {"weights": (1, 1)}, "need 5 weights"),
         ({}, {"source": "dreams"}, "one of"),
+        ({}, {"stored": "dreams"}, "stored must be one of"),
     ],
 )
 def test_slices_that_cannot_be_made_are_refused(
@@ -154,18 +201,21 @@ def test_slices_that_cannot_be_made_are_refused(
         make_slices(NoThanks(**{**SMALL, **options}), 2, **{"segments": SEGMENTS, **arguments})
 
 
-@pytest.mark.parametrize("known_future", [False, True])
-def test_the_player_plays_on_what_it_has_read(tmp_path: Path, known_future: bool) -> None:
+@pytest.mark.parametrize(
+    ("known_future", "vote"), [(False, "majority"), (False, "mean"), (True, "mean")]
+)
+def test_the_player_plays_on_what_it_has_read(
+    tmp_path: Path, known_future: bool, vote: str
+) -> None:
     game = NoThanks(returns="place", first_player="alternate", known_future=known_future, **SMALL)
     path = tmp_path / "slices.npz"
     make_slices(game, 20, SEGMENTS).save(path)
-    place = "agents.games.no_thanks.slices.agent:SlicesAgent"
-    agent = make_agent(place, game, path=str(path), num_worlds=3)
+    agent = make_agent("no_thanks_slices", game, path=str(path), num_worlds=3, vote=vote)
     other = make_agent("random", game)
     result = play_match(game, [agent, other, other], 40, seed=1)
     assert result.returns[:, 0].mean() > 0.2
     with pytest.raises(OptionError, match="are for decks of 9 cards"):
-        make_agent(place, NoThanks(), path=str(path))
+        make_agent("no_thanks_slices", NoThanks(), path=str(path))
 
 
 def test_the_command_writes_a_file(tmp_path: Path) -> None:

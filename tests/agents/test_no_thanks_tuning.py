@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from agents.games.no_thanks.slices.agent import SlicesAgent
 from agents.games.no_thanks.slices.database import make_slices
+from agents.games.no_thanks.slices.filling import Filling
+from agents.games.no_thanks.slices.fitted import make_fitted_slices, neighbour_error
+from agents.games.no_thanks.slices.matches import (
+    Comparison,
+    Match,
+    Strategy,
+    compare_strategies,
+)
 from agents.games.no_thanks.slices.tuning import (
+    METHODS,
     TuningSettings,
+    _candidates,
     candidate,
     circle_scores,
     inaccuracy,
-    mean_places,
     recombine,
     tune,
 )
+from envs.core import OptionError
 from envs.no_thanks import NoThanks
 
-GAME = NoThanks(highest=14, removed=3, chips=2, known_future=True, returns="place")
+GAME = NoThanks(highest=14, removed=3, chips=2, known_future=True)
 SEGMENTS = (3, 3, 3)
 
 
@@ -68,21 +79,70 @@ def test_candidates_stay_near_the_base() -> None:
         assert found.max() / found.min() <= 1.3**2 + 1e-9
 
 
-def test_mean_places_of_two_strategies_add_up_to_four() -> None:
-    slices = [
-        make_slices(GAME, 4, SEGMENTS, weights, 1) for weights in ([1.0] * 5, [9.0, 1, 1, 1, 1])
-    ]
-    one, other = (SlicesAgent(GAME, slices=s, num_worlds=1) for s in slices)
-    first, second = mean_places(GAME, one, other, 6, seed=0)
-    assert first + second == pytest.approx(4)
-    assert mean_places(GAME, one, one, 6, seed=0) == pytest.approx((2, 2))
+def test_one_weight_at_a_time_takes_turns() -> None:
+    settings = TuningSettings(1, 3, 4, factor=2.0, method="single", segments=SEGMENTS)
+    rng = np.random.default_rng(0)
+    for number, weight in ((0, 0), (3, 3), (6, 1)):
+        line = _candidates(np.ones(5), number, settings, rng)
+        assert len(line) == 5
+        for changed in line[1:]:
+            others = np.delete(changed, weight)
+            assert np.allclose(others, others[0])
+            assert changed[weight] != pytest.approx(others[0])
+    with pytest.raises(OptionError, match="method must be one of"):
+        TuningSettings(1, 3, 4, method="luck")
 
 
-@pytest.mark.parametrize("is_strict", [False, True])
-def test_tuning_can_be_repeated_and_says_what_it_does(is_strict: bool) -> None:
-    settings = TuningSettings(2, 3, 4, seed=1, is_strict=is_strict, segments=SEGMENTS)
+def test_mean_places_of_two_strategies_add_up_to_four(tmp_path: Path) -> None:
+    paths = []
+    for number, weights in enumerate(([1.0] * 5, [9.0, 1, 1, 1, 1])):
+        paths.append(tmp_path / f"{number}.npz")
+        make_slices(GAME, 4, SEGMENTS, weights, 1).save(paths[-1])
+    one, other = (Strategy("no_thanks_slices", {"path": str(path)}) for path in paths)
+    for is_rotated in (False, True):
+        found = compare_strategies(Match(GAME, one, other, 0, is_rotated), 6)
+        assert found.scores.shape == (6, 6 if is_rotated else 2, 3)
+        assert found.mean_place(0).mean + found.mean_place(1).mean == pytest.approx(4)
+        alike = compare_strategies(Match(GAME, one, one, 0, is_rotated), 6)
+        assert alike.mean_place(0).mean == pytest.approx(2)
+
+
+def test_the_better_of_two_rules_wins_the_match_in_any_number_of_processes() -> None:
+    game = NoThanks("known_future")
+    greedy = Strategy("no_thanks_greedy")
+    match = Match(game, greedy, Strategy("random"), 0, is_rotated=True)
+    alone = compare_strategies(match, 120)
+    assert alone.mean_place(0).high < 1.5
+    together = compare_strategies(match, 120, Filling(2))
+    assert (alone.scores == together.scores).all()
+    assert sum(alone.counts(0, 0)) == 120
+
+
+def test_equals_share_their_places_and_all_get_the_better_count() -> None:
+    scores = np.array([[[5.0, 5, 1]], [[2, 2, 2]], [[1, 2, 3]]])
+    found = Comparison(scores, np.array([[0, 1, 1]]))
+    assert found.places[:, 0].tolist() == [[1.5, 1.5, 3], [2, 2, 2], [3, 2, 1]]
+    assert found.counts(0, 0) == [2, 0, 1]
+    assert found.seat_places(0, 0).mean == pytest.approx(13 / 6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tuning_can_be_repeated_and_says_what_it_does(method: str, tmp_path: Path) -> None:
+    settings = TuningSettings(2, 3, 4, seed=1, method=method, segments=SEGMENTS)
     lines: list[str] = []
-    found = tune(GAME, settings, lines.append)
-    assert found.sum() == pytest.approx(5)
+    found = tune(GAME, settings, tmp_path / "one", lines.append)
+    assert [generation.base.sum() for generation in found] == pytest.approx([5, 5])
     assert len(lines) == 2 * (5 + 1)
-    assert found.tolist() == tune(GAME, settings).tolist()
+    for folder in ("one", "other"):  # from what is kept, and anew
+        again = tune(GAME, settings, tmp_path / folder)
+        assert again[-1].base.tolist() == found[-1].base.tolist()
+
+
+def test_fitted_weights_tell_more_of_the_neighbours() -> None:
+    slices = make_fitted_slices(GAME, 60, SEGMENTS, seed=2, num_steps=15)
+    assert set(slices.weights) == set(slices.rows)
+    for left, rows in slices.rows.items():
+        fitted = neighbour_error(rows, slices.weights[left], "results")
+        assert fitted <= neighbour_error(rows, [1.0] * 5, "results")
+    again = make_fitted_slices(GAME, 60, SEGMENTS, seed=2, num_steps=15)
+    assert again.weights == slices.weights

@@ -58,6 +58,8 @@ def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
         return row == ("scotland_yard_v0", {"preset": "reduced"})
     if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
         return False
+    if agent_id in ("no_thanks_slices", "no_thanks_value") and row[1]:
+        return False  # their models are for three players and the whole deck
     if agent_id in LEARNERS and learner_class(agent_id).game_ids:
         return row[0] in learner_class(agent_id).game_ids
     return agent_class(agent_id).plays(row[0])

@@ -1,16 +1,25 @@
-"""No Thanks! for three in time slices: databases of positions from the end of the game backwards.
+"""No Thanks! for three in time slices, from the end of the game backwards.
 
 The deck is cut into segments, by default six of three cards and a last one of six. Where a segment
-ends, a database holds positions with their final scores: those before the last segment by search to
-the end, the others by search to the next boundary, where the nearest neighbour in the database
-there says what becomes of it. A player searches to the next boundary, too.
+ends lies a boundary. Positions there are solved: at the last one by search to the end, at the
+others by search to the next, where an estimate says what becomes of everybody. A player searches to
+the next boundary, too, and asks the same estimate.
 
 ==================  =============================================================================
 ``features.py``     twelve numbers in five categories that describe a position at a boundary
-``slice_game.py``   a segment as a game of its own, which pays what the database says
+``nearest.py``      an estimate: what became of the nearest neighbour, found by a k-d tree
+``database.py``     solved positions of all boundaries for it: made, saved and loaded
+``tuning.py``       the search for weights of the features by matches
+``fitted.py``       weights for every boundary of its own, fitted to solved positions
+``rolling.py``      how a game goes on if everybody takes at one threshold
+``strength.py``     another estimate: expected places from a regression or a small network
+``fitting.py``      how it is fitted
+``models.py``       models for all boundaries of a known deck, made backwards
+``self_play.py``    a model for hidden decks, learnt from games against itself
 ``positions.py``    positions with a given number of cards left, at random or from games
-``database.py``     making, saving and loading
-``agent.py``        the player
-``tuning.py``       the search for weights of the features
+``filling.py``      many rows, in several processes, kept as they come
+``keeping.py``      files
+``matches.py``      two strategies compared, deck by deck
+``agent.py``        the players
 ==================  =============================================================================
 """

@@ -1,62 +1,171 @@
-"""The player that searches to the next boundary and asks the database there."""
+"""Players that search to the next boundary and ask there what becomes of everybody."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from agents.games.no_thanks.slices.database import Slices, searcher_for
-from agents.search.agent import SearchAgent
-from agents.search.searcher import Searcher, SearchResult, State
+import numpy as np
+import numpy.typing as npt
+
+from agents.advice import PLACES, Analysis
+from agents.base import Actions, Agent, Views
+from agents.games.no_thanks.slices.database import Slices
+from agents.games.no_thanks.slices.keeping import slices_kind
+from agents.games.no_thanks.slices.models import StrengthSlices
+from agents.games.no_thanks.solving import Solution, Solver
+from agents.search.agent import VOTES
+from agents.search.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.no_thanks import NoThanks
+from envs.no_thanks.kernels import PAY, TAKE
 
-__all__ = ["SlicesAgent"]
+__all__ = ["SlicesAgent", "ValueAgent", "load_slices"]
+
+MOST = 1000.0
+"""No score is further from 0."""
+SHIPPED = Path(__file__).parent / "shipped"
+State = npt.NDArray[np.uint8]
 
 
-class SlicesAgent(SearchAgent):
-    """Max^n to the end of the segment, as ``agents.games.no_thanks.slices.agent:SlicesAgent``.
+def load_slices(path: Path) -> Slices | StrengthSlices:
+    """Read a file of either kind."""
+    kind = slices_kind(path)
+    return Slices.load(path) if kind == "nearest" else StrengthSlices.load(path, kind)
 
-    With a hidden deck several worlds are searched and the answers put to the vote.
+
+class SlicesAgent(Agent):
+    """Max^n to a boundary; without a ``path``, with the model that comes with the project.
+
+    With a hidden deck several decks are drawn, each is searched as if everybody knew it, and the
+    answers are put together: the move that is best most often, or the one with the best mean.
+
+    >>> from agents import make_agent
+    >>> from envs import make_game
+    >>> make_agent("no_thanks_slices", make_game("no_thanks_v0")).slices.kind
+    'known'
     """
 
     game_ids = ("no_thanks_v0",)
-    method = "max_n"
+    shipped = "known.npz"
 
     def __init__(
         self,
         game: Game,
         path: str | None = None,
         num_worlds: int = 8,
-        table_bits: int = 18,
-        slices: Slices | None = None,
+        vote: str = "mean",
+        reach: int | None = None,
+        slices: Slices | StrengthSlices | None = None,
     ) -> None:
-        """Take the databases of the file ``path``, or ``slices``; searches are not cut short."""
-        super().__init__(game, num_worlds, preference="place", table_bits=0)
-        if slices is None:
-            if path is None:
-                raise OptionError("a player by slices needs the path of its databases")
-            slices = Slices.load(Path(path))
-        if not isinstance(game, NoThanks) or sum(slices.segments) != game.options.deck_size:
-            raise OptionError(f"these slices are for decks of {sum(slices.segments)} cards")
-        known = NoThanks(**{**game.options.to_dict(), "known_future": True, "returns": "score"})
-        settings = replace(
-            self._searcher.settings,
-            max_nodes=None,
-            is_iterative=False,
-            depth=None,
-            table_bits=table_bits,
-        )
-        self._slices = slices
-        self._searchers: dict[int, Searcher] = {
-            boundary: searcher_for(known, slices, boundary, settings)
-            for boundary in (0, *slices.rows)
-        }
+        """Prepare to play.
 
-    def _search(self, state: State, seat: int, seconds: float | None) -> SearchResult:
-        s = self.game.record(state)
-        left = sum(self._slices.segments) - int(s.num_taken)
-        searcher = self._searchers[self._slices.boundary(left)]
-        searcher.forget()
-        return searcher.search(state, seat, seconds)
+        Args:
+            game: No Thanks! for three players.
+            path: a file of slices.
+            num_worlds: decks that are drawn for a decision, where the deck is hidden.
+            vote: how their answers are put together: ``majority`` or ``mean``.
+            reach: search over several boundaries, at most so many cards.
+            slices: in place of a file.
+        """
+        super().__init__(game)
+        if num_worlds < 1:
+            raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
+        if vote not in VOTES:
+            raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        self.slices = slices or load_slices(Path(path) if path else SHIPPED / self.shipped)
+        cards = sum(self.slices.segments)
+        if not isinstance(game, NoThanks) or game.options.deck_size != cards:
+            raise OptionError(f"these slices are for decks of {cards} cards")
+        if game.options.num_players != 3 or game.options.card_step != 1:
+            raise OptionError("slices are for three players and cards in steps of one")
+        self.num_worlds = 1 if game.options.known_future else num_worlds
+        self.vote = vote
+        self.reach = reach
+        settings = self.slices.settings
+        known = NoThanks(**{**game.options.to_dict(), "known_future": True})
+        self._solver = Solver(known, settings, self.slices.estimate)
+        boundaries = {self._boundary(left) for left in range(1, cards + 1)}
+        self._params = {at: self.slices.params(at) for at in boundaries if at}
+        self._code = PREFERENCES.index(settings.preference)
+        self._weight = place_weight(3, -MOST, MOST)
+
+    def _boundary(self, cards_left: int) -> int:
+        return self.slices.boundary(cards_left, self.reach)
+
+    def act(self, views: Views) -> Actions:
+        """Search every row by itself."""
+        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
+        chosen = [
+            self._decide(worlds[row], int(views.seats[row]), views.masks[row])
+            for row in range(len(views))
+        ]
+        return np.array(chosen, np.int64)
+
+    def analyse(self, views: Views) -> list[Analysis]:
+        """Votes for each action and its mean expected place from the middle, row by row."""
+        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
+        return [self._analyse(worlds[row], int(views.seats[row])) for row in range(len(views))]
+
+    def _analyse(self, worlds: State, seat: int) -> Analysis:
+        shares, values = np.zeros(2), np.zeros(2)
+        legal = np.zeros(2, np.bool_)
+        for world in worlds:
+            found = self._search(world)
+            shares[found.action] += 1 / len(worlds)
+            for action, result in found.branches.items():
+                legal[action] = True
+                place = result[seat]
+                if self._code == BY_PLACE:
+                    place = 2.0 - float(place_of(np.array(result), 3, seat))
+                values[action] += place / len(worlds)
+        actions = np.flatnonzero(legal)
+        line = self._line(worlds[0])
+        return Analysis(actions, shares[actions], values[actions], line, PLACES)
+
+    def _line(self, world: State) -> tuple[int, ...]:
+        """The moves that are expected until the present card is taken."""
+        state = np.array(world)
+        line: list[int] = []
+        while not line or line[-1] == PAY:
+            line.append(self._search(state).action)
+            self.game.kernels.step(state, self.game.rules, line[-1])
+        return tuple(line)
+
+    def _search(self, world: State) -> Solution:
+        left = sum(self.slices.segments) - int(self.game.record(world).num_taken)
+        boundary = self._boundary(left)
+        return self._solver.solve(world, boundary, self._params.get(boundary))
+
+    def _decide(self, worlds: State, seat: int, mask: npt.NDArray[np.int8]) -> int:
+        if not mask[PAY]:
+            return TAKE
+        scores = self._scores(worlds, seat)
+        return TAKE if scores[TAKE] >= scores[PAY] else PAY
+
+    def _scores(self, worlds: State, seat: int) -> npt.NDArray[np.float64]:
+        """Votes for each action, or its mean utility."""
+        scores = np.zeros(2)
+        for world in worlds:
+            found = self._search(world)
+            if self.vote == "majority" or len(worlds) == 1:
+                scores[found.action] += 1 / len(worlds)
+                continue
+            for action, values in found.branches.items():
+                utility = utility_of(np.array(values), 3, seat, self._code, self._weight)
+                scores[action] += utility / len(worlds)
+        return scores
+
+
+class ValueAgent(SlicesAgent):
+    """Looks one card ahead with a model of what everybody sees; for hidden decks.
+
+    Nothing in No Thanks! is known to one player alone: the deck is hidden from all. So a card that
+    comes later is chance to everybody, and one world is as good as any.
+    """
+
+    shipped = "hidden.npz"
+
+    def __init__(self, game: Game, path: str | None = None) -> None:
+        """Take the model of the file ``path``, or the one that comes with the project."""
+        super().__init__(game, path, num_worlds=1)

@@ -1,32 +1,37 @@
-"""Databases of all boundaries: made backwards, saved and loaded.
+"""Databases of all boundaries, made backwards, saved and loaded.
 
-``python -m agents.games.no_thanks.slices.database runs/slices.npz --size 200`` makes them.
+``python -m agents.games.no_thanks.slices.database runs/slices.npz --size 1000 --workers 2`` makes
+them. What is done is kept beside the file: the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.slices.features import NUM_CATEGORIES, features
+from agents.games.no_thanks.slices.features import NUM_CATEGORIES, NUM_FEATURES, features
+from agents.games.no_thanks.slices.filling import Filling, fill
+from agents.games.no_thanks.slices.keeping import read_slices, write_slices
+from agents.games.no_thanks.slices.nearest import STORED, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import SOURCES, make_position
-from agents.games.no_thanks.slices.slice_game import SliceGame
-from agents.search import Searcher, SearchSettings
-from envs.core.errors import MasqueradeError, OptionError
+from agents.games.no_thanks.solving import Solver, SolverSettings
+from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
-__all__ = ["FORMAT", "SEGMENTS", "Slices", "main", "make_slices"]
+__all__ = ["FINAL_WEIGHTS", "SEGMENTS", "Slices", "boundary_below", "main", "make_slices"]
 
-FORMAT = 1
 SEGMENTS = (3, 3, 3, 3, 3, 3, 6)
-SETTINGS = SearchSettings(table_bits=20, ties="high")
+FINAL_WEIGHTS = (1.3, 0.45, 0.8, 0.66, 1.79)
+"""What the thesis ended with after 19 generations."""
+AS_PUBLISHED = SolverSettings(preference="place", ties="average", cap=True, table_bits=18)
+"""Places first, equal branches averaged, and a card with its value in chips is taken."""
+ROW = NUM_FEATURES + 6
 
 
 @dataclass(frozen=True)
@@ -34,46 +39,71 @@ class Slices:
     """A database for every boundary, by the number of cards left there."""
 
     segments: tuple[int, ...]
-    weights: tuple[float, ...]
-    seed: int
-    source: str
-    rows: dict[int, npt.NDArray[np.int32]]
-    """[N, 15]: features, and what each player will still gain, from the mover on."""
+    weights: dict[int, tuple[float, ...]]
+    """Of the five categories, at every boundary."""
+    stored: str = "results"
+    seed: int = 0
+    source: str = "random"
+    rows: dict[int, npt.NDArray[np.int32]] = field(default_factory=dict)
+    """[N, 18]: features, then what each player will still gain and his final score, from the mover
+    on."""
 
-    def boundary(self, cards_left: int) -> int:
+    preference = "place"
+    settings = AS_PUBLISHED
+    estimate = staticmethod(nearest_estimate)
+
+    def boundary(self, cards_left: int, reach: int | None = None) -> int:
         """Where a search from a position with so many cards left ends; 0: at the end."""
-        return max((b for b in self.rows if b < cards_left), default=0)
+        return boundary_below(self.rows, cards_left, reach, self.segments[-1])
+
+    def params(self, boundary: int) -> npt.NDArray[np.float64]:
+        """What the estimate reads at a boundary."""
+        return nearest_params(self.rows[boundary], self.weights[boundary], self.stored)
 
     def save(self, path: Path) -> None:
         """Write everything into one file."""
         about = {
-            "format": FORMAT,
+            "kind": "nearest",
             "segments": self.segments,
-            "weights": self.weights,
+            "weights": {str(left): weights for left, weights in self.weights.items()},
+            "stored": self.stored,
             "seed": self.seed,
             "source": self.source,
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {f"rows_{left}": rows for left, rows in self.rows.items()}
-        np.savez_compressed(path, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+        write_slices(path, about, {f"rows_{left}": rows for left, rows in self.rows.items()})
 
     @classmethod
     def load(cls, path: Path) -> Slices:
         """Read a file that ``save`` has written."""
-        try:
-            with np.load(path) as found:
-                about = json.loads(str(found["about"]))
-                names = [name for name in found.files if name.startswith("rows_")]
-                rows = {int(name.removeprefix("rows_")): found[name] for name in names}
-        except (OSError, KeyError, ValueError) as error:
-            raise MasqueradeError(f"{path} holds no slices of No Thanks!: {error}") from error
-        if about["format"] != FORMAT:
-            raise MasqueradeError(
-                f"{path} has format {about['format']}, not {FORMAT}: make it anew"
-            )
+        about, arrays = read_slices(path, "nearest")
         return cls(
-            tuple(about["segments"]), tuple(about["weights"]), about["seed"], about["source"], rows
+            tuple(about["segments"]),
+            {int(left): tuple(weights) for left, weights in about["weights"].items()},
+            about["stored"],
+            about["seed"],
+            about["source"],
+            {int(name.removeprefix("rows_")): rows for name, rows in arrays.items()},
         )
+
+
+def boundary_below(
+    boundaries: Sequence[int] | dict[int, npt.NDArray[np.int32]],
+    cards_left: int,
+    reach: int | None,
+    last: int,
+) -> int:
+    """The next boundary, or with a ``reach`` the last one that is not farther away than that.
+
+    >>> boundary_below([6, 9, 12], 11, None, 6), boundary_below([6, 9, 12], 11, 5, 6)
+    (9, 6)
+    >>> boundary_below([6, 9, 12], 6, None, 6), boundary_below([6, 9, 12], 8, 9, 6)
+    (0, 0)
+    """
+    if cards_left <= max(last, reach or 0):
+        return 0
+    below = sorted(left for left in boundaries if left < cards_left)
+    near = [left for left in below if reach is not None and cards_left - left <= reach]
+    return near[0] if near else below[-1]
 
 
 def make_slices(
@@ -83,7 +113,8 @@ def make_slices(
     weights: Sequence[float] = (1.0,) * NUM_CATEGORIES,
     seed: int = 0,
     source: str = "random",
-    report: Callable[[str], None] = lambda _: None,
+    stored: str = "results",
+    filling: Filling | None = None,
 ) -> Slices:
     """Make the databases of all boundaries, from the last one backwards.
 
@@ -94,46 +125,65 @@ def make_slices(
         weights: of the five categories of features.
         seed: position *i* of a boundary depends on it and on nothing before.
         source: of the positions: ``random`` or ``played``.
-        report: told what is done.
+        stored: what the value of a position is: its ``results`` or the ``gains`` from there on.
+        filling: in how many processes, what is told, and where it is kept meanwhile.
     """
+    known = known_game(game, segments)
+    if len(weights) != NUM_CATEGORIES or source not in SOURCES or size < 1:
+        raise OptionError(f"slices need {NUM_CATEGORIES} weights, a size and one of {SOURCES}")
+    if stored not in STORED:
+        raise OptionError(f"stored must be one of {', '.join(STORED)}, not '{stored}'")
+    boundaries = list(accumulate(reversed(segments)))[:-1]
+    every = {left: tuple(weights) for left in boundaries}
+    slices = Slices(tuple(segments), every, stored, seed, source)
+    for left in boundaries:
+        job = NearestJob(known, slices, left)
+        slices.rows[left] = fill(job, size, filling or Filling())
+    return slices
+
+
+def known_game(game: NoThanks, segments: Sequence[int]) -> NoThanks:
+    """The game with its deck known and scores paid, if it can be cut into ``segments``."""
     o = game.options
     if o.num_players != 3 or o.card_step != 1 or o.chips == "unlimited":
         raise OptionError("slices are for three players, cards in steps of one, and counted chips")
     if sum(segments) != o.deck_size or min(segments) < 1:
         raise OptionError(f"segments {tuple(segments)} must add up to the {o.deck_size} cards")
-    if len(weights) != NUM_CATEGORIES or source not in SOURCES or size < 1:
-        raise OptionError(f"slices need {NUM_CATEGORIES} weights, a size and one of {SOURCES}")
-    known = NoThanks(**{**o.to_dict(), "known_future": True, "returns": "score"})
-    slices = Slices(tuple(segments), tuple(weights), seed, source, {})
-    for left in list(accumulate(reversed(segments)))[:-1]:
-        report(f"{left} cards left: {size} positions")
-        slices.rows[left] = _fill(known, slices, left, size)
-    return slices
+    return NoThanks(**{**o.to_dict(), "known_future": True, "returns": "score", "first_player": 0})
 
 
-def _fill(game: NoThanks, slices: Slices, left: int, size: int) -> npt.NDArray[np.int32]:
-    searcher = searcher_for(game, slices, slices.boundary(left))
-    rows = np.empty((size, 15), np.int32)
-    for i in range(size):
-        rng = np.random.default_rng([slices.seed, left, i])
-        state = make_position(game, left, slices.source, rng)
-        searcher.forget()
-        found = searcher.search(state)
-        s = game.record(state)
-        scores = s.chips[:3] - s.leads[:3]
-        gains = np.rint(np.array(found.values) - scores)
-        rows[i, :12] = features(game, state)
-        rows[i, 12:] = np.roll(gains, -int(s.to_move))
-    return rows
+@dataclass(frozen=True)
+class NearestJob:
+    """Rows of one boundary of a database."""
 
+    game: NoThanks
+    slices: Slices
+    left: int
 
-def searcher_for(
-    game: NoThanks, slices: Slices, boundary: int, settings: SearchSettings = SETTINGS
-) -> Searcher:
-    """A search that ends at ``boundary``, or at the end of the game if that is 0."""
-    if boundary == 0:
-        return Searcher(game, settings)
-    return Searcher(SliceGame(game, boundary, slices.rows[boundary], slices.weights), settings)
+    @property
+    def about(self) -> str:
+        """What tells these rows from all others."""
+        s = self.slices
+        told = (s.segments, [s.weights[left] for left in s.rows], s.stored, s.seed, s.source)
+        return f"nearest {self.game!r} {told} {self.left}"
+
+    def worker(self) -> Callable[[int, int], npt.NDArray[np.int32]]:
+        """A function that makes some of the rows; it keeps the memory of its searches."""
+        slices, boundary = self.slices, self.slices.boundary(self.left)
+        solver = Solver(self.game, AS_PUBLISHED, nearest_estimate)
+        params = slices.params(boundary) if boundary else None
+
+        def make(i: int) -> npt.NDArray[np.int32]:
+            rng = np.random.default_rng([slices.seed, self.left, i])
+            state = make_position(self.game, self.left, slices.source, rng)
+            found = solver.solve(state, boundary, params)
+            s = self.game.record(state)
+            results = np.rint(found.values)
+            gains = results - (s.chips[:3] - s.leads[:3])
+            turned = [np.roll(part, -int(s.to_move)) for part in (gains, results)]
+            return np.concatenate([features(self.game, state), *turned]).astype(np.int32)
+
+        return lambda first, last: np.stack([make(i) for i in range(first, last)])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -144,9 +194,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--weights", type=float, nargs=NUM_CATEGORIES, default=[1.0] * 5)
     parser.add_argument("--segments", type=int, nargs="+", default=list(SEGMENTS))
     parser.add_argument("--source", choices=SOURCES, default="random", help="(%(default)s)")
+    parser.add_argument("--stored", choices=STORED, default="results", help="(%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="(%(default)s)")
+    parser.add_argument("--workers", type=int, default=1, help="processes (%(default)s)")
     a = parser.parse_args(argv)
-    slices = make_slices(NoThanks(), a.size, a.segments, a.weights, a.seed, a.source, print)
+    filling = Filling(a.workers, print, a.path.with_suffix(".part"))
+    slices = make_slices(
+        NoThanks(), a.size, a.segments, a.weights, a.seed, a.source, a.stored, filling
+    )
     slices.save(a.path)
     print(a.path)
     return 0

@@ -7,19 +7,31 @@ their values   5, 6  the sums, less the mover's
 chips          7, 8  less the mover's
 joins          9-11  gaps between runs of each player all of whose cards are still to come
 =============  ====  =============================================================================
+
+They forget which cards are to come and in which order.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.compiling import helper
-from envs.no_thanks.kernels import RULES, STATE, card_value
+from agents.games.no_thanks.solving.board import load_board, make_board
+from envs.core.compiling import helper, inlined
+from envs.no_thanks import NoThanks
 
-__all__ = ["CATEGORIES", "NUM_CATEGORIES", "NUM_FEATURES", "features", "features_of"]
+__all__ = [
+    "CATEGORIES",
+    "NUM_CATEGORIES",
+    "NUM_FEATURES",
+    "NUM_PLAYERS",
+    "count_bits",
+    "extensions",
+    "features",
+    "joins",
+    "sum_values",
+    "write_features",
+]
 
 CATEGORIES = (0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 """Which category each number belongs to."""
@@ -29,71 +41,74 @@ NUM_PLAYERS = 3
 
 
 @helper
-def cards_to_come(s, r):
-    """The cards that have not been taken, the one that is face up included, as a set."""
-    cards = np.int64(0)
-    for place in range(s.num_taken, r.deck_size):
-        cards |= np.int64(1) << s.deck[place]
-    return cards
-
-
-@helper
-def extensions(s, r, coming, player):
-    """How many cards to come lie beside a run of ``player``, and the sum of their values."""
+def count_bits(cards):
+    """How many cards a set has."""
     count = 0
-    total = 0
-    for card in range(r.num_cards):
-        if (coming >> card) & 1:
-            has_below = card > 0 and s.owner[card - 1] == player
-            has_above = card + 1 < r.num_cards and s.owner[card + 1] == player
-            if has_below or has_above:
-                count += 1
-                total += card_value(r, card)
-    return count, total
-
-
-@helper
-def joins(s, r, coming, player):
-    """How many gaps between runs of ``player`` can still be closed."""
-    count = 0
-    is_open = False  # a run lies below, and all cards since may come
-    for card in range(r.num_cards):
-        if s.owner[card] == player:
-            if is_open and s.owner[card - 1] != player:
-                count += 1
-            is_open = True
-        elif not (coming >> card) & 1:
-            is_open = False
+    while cards != 0:
+        cards &= cards - 1
+        count += 1
     return count
 
 
 @helper
-def features_of(s, r):
-    """The twelve numbers; runs need cards in steps of one."""
-    a = s.to_move
-    b = a + 1 if a + 1 < NUM_PLAYERS else 0
-    c = b + 1 if b + 1 < NUM_PLAYERS else 0
-    coming = cards_to_come(s, r)
-    count_a, total_a = extensions(s, r, coming, a)
-    count_b, total_b = extensions(s, r, coming, b)
-    count_c, total_c = extensions(s, r, coming, c)
-    return (
-        np.int64(s.leads[b] - s.leads[a]),
-        np.int64(s.leads[c] - s.leads[a]),
-        np.int64(count_a),
-        np.int64(count_b),
-        np.int64(count_c),
-        np.int64(total_b - total_a),
-        np.int64(total_c - total_a),
-        np.int64(s.chips[b] - s.chips[a]),
-        np.int64(s.chips[c] - s.chips[a]),
-        np.int64(joins(s, r, coming, a)),
-        np.int64(joins(s, r, coming, b)),
-        np.int64(joins(s, r, coming, c)),
-    )
+def sum_values(b, cards):
+    """The sum of the values of a set."""
+    total = 0
+    card = 0
+    while cards != 0:
+        if cards & 1:
+            total += b.lowest + b.step * card
+        cards >>= 1
+        card += 1
+    return total
 
 
-def features(game: Any, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+@helper
+def extensions(b, coming, player):
+    """The cards of ``coming`` that lie beside a run of ``player``, as a set."""
+    owned = b.owned[player]
+    return coming & ((owned << 1) | (owned >> 1))
+
+
+@helper
+def joins(b, coming, player):
+    """How many gaps between runs of ``player`` can still be closed by cards of ``coming``.
+
+    Carrying from the card above a run through cards to come ends on a card of the player's if and
+    only if all of the gap is to come.
+    """
+    owned = b.owned[player]
+    tops = (owned << 1) & ~owned & coming  # the first card of every gap
+    after = (coming + tops) & ~coming  # the first card beyond each stretch that begins there
+    return count_bits(after & owned)
+
+
+@inlined
+def write_features(b):
+    """Write the twelve numbers into the board."""
+    n = 3
+    at = b.features
+    coming = b.rest[b.num_taken]
+    mover = b.to_move
+    total = 0
+    for ahead in range(n):
+        player = mover + ahead if mover + ahead < n else mover + ahead - n
+        beside = extensions(b, coming, player)
+        values = sum_values(b, beside)
+        at[2 + ahead] = count_bits(beside)
+        at[9 + ahead] = joins(b, coming, player)
+        if ahead == 0:
+            total = values
+        else:
+            at[ahead - 1] = b.leads[player] - b.leads[mover]
+            at[4 + ahead] = values - total
+            at[6 + ahead] = b.chips[player] - b.chips[mover]
+
+
+def features(game: NoThanks, state: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
     """The twelve numbers of a state, from Python."""
-    s, r = state.view(STATE)[0], game.rules[: len(RULES.names or ())].view(RULES)[0]
-    return np.array(features_of(s, r), np.int32)
+    board = make_board()
+    load_board(board, state, game.rules, 0)
+    write_features(board[0])
+    found: npt.NDArray[np.int32] = board[0]["features"][:NUM_FEATURES].astype(np.int32)
+    return found

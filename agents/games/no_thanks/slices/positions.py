@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
+from agents.games.no_thanks.rules import takes_below
+from envs.core.compiling import compiled
+from envs.core.kernels import INT, KERNELS, RULES, STATE, TOTALS
 from envs.no_thanks import NoThanks
-from envs.no_thanks.kernels import PAY, TAKE
+from envs.no_thanks.kernels import PAY, TAKE, can_pay
+from envs.no_thanks.kernels import RULES as RULES_RECORD
+from envs.no_thanks.kernels import STATE as STATE_RECORD
 
 __all__ = ["SOURCES", "make_position", "played_position", "random_position"]
 
 SOURCES = ("random", "played")
+HIGHEST_THRESHOLD = 20
 State = npt.NDArray[np.uint8]
 
 
@@ -40,18 +47,19 @@ def random_position(game: NoThanks, cards_left: int, rng: np.random.Generator) -
     return position.state
 
 
+@compiled(types.void(KERNELS, RULES, STATE, TOTALS, INT))
+def _play_on(kernels, rules, state, thresholds, num_taken):
+    s = state.view(STATE_RECORD)[0]
+    r = rules.view(RULES_RECORD)[0]
+    while s.num_taken < num_taken:
+        takes = takes_below(s, r, thresholds[s.to_move]) or not can_pay(s, r)
+        kernels.step(state, rules, TAKE if takes else PAY)
+
+
 def played_position(game: NoThanks, cards_left: int, rng: np.random.Generator) -> State:
     """From a game of players who take at thresholds of their own."""
     o = game.options
-    position = game.deal(rng.permutation(o.values).tolist())
-    s = game.record(position.state)
-    thresholds = rng.integers(0, 20, o.num_players)
-    while o.deck_size - s.num_taken > cards_left:
-        player, card = int(s.to_move), int(s.deck[s.num_taken])
-        runs = {game.value(int(c)) for c in np.flatnonzero(s.owner == player)}
-        value = game.value(card)
-        cost = (0 if value - 1 in runs else value) - (value + 1 if value + 1 in runs else 0)
-        wants = cost - int(s.pot) <= thresholds[player]
-        can_pay = PAY in position.legal_actions()
-        position.apply(TAKE if wants or not can_pay else PAY)
-    return position.state
+    state = game.deal(rng.permutation(o.values).tolist()).state
+    thresholds = rng.integers(0, HIGHEST_THRESHOLD, o.num_players).astype(np.float64)
+    _play_on(game.kernels, game.rules, state, thresholds, o.deck_size - cards_left)
+    return state

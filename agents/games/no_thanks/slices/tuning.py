@@ -1,35 +1,45 @@
 """Which weights of the features are best: candidates, comparisons round a circle, a new base.
 
-One generation compares a base with four candidates near it. Everybody meets only the next one of
-the circle, so ``num_strategies`` matches are enough; who is ahead of whom by how much is added up
-along it. ``python -m agents.games.no_thanks.slices.tuning --generations 2 --size 20 --games 12``
-runs a few.
+One generation compares a base with four candidates. Everybody meets only the next one of the
+circle, so five matches are enough; who is ahead of whom by how much is added up along it.
+
+==============  ==================================================================================
+``strict``      candidates near the base; the best of the five is the new base
+``recombine``   the same; the new base is the mean of all five by score
+``single``      candidates differ from the base in one weight, which takes turns; the best is next
+==============  ==================================================================================
+
+``python -m agents.games.no_thanks.slices.tuning --generations 2 --size 20 --games 12`` runs a few.
+Databases and matches are kept in a folder, and the same command goes on where it was stopped.
+``fitted.py`` finds weights in another way, without any games.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.slices.agent import SlicesAgent
 from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
 from agents.games.no_thanks.slices.features import NUM_CATEGORIES
-from envs.core.batch import Batch
-from envs.core.kernels import OVER
-from envs.core.rng import stream
+from agents.games.no_thanks.slices.filling import Filling
+from agents.games.no_thanks.slices.matches import Match, Strategy, compare_strategies
+from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
 __all__ = [
+    "METHODS",
+    "Generation",
     "TuningSettings",
     "candidate",
     "circle_scores",
     "inaccuracy",
     "main",
-    "mean_places",
     "recombine",
     "scale_weights",
     "tune",
@@ -37,6 +47,10 @@ __all__ = [
 
 Weights = npt.NDArray[np.float64]
 MEAN_PLACE = 2.0
+
+
+METHODS = ("strict", "recombine", "single")
+NUM_STRATEGIES = 5
 
 
 @dataclass(frozen=True)
@@ -49,11 +63,30 @@ class TuningSettings:
     num_decks: int
     """Of a match; each is played twice."""
     factor: float = 1.3
-    """Candidates change every weight by at most this factor."""
+    """Candidates change a weight by at most this factor."""
     seed: int = 0
-    is_strict: bool = False
-    """The best strategy is the next base, not the mean of all by score."""
+    method: str = "recombine"
+    """One of the ``METHODS``."""
     segments: tuple[int, ...] = SEGMENTS
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a method that is not known."""
+        if self.method not in METHODS:
+            raise OptionError(f"method must be one of {', '.join(METHODS)}, not '{self.method}'")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Five strategies compared round the circle."""
+
+    weights: list[Weights]
+    places: list[tuple[float, float]]
+    """Mean places of every pair, (0, 1), (1, 2) ... (4, 0)."""
+    scores: npt.NDArray[np.float64]
+    """Above the lowest."""
+    base: Weights
+    """Of the next generation."""
 
 
 def scale_weights(weights: Sequence[float] | Weights) -> Weights:
@@ -110,71 +143,74 @@ def recombine(weights: Sequence[Sequence[float]], scores: Sequence[float]) -> We
     return scale_weights(above @ np.asarray(weights))
 
 
-def mean_places(
-    game: NoThanks, one: SlicesAgent, other: SlicesAgent, num_decks: int, seed: int
-) -> tuple[float, float]:
-    """Every deck twice: one against two, and two against one; mean places of both sides."""
-    totals, counts = np.zeros(2), np.zeros(2)
-    agents = (one, other)
-    for line in ((0, 1, 1), (1, 0, 0)):
-        returns = _play(game, [agents[side] for side in line], num_decks, seed)
-        for seat, side in enumerate(line):
-            totals[side] += (MEAN_PLACE - returns[:, seat]).sum()
-            counts[side] += num_decks
-    first, second = totals / counts
-    return float(first), float(second)
-
-
-def _play(
-    game: NoThanks, seats: list[SlicesAgent], num_decks: int, seed: int
-) -> npt.NDArray[np.float64]:
-    batch = Batch(game, num_decks, stream(seed, "chance"), stream(seed, "choice"))
-    rows = np.arange(num_decks)
-    batch.begin(rows, rows)
-    while (batch.turns != OVER).any():
-        for seat, agent in enumerate(seats):
-            waiting = rows[batch.turns == seat]
-            if len(waiting):
-                batch.step(waiting, agent.act(batch.views(waiting)))
-    return batch.totals.copy()
+def _candidates(
+    base: Weights, number: int, settings: TuningSettings, rng: np.random.Generator
+) -> list[Weights]:
+    """The base and four others."""
+    if settings.method != "single":
+        others = [candidate(base, settings.factor, rng) for _ in range(NUM_STRATEGIES - 1)]
+        return [base, *others]
+    # The factor shrinks with every turn round the weights.
+    factor = settings.factor ** (0.5 ** (number // NUM_CATEGORIES))
+    found = [base]
+    for power in (2, 1, -1, -2):
+        changed = base.copy()
+        changed[number % NUM_CATEGORIES] *= factor**power
+        found.append(scale_weights(changed))
+    return found
 
 
 def tune(
     game: NoThanks,
     settings: TuningSettings,
+    folder: Path,
     log: Callable[[str], None] = lambda _: None,
-) -> Weights:
-    """Look for better weights, generation by generation; returns the last base.
+) -> list[Generation]:
+    """Look for better weights, generation by generation.
 
     Candidates of a generation share the positions of their databases and the decks of their
     matches, so that they differ by their weights and by nothing else.
     """
     rng = np.random.default_rng(settings.seed)
     base = scale_weights([1.0] * NUM_CATEGORIES)
-    for generation in range(settings.generations):
-        line = [base, *(candidate(base, settings.factor, rng) for _ in range(4))]
-        seed = settings.seed + generation
-        agents = [_agent(game, weights, settings, seed) for weights in line]
-        pairs = [
-            mean_places(game, agents[i], agents[(i + 1) % 5], settings.num_decks, seed)
-            for i in range(5)
-        ]
-        scores = circle_scores(pairs)
-        for weights, score in zip(line, scores - scores.min(), strict=True):
-            log(f"{generation}  {' '.join(f'{w:.2f}' for w in weights)}  {score:.4f}")
-        log(f"{generation}  inaccuracy {inaccuracy([first for first, _ in pairs]):.4f}")
-        if scores.max() > scores.min():
-            base = (
-                line[int(np.argmax(scores))]
-                if settings.is_strict
-                else recombine([w.tolist() for w in line], scores.tolist())
-            )
-    return base
+    found = []
+    for number in range(settings.generations):
+        line = _candidates(base, number, settings, rng)
+        seed = settings.seed + number
+        strategies = [_strategy(game, weights, settings, seed, folder) for weights in line]
+        filling = Filling(settings.workers, None, folder / "matches")
+        places = []
+        for i in range(NUM_STRATEGIES):
+            pair = strategies[i], strategies[(i + 1) % NUM_STRATEGIES]
+            match = Match(game, *pair, seed=seed)
+            result = compare_strategies(match, settings.num_decks, filling)
+            places.append((result.mean_place(0).mean, result.mean_place(1).mean))
+        scores = circle_scores(places)
+        scores -= scores.min()
+        for weights, score in zip(line, scores, strict=True):
+            log(f"{number}  {' '.join(f'{w:.2f}' for w in weights)}  {score:.4f}")
+        log(f"{number}  inaccuracy {inaccuracy([first for first, _ in places]):.4f}")
+        if settings.method == "recombine" and scores.max() > 0:
+            base = recombine([w.tolist() for w in line], scores.tolist())
+        else:
+            base = line[int(np.argmax(scores))]
+        found.append(Generation(line, places, scores, base))
+    return found
 
 
-def _agent(game: NoThanks, weights: Weights, settings: TuningSettings, seed: int) -> SlicesAgent:
-    slices = make_slices(game, settings.size, settings.segments, weights.tolist(), seed)
-    return SlicesAgent(game, slices=slices, num_worlds=1)
+def _strategy(
+    game: NoThanks, weights: Weights, settings: TuningSettings, seed: int, folder: Path
+) -> Strategy:
+    """A strategy with databases of its own, from a file that is made if it is not there."""
+    told = (weights.round(9).tolist(), settings.size, settings.segments, seed, repr(game))
+    path = folder / f"{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}.npz"
+    if not path.exists():
+        filling = Filling(settings.workers, None, folder / "rows")
+        made = make_slices(
+            game, settings.size, settings.segments, weights.tolist(), seed, filling=filling
+        )
+        made.save(path)
+    return Strategy("no_thanks_slices", {"path": str(path)})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,11 +221,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=200, help="decks a pair (%(default)s)")
     parser.add_argument("--factor", type=float, default=1.3, help="(%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="(%(default)s)")
-    parser.add_argument("--strict", action="store_true", help="the best one is the new base")
+    parser.add_argument("--method", choices=METHODS, default="recombine", help="(%(default)s)")
+    parser.add_argument("--workers", type=int, default=1, help="processes (%(default)s)")
+    parser.add_argument("--folder", type=Path, default=Path("runs/no_thanks_tuning"))
     a = parser.parse_args(argv)
-    game = NoThanks("known_future", returns="place")
-    chosen = TuningSettings(a.generations, a.size, a.games, a.factor, a.seed, a.strict)
-    print(f"last base  {' '.join(f'{w:.2f}' for w in tune(game, chosen, print))}")
+    chosen = TuningSettings(
+        a.generations, a.size, a.games, a.factor, a.seed, a.method, workers=a.workers
+    )
+    found = tune(NoThanks("known_future"), chosen, a.folder, lambda line: print(line, flush=True))
+    print(f"last base  {' '.join(f'{w:.2f}' for w in found[-1].base)}")
     return 0
 
 

@@ -1,0 +1,127 @@
+"""Many rows, each from a position of its own, in one process or several.
+
+Row *i* depends on its number and on nothing else, so that the result is the same for any number of
+processes. Pieces that are done are kept in a folder, and a second start takes them from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Filling", "Job", "fill"]
+
+PIECE = 100
+"""Rows that are kept together."""
+Rows = npt.NDArray[Any]
+
+
+class Job(Protocol):
+    """What makes rows; it is sent to every process."""
+
+    @property
+    def about(self) -> str:
+        """What tells these rows from all others."""
+
+    def worker(self) -> Callable[[int, int], Rows]:
+        """A function that makes the rows from one number up to another."""
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How rows are made."""
+
+    workers: int = 1
+    report: Callable[[str], None] | None = None
+    """Told how far it is, every few seconds."""
+    folder: Path | None = None
+    """Where pieces are kept; ``None``: nowhere."""
+
+
+def fill(job: Job, size: int, filling: Filling) -> Rows:
+    """Make ``size`` rows."""
+    pieces = [(first, min(first + PIECE, size)) for first in range(0, size, PIECE)]
+    found: dict[int, Rows] = {}
+    for first, last in pieces:
+        path = _path(job, filling, first, last)
+        if path is not None and path.exists():
+            found[first] = np.load(path)
+    missing = [piece for piece in pieces if piece[0] not in found]
+    started = told = time.monotonic()
+    for number, (piece, rows) in enumerate(_make(job, missing, filling.workers), start=1):
+        found[piece[0]] = rows
+        path = _path(job, filling, *piece)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".new")
+            with part.open("wb") as file:
+                np.save(file, rows)
+            part.replace(path)
+        now = time.monotonic()
+        if filling.report and (now - told > 5 or number == len(missing)):
+            told = now
+            left = (now - started) / number * (len(missing) - number)
+            filling.report(f"{job.about}: {piece[1]} of {size} rows, {left:.0f} s left")
+    return np.concatenate([found[first] for first, _ in pieces])
+
+
+def _make(
+    job: Job, pieces: list[tuple[int, int]], workers: int
+) -> Iterator[tuple[tuple[int, int], Rows]]:
+    if workers == 1 or len(pieces) < 2:
+        make = job.worker() if pieces else None
+        for first, last in pieces:
+            assert make is not None
+            yield (first, last), make(first, last)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(pieces)), context) as pool:
+        try:
+            yield from zip(pieces, pool.map(_piece, [job] * len(pieces), pieces), strict=True)
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _piece(job: Job, piece: tuple[int, int]) -> Rows:
+    make = _WORKERS(job.about, job.worker)
+    return make(*piece)
+
+
+class _Workers:
+    """The worker of the job at hand, kept between the pieces of a process."""
+
+    def __init__(self) -> None:
+        self._about = ""
+        self._make: Callable[[int, int], Rows] | None = None
+
+    def __call__(
+        self, about: str, make: Callable[[], Callable[[int, int], Rows]]
+    ) -> Callable[[int, int], Rows]:
+        if self._make is None or self._about != about:
+            self._about, self._make = about, make()
+        return self._make
+
+
+_WORKERS = _Workers()
+
+
+def _path(job: Job, filling: Filling, first: int, last: int) -> Path | None:
+    if filling.folder is None:
+        return None
+    return filling.folder / f"{_digest(job.about)}-{first}-{last}.npy"
+
+
+@cache
+def _digest(about: str) -> str:
+    return hashlib.sha256(about.encode()).hexdigest()[:12]

@@ -1,0 +1,53 @@
+"""Files of slices: arrays with a few words about them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.errors import MasqueradeError
+
+__all__ = ["FORMAT", "read_slices", "slices_kind", "write_slices"]
+
+FORMAT = 2
+
+
+def write_slices(path: Path, about: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
+    """Write a file; it is there as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = json.dumps({"format": FORMAT, **about})
+    part = path.with_name(path.name + ".new")
+    with part.open("wb") as file:
+        np.savez_compressed(file, about=np.array(told), **arrays)  # type: ignore[arg-type]
+    part.replace(path)
+
+
+def read_slices(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What ``write_slices`` has written about ``kind``."""
+    about, arrays = _read(path)
+    if about["kind"] != kind:
+        raise MasqueradeError(f"{path} holds slices of kind '{about['kind']}', not '{kind}'")
+    return about, arrays
+
+
+def slices_kind(path: Path) -> str:
+    """Which kind of slices a file holds."""
+    return str(_read(path)[0]["kind"])
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    try:
+        with np.load(path) as found:
+            about = json.loads(str(found["about"]))
+            arrays = {name: found[name] for name in found.files if name != "about"}
+    except (OSError, KeyError, ValueError) as error:
+        raise MasqueradeError(f"{path} holds no slices of No Thanks!: {error}") from error
+    if about.get("format") != FORMAT:
+        raise MasqueradeError(
+            f"{path} has format {about.get('format')}, not {FORMAT}: make it anew"
+        )
+    return about, arrays

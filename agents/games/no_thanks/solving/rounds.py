@@ -1,0 +1,387 @@
+"""The search: every card goes round, and whoever could take it compares that with paying.
+
+``search_rounds`` is a loop over cards. A frame holds one card: the results of taking it now, by
+each player in turn as long as everybody pays. When nobody can pay any more, the frame is folded
+from its end: the last player takes; the one before him takes or pays, whichever he likes better;
+and so on back to the first. Equal branches are settled as ``ties`` says.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.games.no_thanks.solving.board import BOARDS, ESTIMATE, PARAMS, cost_on_board
+from agents.search.preference import BY_PLACE, EPSILON, place_of, utility_of
+from envs.core.compiling import compiled, inlined
+from envs.core.kernels import INT
+from envs.core.rng import mix
+
+__all__ = ["COUNTERS", "FRAME", "SETTINGS", "TIES", "Memory", "begin_rounds", "search_rounds"]
+
+TIES = ("take", "pay", "average")
+TAKE_IF_EQUAL, PAY_IF_EQUAL, AVERAGE = range(len(TIES))
+COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored")
+NODES, LEAVES, PRUNINGS, HITS, STORED = range(len(COUNTERS))
+DEPTH, IS_ENTERING, TAKES, CAN_PAY = range(4)  # where a search stands, in ``Memory.progress``
+
+NUM_PROBES = 4
+
+FRAME = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),  # 0: the card has chips on it, so nothing is looked up
+            ("turns", np.int32),  # how many players have paid since
+            ("cost", np.int32),  # of the take that is searched
+            ("pot", np.int32),  # that went with it
+        ],
+    )
+)
+SETTINGS = np.dtype(
+    (
+        np.record,
+        [
+            ("weight", np.float64),  # of a place
+            ("margin", np.float64),  # by return: what a point of difference adds to a place
+            ("sum_bound", np.float64),  # by return: no result adds up to more,
+            ("low", np.float64),  # and nobody gets less
+            ("stop", np.int32),  # cards taken where the search ends
+            ("preference", np.int32),
+            ("ties", np.int32),
+        ],
+    )
+)
+
+
+class Memory(NamedTuple):
+    """What a search needs, made once."""
+
+    frames: npt.NDArray[np.void]
+    """[cards]."""
+    takes: npt.NDArray[np.float64]
+    """[cards, turns, players]: the result of taking a card after so many payments."""
+    result: npt.NDArray[np.float64]
+    """[players]: of the position that was left last."""
+    paid: npt.NDArray[np.float64]
+    """[players]: the result of paying at the root, if that is possible."""
+    scores: npt.NDArray[np.float64]
+    """[players]: as they stand in the round of the last card, and"""
+    costs: npt.NDArray[np.float64]
+    """[players]: what it costs each of them."""
+    keys: npt.NDArray[np.uint64]
+    """[slots, 1 + players]: the table; the first word of a slot is its key, or 0."""
+    values: npt.NDArray[np.float64]
+    """[slots, 1 + players]: the same memory; after the key come the results."""
+    progress: npt.NDArray[np.int64]
+    counters: npt.NDArray[np.int64]
+
+
+MEMORY = types.NamedTuple(
+    (
+        types.Array(numba.from_dtype(FRAME), 1, "C"),
+        types.float64[:, :, ::1],
+        types.float64[::1],
+        types.float64[::1],
+        types.float64[::1],
+        types.float64[::1],
+        types.uint64[:, ::1],
+        types.float64[:, ::1],
+        types.int64[::1],
+        types.int64[::1],
+    ),
+    Memory,
+)
+
+
+def begin_rounds(memory: Memory) -> None:
+    """Prepare for the search of the position on the board."""
+    memory.progress[DEPTH] = 0
+    memory.progress[IS_ENTERING] = 1
+
+
+@inlined
+def board_key(b):
+    """A hash of who has which cards and chips and who is to move, never 0."""
+    key = b.salt ^ np.uint64(b.to_move)
+    for player in range(b.num_players):
+        word = (np.uint64(b.owned[player]) << np.uint64(16)) | np.uint64(b.chips[player] & 0xFFFF)
+        key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)
+    return mix(key) | np.uint64(1)
+
+
+@inlined
+def end_result(b, o, result):
+    """What everybody has at the end: scores, or places from the middle with a trace of margin."""
+    n = b.num_players
+    for player in range(n):
+        result[player] = b.chips[player] - b.leads[player]
+    if o.preference == BY_PLACE:
+        return
+    total = 0.0
+    for player in range(n):
+        total += b.chips[player] - b.leads[player]
+    for player in range(n):
+        own = b.chips[player] - b.leads[player]
+        lead = 0.0
+        for other in range(n):
+            score = b.chips[other] - b.leads[other]
+            lead += 0.5 * ((own > score) - 1.0 * (own < score))
+        result[player] = lead + o.margin * (n * own - total)
+
+
+@inlined
+def take_back(b, f):
+    """Undo the take that was searched."""
+    b.num_taken -= 1
+    card = b.deck[b.num_taken]
+    player = b.to_move
+    b.owned[player] ^= np.int64(1) << card
+    b.leads[player] -= f.cost
+    b.chips[player] -= f.pot
+    b.pot = f.pot
+
+
+@inlined
+def take(b, f):
+    """The player to move takes the card and all chips on it."""
+    card = b.deck[b.num_taken]
+    player = b.to_move
+    f.cost = cost_on_board(b, player, card)
+    f.pot = b.pot
+    b.owned[player] |= np.int64(1) << card
+    b.leads[player] += f.cost
+    b.chips[player] += f.pot
+    b.pot = 0
+    b.num_taken += 1
+
+
+@inlined
+def can_pay_on_board(b):
+    """Whether the player to move may pay."""
+    if not b.is_unlimited and b.chips[b.to_move] <= 0:
+        return False
+    return not b.has_cap or b.pot < b.lowest + b.step * b.deck[b.num_taken]
+
+
+@inlined
+def pay_back(b):
+    """Undo a payment."""
+    b.to_move = b.to_move - 1 if b.to_move > 0 else b.num_players - 1
+    b.chips[b.to_move] += 1
+    b.pot -= 1
+
+
+@inlined
+def prefers(memory, b, o, taken, mover):
+    """Compare taking with paying, whose result is in memory; the result becomes the better one."""
+    n = b.num_players
+    result = memory.result
+    gain = utility_of(taken, n, mover, o.preference, o.weight)
+    gain -= utility_of(result, n, mover, o.preference, o.weight)
+    takes = gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL)
+    if takes:
+        for player in range(n):
+            result[player] = taken[player]
+    elif gain >= -EPSILON and o.ties == AVERAGE:
+        takes = True
+        for player in range(n):
+            result[player] = 0.5 * (result[player] + taken[player])
+    return takes
+
+
+@inlined
+def fold(memory, b, o, depth):
+    """Go back from the last player of a round to the first; returns whether the first one takes.
+
+    The board is left as the first player found it.
+    """
+    f = memory.frames[depth]
+    n = b.num_players
+    takes = True
+    for player in range(n):
+        memory.result[player] = memory.takes[depth, f.turns, player]
+    for turn in range(f.turns - 1, -1, -1):
+        pay_back(b)
+        if depth == 0 and turn == 0:
+            for player in range(n):
+                memory.paid[player] = memory.result[player]
+        takes = prefers(memory, b, o, memory.takes[depth, turn], b.to_move)
+    return takes
+
+
+@inlined
+def last_round(memory, b, o):
+    """The round of the last card at once: what is taken is known without playing it."""
+    n = b.num_players
+    card = b.deck[b.num_taken]
+    value = b.lowest + b.step * card
+    scores = memory.scores
+    for player in range(n):
+        scores[player] = b.chips[player] - b.leads[player]
+        memory.costs[player] = cost_on_board(b, player, card)
+    mover = b.to_move
+    turns = 0
+    laps = 0  # of the card round the table: so many chips has everybody paid who comes next
+    while (b.is_unlimited or b.chips[mover] > laps) and (not b.has_cap or b.pot + turns < value):
+        scores[mover] -= 1.0
+        turns += 1
+        mover = mover + 1 if mover + 1 < n else 0
+        laps += mover == b.to_move
+    result = memory.result
+    for player in range(n):
+        result[player] = scores[player]
+    result[mover] += b.pot + turns - memory.costs[mover]
+    for turn in range(turns - 1, -1, -1):
+        mover = mover - 1 if mover > 0 else n - 1
+        scores[mover] += 1.0
+        own = scores[mover]
+        scores[mover] = own + b.pot + turn - memory.costs[mover]
+        prefers(memory, b, o, scores, mover)
+        scores[mover] = own
+    memory.counters[LEAVES] += turns + 1
+    memory.counters[NODES] += turns + 1
+
+
+@inlined
+def is_cut(memory, b, o, depth):
+    """Whether the player who has just paid would rather have taken, whatever comes after this.
+
+    By place: he has a first place that he would have to give up or to share. By return: what is
+    left of the sum of all is less than what he has.
+    """
+    f = memory.frames[depth]
+    # What both moves of the root are worth may be asked for.
+    if f.turns <= (depth == 0) or o.ties == AVERAGE:
+        return False
+    n = b.num_players
+    before = b.to_move - 1 if b.to_move > 0 else n - 1
+    kept = memory.takes[depth, f.turns - 1]
+    if o.preference == BY_PLACE:
+        mine = place_of(memory.result, n, b.to_move)
+        his = place_of(kept, n, before)
+        return (his == 1.0 and mine <= 1.5) or (his <= 1.5 and mine == 1.0)
+    most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
+    return kept[before] > most + EPSILON
+
+
+@inlined
+def store(memory, b, key):
+    """Keep the result; of a few slots that are all taken the last one is written over."""
+    last = np.uint64(memory.keys.shape[0] - 1)
+    slot = np.int64(key & last)
+    for probe in range(NUM_PROBES):
+        slot = np.int64((key + np.uint64(probe)) & last)
+        if memory.keys[slot, 0] == np.uint64(0) or memory.keys[slot, 0] == key:
+            break
+    memory.keys[slot, 0] = key
+    for player in range(b.num_players):
+        memory.values[slot, 1 + player] = memory.result[player]
+    memory.counters[STORED] += 1
+
+
+@inlined
+def look_up(memory, b, key):
+    """Whether the result is known."""
+    last = np.uint64(memory.keys.shape[0] - 1)
+    for probe in range(NUM_PROBES):
+        slot = np.int64((key + np.uint64(probe)) & last)
+        if memory.keys[slot, 0] == key:
+            for player in range(b.num_players):
+                memory.result[player] = memory.values[slot, 1 + player]
+            memory.counters[HITS] += 1
+            return True
+        if memory.keys[slot, 0] == np.uint64(0):
+            return False
+    return False
+
+
+@inlined
+def enter(estimate, params, board, memory, o, depth):
+    """Look at a new card: its result is known at once (False), or it goes round (True)."""
+    b = board[0]
+    if b.num_taken == b.deck_size:
+        memory.counters[LEAVES] += 1
+        end_result(b, o, memory.result)
+        return False
+    f = memory.frames[depth]
+    f.key = np.uint64(0)
+    if b.pot == 0:
+        f.key = board_key(b)
+        # The root is searched again even if it is known: the table holds no moves.
+        if depth > 0 and look_up(memory, b, f.key):
+            return False
+    if b.num_taken >= o.stop:
+        memory.counters[LEAVES] += 1
+        estimate.evaluate(board, params, memory.result)
+        store(memory, b, f.key)
+        return False
+    if depth > 0 and b.num_taken + 1 == b.deck_size and o.preference == BY_PLACE:
+        last_round(memory, b, o)
+        store(memory, b, f.key)
+        return False
+    f.turns = 0
+    return True
+
+
+@compiled(
+    INT(
+        ESTIMATE,
+        PARAMS,
+        BOARDS,
+        MEMORY,
+        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
+        INT,
+    )
+)
+def search_rounds(estimate, params, board, memory, settings, max_nodes):
+    """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
+    b = board[0]
+    o = settings[0]
+    depth = memory.progress[DEPTH]
+    is_entering = memory.progress[IS_ENTERING]
+    last_node = memory.counters[NODES] + max_nodes
+    is_over = 0
+    while True:
+        if is_entering:
+            if memory.counters[NODES] >= last_node:
+                break
+            goes_round = enter(estimate, params, board, memory, o, depth)
+        else:
+            if depth == 0:
+                is_over = 1
+                break
+            depth -= 1
+            f = memory.frames[depth]
+            take_back(b, f)
+            for player in range(b.num_players):
+                memory.takes[depth, f.turns, player] = memory.result[player]
+            was_cut = is_cut(memory, b, o, depth)
+            goes_round = not was_cut and can_pay_on_board(b)
+            if was_cut:
+                memory.counters[PRUNINGS] += 1
+                pay_back(b)
+                f.turns -= 1
+            if goes_round:
+                b.chips[b.to_move] -= 1
+                b.pot += 1
+                b.to_move = b.to_move + 1 if b.to_move + 1 < b.num_players else 0
+                f.turns += 1
+            else:
+                memory.progress[TAKES] = fold(memory, b, o, depth)
+                memory.progress[CAN_PAY] = f.turns > 0
+                if f.key != np.uint64(0):
+                    store(memory, b, f.key)
+        if goes_round:
+            memory.counters[NODES] += 1
+            take(b, memory.frames[depth])
+            depth += 1
+        is_entering = goes_round
+    memory.progress[DEPTH] = depth
+    memory.progress[IS_ENTERING] = is_entering
+    return is_over
