@@ -91,8 +91,8 @@ def _position(game: Game, cards: Sequence[str], has_turn: bool) -> Position:
         position.apply(FOLD)
     for _ in range(2):
         position.apply(CALL)
-    for card in flop.split():
-        position.apply(parse_card(card))
+    for name in flop.split():
+        position.apply(parse_card(name))
     if has_turn:
         for _ in range(2):
             position.apply(CALL)
