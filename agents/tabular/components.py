@@ -56,10 +56,14 @@ ABSTRACTIONS: dict[str, str] = {
     "blind": "agents.games.liars_dice.tables:BLIND",
     "hand": "agents.games.liars_dice.tables:HAND",
     "blocks": "agents.games.holdem.tables:BLOCKS",
+    "sighting": "agents.games.pursuit.tables:SIGHTING",
 }
 """Information abstractions by name; all but ``infoset`` are made for one game."""
 
-REWARDS: dict[str, str] = {"rounds": "agents.games.liars_dice.tables:ROUNDS"}
+REWARDS: dict[str, str] = {
+    "rounds": "agents.games.liars_dice.tables:ROUNDS",
+    "sightings": "agents.games.pursuit.tables:SIGHTINGS",
+}
 """Rewards for events, by name."""
 
 OPPONENT_MODELS: dict[str, str] = {"lies": "agents.games.liars_dice.lies.profile:LieProfiles"}

@@ -96,7 +96,8 @@ class TabularSettings(Options):
         low=-1e6,
         high=1e6,
         is_list=True,
-        help="three numbers for events; 'rounds': another lost a die, nobody did, I did",
+        help="three numbers for events; 'rounds': another lost a die, nobody did, I did; "
+        "'sightings': a win, a loss, a step of distance when he is seen",
     )
     final_update: bool = option(True, help="learn from the last action of a game")
     snapshot: bool = option(

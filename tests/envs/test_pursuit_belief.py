@@ -133,35 +133,51 @@ def test_only_the_hidden_place_differs_between_worlds() -> None:
             position.apply(legal[int(below(rng, len(legal)))])
 
 
-def test_nothing_that_detectives_get_depends_on_the_hidden_place() -> None:
-    """Observation, text, picture, tokens, and the words of a refused action."""
-    game: Any = make_game("scotland_yard_v0")
+WATCHED = [
+    pytest.param("scotland_yard_v0", {}, id="original"),
+    pytest.param("scotland_yard_v0", {"preset": "reduced"}, id="reduced"),
+    pytest.param("scotland_yard_v0", {"seats": "each", "moving": "in_order"}, id="seat each"),
+    pytest.param("phantom_v0", {"board": "map_1"}, id="phantom"),
+    pytest.param("phantom_v0", {"preset": "visible_starts", "board": "map_2"}, id="visible starts"),
+]
+
+
+@pytest.mark.parametrize(("game_id", "options"), WATCHED)
+def test_nothing_that_detectives_get_depends_on_the_hidden_place(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    """Observation, text, picture, status, and the words of a refused action, whoever is to move."""
+    game: Any = make_game(game_id, **options)
     rng = new_rng(6)
-    num_compared = 0
-    for _ in range(2):
+    num_compared = {True: 0, False: 0}
+    while min(num_compared.values()) < 4:
         position = game.new_position()
         while not position.is_over:
-            if position.turn == 1 and len(belief(position)) > 1 and below(rng, 3) == 0:
-                looks = set()
-                for _ in range(3):
-                    twin = position.copy()
-                    twin.state[:] = position.determinized(1, rng)
-                    with pytest.raises(ValueError, match="is not legal here") as refused:
-                        twin.apply(-1)
-                    looks.add(
-                        (
-                            twin.observation(1).tobytes(),
-                            twin.mask().tobytes(),
-                            twin.text(1),
-                            game.draw(twin.state, 1),
-                            str(refused.value),
-                        )
-                    )
+            is_own = position.turn >= 1
+            if position.turn >= 0 and len(belief(position)) > 1 and below(rng, 3) == 0:
+                viewer = position.turn if is_own else 1
+                looks = {look(game, position, viewer, is_own, rng) for _ in range(3)}
                 assert len(looks) == 1
-                num_compared += 1
+                num_compared[is_own] += 1
             legal = position.legal_actions()
             position.apply(legal[int(below(rng, len(legal)))])
-    assert num_compared > 10
+
+
+def look(game: Any, position: Any, viewer: int, is_own: bool, rng: Any) -> tuple[Any, ...]:
+    """All that a detective gets in another world that he cannot tell from this one."""
+    twin = position.copy()
+    twin.state[:] = position.determinized(viewer, rng)
+    seen = (
+        twin.observation(viewer).tobytes(),
+        twin.text(viewer),
+        game.draw(twin.state, viewer),
+        game.status(twin.state),
+    )
+    if not is_own:
+        return seen
+    with pytest.raises(ValueError, match="is not legal here") as refused:
+        twin.apply(-1)
+    return (*seen, twin.mask().tobytes(), str(refused.value))
 
 
 def test_detectives_learn_of_the_end_and_of_nothing_else() -> None:

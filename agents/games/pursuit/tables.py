@@ -1,0 +1,62 @@
+"""What table learners go by in a pursuit: the last sighting, and rewards at sightings.
+
+With the abstraction ``sighting`` a detective's decision is where all detectives stand, who of them
+moves now and who has moved, where the fugitive was last seen and how many of his moves ago. The
+fugitive knows his own place as well. Tickets are left out.
+
+The reward ``sightings`` pays three ``reward_levels``: the first for a win, the second for a loss,
+and the third is taken from detectives, and given to the fugitive, for every step between him and
+the nearest of them whenever he is seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.games.pursuit.ways import PURSUITS
+from agents.tabular.components import Abstraction, Reward
+from agents.tabular.hooks import ENCODE, REWARD
+from envs.core.compiling import compiled
+from envs.core.kernels import OVER
+from envs.core.rng import mix
+from envs.pursuit.record import ESCAPED, FUGITIVE, NOWHERE, RULES_SIZE, STATE, map_of
+from envs.pursuit.record import RULES as PURSUIT_RULES
+from envs.pursuit.rollout import nearest_detective
+
+__all__ = ["SIGHTING", "SIGHTINGS"]
+
+
+@compiled(ENCODE)
+def encode_sighting(state, rules, player, infoset_key, keys):
+    """Places, who moves, and the last sighting."""
+    s = state.view(STATE)[0]
+    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    word = mix(np.uint64(1 + s.phase + 16 * s.piece + 256 * s.moved + 65536 * (s.map + 1)))
+    for piece in range(1, 1 + r.num_detectives):
+        word = mix(word + np.uint64(s.place[piece] + 2))
+    word = mix(word + np.uint64(s.seen_place + 2))
+    word = mix(word + np.uint64(s.num_moves - s.seen_move))
+    if player == FUGITIVE:
+        word = mix(word + np.uint64(s.place[FUGITIVE] + 2 + 1024))
+    for action in range(keys.size):
+        keys[action] = mix(word + np.uint64(action + 1) * np.uint64(0x9E3779B97F4A7C15))
+
+
+SIGHTING = Abstraction(encode_sighting, needs_infosets=False, game_ids=PURSUITS)
+
+
+@compiled(REWARD)
+def reward_sightings(before, after, rules, player, levels):
+    """``levels``: a win, a loss, and a step of distance at a sighting."""
+    old = before.view(STATE)[0]
+    new = after.view(STATE)[0]
+    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    if new.turn == OVER:
+        return levels[0] if (new.reason >= ESCAPED) == (player == FUGITIVE) else levels[1]
+    if new.seen_move == old.seen_move or new.seen_place == NOWHERE:
+        return 0.0
+    steps = nearest_detective(new, r, rules, map_of(rules, new.map), new.seen_place)
+    return levels[2] * steps * (1.0 if player == FUGITIVE else -1.0)
+
+
+SIGHTINGS = Reward(reward_sightings, game_ids=PURSUITS)
