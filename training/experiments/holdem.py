@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from agents import make_agent
-from envs import make_game
 from envs.core.errors import MasqueradeError
 from training.config import EvalSettings, RunConfig, read_yaml
 from training.evaluation import evaluate
