@@ -33,6 +33,8 @@ compared, job by job:
 ``startup_*``
     A fresh process, from before its first import to the end of its first game, with compiled code
     found in the cache; three times the time of ``import numba`` is allowed.
+``holdem_*``
+    See ``benchmarks/holdem_speed.py``.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ import numpy.typing as npt
 from benchmarks import handwritten, peers
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
+from benchmarks.holdem_speed import JOBS as HOLDEM_JOBS
 from benchmarks.timing import Chunk
 from envs import make_game
 from envs.adapters.vector import VectorEnv
@@ -307,6 +310,7 @@ JOBS = [
         FIRST_GAME,
     ),
     _startup_job("startup_aec", "the same through the PettingZoo environment", FIRST_AEC_GAME),
+    *HOLDEM_JOBS,
 ]
 
 

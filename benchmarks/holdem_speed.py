@@ -1,37 +1,58 @@
 """How fast hold'em is, next to other libraries: ``python -m benchmarks.holdem_speed``.
 
-Everything runs on one core. What is compared, job by job:
+Everything runs on one core, and these jobs are part of ``benchmarks.env_speed``. What is compared,
+job by job; tables have six players with 100 big blinds and five actions (fold, call, half the pot,
+the pot, all-in) where nothing else is said:
 
-``playouts``
-    Hands of six players after one and the same deal, played to the end at random by compiled code
-    alone, with the same five actions (fold, call, half the pot, the pot, all-in) and stacks of 100
-    big blinds. OpenSpiel's side is C++.
-``evaluator``
-    Strengths of random hands of seven cards: ours in one call for all, phevaluator in a Python loop
-    over card numbers, which is all it offers (its C function alone does about 4 to 6 million hands
-    a second).
+``holdem_playouts``
+    Hands after one and the same deal, played to the end at random by compiled code alone.
+    OpenSpiel's side is C++.
+``holdem_vector``, ``holdem_rlcard``
+    Random moves with observations and masks: 1024 games in one ``VectorEnv``, and a Python loop
+    over one game at a time of OpenSpiel or RLCard.
+``holdem_aec``
+    Turns of ``agent_iter`` of two players, ours and PettingZoo's ``texas_holdem_no_limit_v6``, each
+    with its own wrappers.
+``holdem_table``, ``holdem_thinkers``
+    Microseconds for a hand of a match between rule players, next to a published figure: 62,560
+    hands a second with eight threads. At the first table sit two callers, two folders and two
+    raisers, at the second also those who estimate their chances by samples.
+``holdem_evaluator``, ``holdem_evaluator_c``
+    Strengths of random hands of seven cards: ours in one call for all; phevaluator in a Python loop
+    over card numbers, which is all it offers there, and its C function in a compiled loop.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
+import time
 from functools import partial
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks import peers
 from benchmarks.harness import Job, main
+from benchmarks.policy import numbers, pick
 from benchmarks.timing import Chunk
 from envs import make_game
-from envs.core import new_rng, random_playouts
+from envs.adapters.vector import VectorEnv
+from envs.core import fill_streams, new_rng, random_playouts, stream
+from envs.core.batch import random_actions
 from envs.holdem.evaluator import evaluate
 
 __all__ = ["JOBS"]
 
 NUM_PLAYOUTS = 5000
+NUM_ROWS = 1024
 NUM_HANDS = 100_000
 NUM_LOOPED = 5000
+NUM_MATCHES = 4000
+PUBLISHED = 62_560
+CALLERS = ("holdem_call", "holdem_fold", "holdem_raise") * 2
+THINKERS = (*CALLERS[:3], "holdem_tight", "holdem_loose", "holdem_odds")
 DEAL = list(range(0, 48, 4))
 STACKS = " ".join(["10000"] * 6)
 SPEC = (
@@ -83,9 +104,124 @@ def their_evaluator() -> Chunk:
     return chunk
 
 
+def their_c_evaluator() -> Chunk:
+    """The C function of phevaluator, called in a compiled loop."""
+    from phevaluator import _pheval
+
+    judge = ctypes.CDLL(_pheval.__file__).evaluate_7cards
+    judge.argtypes, judge.restype = (ctypes.c_int,) * 7, ctypes.c_int
+    hands = random_hands(NUM_HANDS).astype(np.int32)
+    out = np.zeros(len(hands), np.int32)
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def judge_all(hands, out):  # type: ignore[no-untyped-def]
+        for i in range(len(hands)):
+            h = hands[i]
+            out[i] = judge(h[0], h[1], h[2], h[3], h[4], h[5], h[6])
+
+    def chunk() -> int:
+        judge_all(hands, out)
+        return len(out)
+
+    return chunk
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+
+def our_vector() -> Chunk:
+    """Random moves in all rows of a ``VectorEnv``."""
+    env = VectorEnv(make_game("holdem_v0", minimum=False), NUM_ROWS)
+    shown = env.reset(seed=0)
+    rngs = np.empty((NUM_ROWS, 4), np.uint64)
+    fill_streams(stream(0, "choice"), np.arange(NUM_ROWS), rngs)
+
+    def chunk() -> int:
+        nonlocal shown
+        for _ in range(4):
+            shown = env.step(random_actions(shown.masks, rngs))
+        return 4 * NUM_ROWS
+
+    return chunk
+
+
+def rlcard_loop() -> Chunk:
+    """RLCard's no-limit hold'em: the loop of its ``Env.run`` without the trajectories."""
+    import rlcard
+
+    env = rlcard.make("no-limit-holdem", config={"seed": 0, "game_num_players": 6})
+    draws = numbers()
+
+    def chunk() -> int:
+        num_moves = 0
+        for _ in range(10):
+            state, _player = env.reset()
+            while not env.is_over():
+                state, _player = env.step(pick(list(state["legal_actions"]), draws))
+                num_moves += 1
+        return num_moves
+
+    return chunk
+
+
+def our_aec() -> Chunk:
+    """Our hold'em of two players as an AEC environment."""
+    from envs import holdem_v0
+
+    env = holdem_v0.env(num_players=2, minimum=False)
+    env.reset(seed=0)
+    return peers.aec_chunk(env)
+
+
+def their_aec() -> Chunk:
+    """PettingZoo's no-limit hold'em."""
+    from pettingzoo.classic import texas_holdem_no_limit_v6  # type: ignore[import-untyped]
+
+    env = texas_holdem_no_limit_v6.env()
+    env.reset(seed=0)
+    return peers.aec_chunk(env)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def our_match(names: tuple[str, ...]) -> Chunk:
+    """Microseconds for one hand of a match."""
+    from agents import make_agent
+    from arena import play_match
+
+    game = make_game("holdem_v0", "thesis")
+    made = {name: make_agent(name, game) for name in names}
+
+    def chunk() -> float:
+        started = time.process_time()
+        play_match(game, [made[name] for name in names], NUM_MATCHES)
+        return 1e6 * (time.process_time() - started) / NUM_MATCHES
+
+    return chunk
+
+
+def published() -> Chunk:
+    """Microseconds for one hand, as published for eight threads."""
+    return lambda: 1e6 / PUBLISHED
+
+
+def _table_job(name: str, who: str, names: tuple[str, ...]) -> Job:
+    return Job(
+        name,
+        f"a hand of a match between {who} on one core, and a published figure",
+        partial(our_match, names),
+        published,
+        peer_name=f"published, eight threads: {PUBLISHED:,} hands/s",
+        unit="us/hand",
+        target=1.0,
+        is_duration=True,
+    )
+
+
 JOBS = [
     Job(
-        "playouts",
+        "holdem_playouts",
         "compiled random hands of six players and OpenSpiel's C++ rollouts",
         our_playouts,
         partial(peers.openspiel_rollouts, SPEC, DEAL, NUM_PLAYOUTS),
@@ -95,7 +231,36 @@ JOBS = [
         target=3.0,
     ),
     Job(
-        "evaluator",
+        "holdem_vector",
+        f"{NUM_ROWS} games and a loop over OpenSpiel's: moves with observations and masks",
+        our_vector,
+        partial(peers.openspiel_loop, SPEC),
+        peer_name="OpenSpiel universal_poker, Python loop",
+        package="open_spiel",
+        target=30.0,
+    ),
+    Job(
+        "holdem_rlcard",
+        f"{NUM_ROWS} games and RLCard's no-limit hold'em, move by move",
+        our_vector,
+        rlcard_loop,
+        peer_name="RLCard no-limit-holdem",
+        package="rlcard",
+        target=100.0,
+    ),
+    Job(
+        "holdem_aec",
+        "two players as an AEC env, and PettingZoo's",
+        our_aec,
+        their_aec,
+        peer_name="PettingZoo texas_holdem_no_limit_v6",
+        package="pettingzoo",
+        target=15.0,
+    ),
+    _table_job("holdem_table", "callers, folders and raisers", CALLERS),
+    _table_job("holdem_thinkers", "rule players, three of whom sample", THINKERS),
+    Job(
+        "holdem_evaluator",
         "strengths of seven cards: one call of ours, a loop over phevaluator",
         our_evaluator,
         their_evaluator,
@@ -104,11 +269,21 @@ JOBS = [
         unit="hands/s",
         target=5.0,
     ),
+    Job(
+        "holdem_evaluator_c",
+        "strengths of seven cards: one call of ours, a compiled loop over phevaluator's C function",
+        our_evaluator,
+        their_c_evaluator,
+        peer_name="phevaluator, C function",
+        package="phevaluator",
+        unit="hands/s",
+        target=2.0,
+    ),
 ]
 
 DESCRIPTION = """\
-Measure hold'em against OpenSpiel and its evaluator against phevaluator, both sides in this run and
-on one core.
+Measure hold'em against OpenSpiel, RLCard and PettingZoo and its evaluator against phevaluator, both
+sides in this run and on one core.
 
 The peers come with: pip install 'masquerade[bench,dev]'
 Results go to:       runs/benchmarks/holdem_speed.json

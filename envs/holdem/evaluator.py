@@ -130,9 +130,10 @@ def _evaluate(tables, hands, out):
     for i in range(hands.shape[0]):
         key, cards = np.int64(EMPTY_KEY), np.int64(0)
         for j in range(hands.shape[1]):
-            card = hands[i, j]
-            key += t.card_keys[card]
-            cards |= card_set(card)
+            key += t.card_keys[np.uint8(hands[i, j])]  # no index from the end, so no test for one
+        if key & FLUSH_BITS:  # else nobody asks which cards they are
+            for j in range(hands.shape[1]):
+                cards |= card_set(hands[i, j])
         out[i] = hand_strength(t, key, cards)
 
 

@@ -34,11 +34,12 @@ def put_seats(s, r, player, out, at):
     """For every player from the viewer on: chips, and who is in, all-in, to move and has moved."""
     n = r.num_players
     seat = np.int64(player)
+    share = 1.0 / r.total_chips
     for i in range(n):
         is_in = s.status[seat] == IN
-        out[at + i] = s.stacks[seat] / r.total_chips
-        out[at + n + i] = s.bets[seat] / r.total_chips
-        out[at + 2 * n + i] = s.paid[seat] / r.total_chips
+        out[at + i] = s.stacks[seat] * share
+        out[at + n + i] = s.bets[seat] * share
+        out[at + 2 * n + i] = s.paid[seat] * share
         out[at + 3 * n + i] = is_in
         out[at + 4 * n + i] = is_in and s.stacks[seat] == 0
         out[at + 5 * n + i] = s.to_move == seat
@@ -51,11 +52,12 @@ def put_seats(s, r, player, out, at):
 def put_prices(s, r, player, out, at):
     """The pot, the price of a call and the limits of a raise."""
     price, chips = to_pay(s, r, player), pot(s, r)
-    out[at] = chips / r.total_chips
-    out[at + 1] = price / r.total_chips
+    share = 1.0 / r.total_chips
+    out[at] = chips * share
+    out[at + 1] = price * share
     out[at + 2] = price / (price + chips) if price > 0 else 0.0
-    out[at + 3] = lowest_raise(s, r, player) / r.total_chips
-    out[at + 4] = highest_raise(s, r, player) / r.total_chips
+    out[at + 3] = lowest_raise(s, r, player) * share
+    out[at + 4] = highest_raise(s, r, player) * share
     return at + 5
 
 
@@ -66,7 +68,8 @@ def put_log(s, r, player, out, at):
     size = n + NUM_KINDS + NUM_STREETS + 1
     for back in range(min(r.num_log, s.num_moves, MAX_LOG)):
         i = (s.num_moves - 1 - back) % MAX_LOG
-        out[at + (s.log_seats[i] - player) % n] = 1.0
+        ahead = np.int64(s.log_seats[i]) - player
+        out[at + (ahead if ahead >= 0 else ahead + n)] = 1.0
         out[at + n + s.log_kinds[i]] = 1.0
         out[at + n + NUM_KINDS + s.log_streets[i]] = 1.0
         chips = s.log_chips[i]

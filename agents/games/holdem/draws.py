@@ -85,8 +85,8 @@ def _position(game: Game, cards: Sequence[str], has_turn: bool) -> Position:
     spare = iter(card for card in range(52) if card not in used)
     for seat in range(n):
         held = [parse_card(card) for card in own.split()] if seat == owner else None
-        for card in held or (next(spare), next(spare)):
-            position.apply(card)
+        for number in held or (next(spare), next(spare)):
+            position.apply(number)
     while position.turn not in (owner, bettor):
         position.apply(FOLD)
     for _ in range(2):
