@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from agents.games.pursuit.capture import capture_table
 from agents.games.pursuit.reduced.certain import CertainWins, certain_wins
 from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
 from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
@@ -29,6 +30,7 @@ from agents.games.pursuit.reduced.symmetry import board_symmetries, find_symmetr
 from agents.games.pursuit.reduced.visible import rounds_to_win
 from envs import make_game
 from envs.core.statistics import mean_interval
+from envs.pursuit.pool import named_board
 from training.reproduce import Group, Row, Settings
 
 __all__ = ["GROUPS", "READING"]
@@ -294,6 +296,11 @@ def learning_rows(settings: Settings) -> Iterator[Row]:
         words = "Q-learning detectives, greedy, win, % (5 seeds)"
         row = rate_rows("R13", words, settings.games(games), settings, wanted)
         yield Row(**{**vars(row), "published": "no learning" if games == 100_000 else None})
+    words = "the same with all symmetries, % (5 seeds)"
+    row = rate_rows(
+        "R13", words, settings.games(10_000), settings, (80.0, None), symmetry="exchange"
+    )
+    yield row
     replies = fugitive_anywhere(reduced())
     table = learnt(settings.games(100_000), settings.seed, replies).plans()
     random = round(100 * play(table, replies).win_rate, 2)
@@ -481,6 +488,21 @@ def solver_rows(_settings: Settings) -> Iterator[Row]:
                   note=note)  # fmt: skip
 
 
+def capture_rows(_settings: Settings) -> Iterator[Row]:
+    """C: capture tables of the board with 200 stations, the fugitive always seen."""
+    for num_detectives in (1, 2, 3):
+        begun = time.perf_counter()
+        table = capture_table(named_board("city"), num_detectives)
+        seconds = time.perf_counter() - begun
+        note = f"{table.num_bytes / 1e6:,.1f} MB, {seconds:.1f} s on a machine that others used too"
+        words = f"{num_detectives} on 200 stations: positions from which he is caught, %"
+        share = round(100 * table.share_lost, 3)
+        yield Row("C", words, share, games=table.num_positions, note=note)
+        words = f"{num_detectives} on 200 stations: most rounds to a catch"
+        counts = ", ".join(f"{count:,}" for count in table.counts)
+        yield Row("C", words, len(table.counts), note=f"positions by rounds: {counts}")
+
+
 def mixed_rows(_settings: Settings) -> Iterator[Row]:
     """L: short games, in which both sides must mix."""
     wanted = {2: 28.9, 5: 63.4, 8: 93.9, 11: 99.5, 14: 100.0}
@@ -515,5 +537,6 @@ GROUPS: dict[str, Group] = {
     "R20": survival_rows,
     "S": solver_rows,
     "L": mixed_rows,
+    "C": capture_rows,
 }
-"""R1 to R20: what the thesis reports. S: what a solver knows. L: short games."""
+"""R1 to R20: what the thesis reports. S: a solver. L: short games. C: capture tables."""

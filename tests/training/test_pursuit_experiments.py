@@ -1,0 +1,35 @@
+"""The published tables of pursuits at a small scale: ids, intervals, and that exact rows hit."""
+
+from __future__ import annotations
+
+import pytest
+
+from training.experiments import phantom, scotland_yard
+from training.reproduce import Settings
+
+SMALL = Settings(scale=0.005)
+
+
+@pytest.mark.parametrize("group", ["R1", "R1+", "B1"])
+def test_the_phantoms_groups_make_rows_with_intervals(group: str) -> None:
+    rows = list(phantom.GROUPS[group](SMALL))
+    assert {row.id for row in rows} == {group}
+    rates = [row for row in rows if row.low is not None and row.high is not None]
+    assert rates
+    assert all(row.low <= row.ours <= row.high for row in rates)  # type: ignore[operator]
+
+
+def test_without_round_1_detectives_win_no_more_games() -> None:
+    cells = phantom.cells_of(Settings(scale=0.05), "random", "random")
+    with_first, games = phantom.rate(cells)
+    without, fewer = phantom.rate(cells, has_first=False)
+    assert fewer <= games
+    assert without.mean <= with_first.mean
+
+
+@pytest.mark.parametrize("group", ["S", "R14", "R16"])
+def test_what_is_exact_is_what_it_should_be(group: str) -> None:
+    rows = list(scotland_yard.GROUPS[group](SMALL))
+    assert {row.id for row in rows} == {group}
+    exact = [row for row in rows if row.wanted is not None]
+    assert all(row.verdict == "hit" for row in exact)
