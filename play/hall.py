@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from agents.advice import advise
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from play.advice import advise, legal_words, review
+from play.advice import legal_words, review
 from play.catalogue import Catalogue, game_of
 from play.files import Library
 from play.messages import (

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from agents.advice import advise
 from arena.schedules.config import parse_option
 from envs import make_game
 from envs.core.errors import IllegalActionError, MasqueradeError, nearest
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
-from play.advice import advise, legal_words, review
+from play.advice import legal_words, review
 from play.catalogue import Catalogue
 from play.messages import SeatChoice
 from play.session import Session, lines_of
