@@ -123,14 +123,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self._number = -1
         observation, mask = next(frame.pages, None) or frame.next_page()
         first = self._number + 1
-        code = 2 * OVER
-        while code < 0:
+        turn = OVER
+        while turn < 0:
             self._number += 1
             if self._number - first == MAX_DEALS:
                 raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
             opening = self._number % self._num_openings
-            code = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
-        turn = code >> 1
+            turn = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
         self.agents = agents.copy()
@@ -144,8 +143,6 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._has_rewards = False
         self._has_updated = True
         self._turn = turn
-        if code & 1:  # somebody was paid before anybody decides
-            self._pay(frame.rewards.tolist())
         self.agent_selection = self._viewer = agents[turn]
         if self._is_live:
             self.render()
@@ -208,11 +205,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
 
     def _end_by_illegal_move(self, mover: str) -> None:
         EnvLogger.warn_on_illegal_move()
-        totals = self._frame.totals
-        returns = forfeit_returns(self.game.facts, self._turn, totals)
+        game, frame = self.game, self._frame
+        so_far = np.zeros(len(frame.totals))
+        game.kernels.returns(frame.state, game.rules, so_far)
+        returns = forfeit_returns(game.facts, self._turn, so_far)
         self._turn = OVER
         self._cumulative_rewards[mover] = 0.0
-        self._pay((returns - totals).tolist())
+        self._pay((returns - frame.totals).tolist())
         self.terminations = self._trues.copy()
         self.truncations = self._trues.copy()
         self._viewer = ""

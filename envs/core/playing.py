@@ -200,12 +200,14 @@ def show(kernels, rules, state, turn, own_mask, observation, mask):
 
 @compiled(INT(KERNELS, RULES, INT, STATE, OBSERVATION, MASK))
 def begin_game(kernels, rules, opening, frame, observation, mask):
-    """Begin a game in a frame, up to its first decision; returns what ``advance_game`` does."""
+    """Begin a game in a frame, up to its first decision; returns who is to move, or ``OVER``.
+
+    What was paid before anybody decides is part of the first rewards, as PettingZoo wants it.
+    """
     at = frame[:_HEADER_SIZE].view(np.int64)
     length = frame[at[_LENGTH] : at[_RNG]].view(np.int64)
     rng = frame[at[_RNG] : at[_TOTALS]].view(np.uint64)
     totals = frame[at[_TOTALS] : at[_REWARDS]].view(np.float64)
-    rewards = frame[at[_REWARDS] : at[_HISTORY]].view(np.float64)
     history = frame[at[_HISTORY] : at[_MASK]].view(np.int32)
     legal = frame[at[_MASK] : at[_STATE]].view(np.int8)
     state = frame[at[_STATE] :]
@@ -213,9 +215,8 @@ def begin_game(kernels, rules, opening, frame, observation, mask):
     turn, length[0] = _settle_recorded(kernels, rules, state, rng, history, 0)
     for player in range(totals.size):
         totals[player] = 0.0
-    has_paid = pay(kernels, rules, state, totals, rewards)
     show(kernels, rules, state, turn, legal, observation, mask)
-    return 2 * turn + has_paid
+    return turn
 
 
 @compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK))
