@@ -139,6 +139,7 @@ def add_edge(pool, slot, action, simulation):
     edge.visits = 0
     edge.available = 1
     edge.simulation = simulation
+    edge.pending = 0
     if node.first == NONE:
         node.first = at
     else:
