@@ -38,6 +38,8 @@ SIMULATIONS = 2000
 FEW = 50
 """Of a slow peer."""
 UCT_C = 2.0
+PLAIN: dict[str, Any] = {"rollout": "random", "selection": "ucb", "horizon": "end"}
+"""What the peers do."""
 HOLDEM = (
     "universal_poker(betting=nolimit,bettingAbstraction=fcpa,blind=100 50,firstPlayer=2 1 1 1,"
     "numBoardCards=0 3 1 1,numHoleCards=2,numPlayers=2,numRanks=13,numRounds=4,numSuits=4,"
@@ -58,7 +60,7 @@ def our_search(
         batch.step(row, np.flatnonzero(batch.views(row).masks[0])[:1])
     views = batch.views(row)
     root = Root(views.worlds()[0], int(views.seats[0]), views.keys[0], views.masks[0])
-    searcher = TreeSearcher(game, TreeSettings(**{"rollout": "random", **settings}))
+    searcher = TreeSearcher(game, TreeSettings(**{**PLAIN, **settings}))
     rng = new_rng(0)
 
     def chunk() -> int:

@@ -66,7 +66,7 @@ RANDOM = Player("random", "random")
 HEURISTIC = Player("heuristic", "pursuit_heuristic")
 THESIS = Player("the thesis's search", "joint_mcts")
 OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, share=NUM_DETECTIVES)
-OUR_PHANTOM = Player("our search", "mo_ismcts", {})
+OUR_PHANTOM = Player("our search", "mo_ismcts", {"selection": "ucb"})
 PLAYERS = {
     "detectives": {
         "random": RANDOM,
