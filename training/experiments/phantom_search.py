@@ -157,7 +157,10 @@ def ahead(id: str, better: str, plain: str) -> Group:
 
     def rows(settings: Settings) -> Iterator[Row]:
         games = settings.games(GAMES)
-        cells = [play_cell(side, "heuristic", games, settings.seed) for side in (better, plain)]
+        cells = [
+            play_cell(side, "heuristic", games, settings.seed, seconds=None)
+            for side in (better, plain)
+        ]
         gap = difference(*cells)
         names = [PLAYERS["detectives"][side].name for side in (better, plain)]
         what = f"points that detectives of {names[0]} are ahead of {names[1]}, heuristic Phantom"
@@ -173,7 +176,10 @@ def ahead_as_phantom(id: str, plain: str) -> Group:
 
     def rows(settings: Settings) -> Iterator[Row]:
         games = settings.games(GAMES)
-        cells = [play_cell("heuristic", side, games, settings.seed) for side in (plain, "ours")]
+        cells = [
+            play_cell("heuristic", side, games, settings.seed, seconds=None)
+            for side in (plain, "ours")
+        ]
         gap = difference(*cells)
         name = PLAYERS["phantom"][plain].name
         what = f"points that our Phantom is ahead of that by {name}, heuristic detectives"
