@@ -80,6 +80,20 @@ class SB3Agent(Agent):
         weights: npt.NDArray[np.float64] = np.exp(scores)
         return weights / weights.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
+    def state_values(self, views: Views) -> npt.NDArray[np.float64]:
+        """[n] what the player to move may expect: the value of a PPO, or the best of a DQN."""
+        import torch
+
+        with torch.no_grad():
+            observations = torch.from_numpy(views.observations).to(self._device)
+            if self.algorithm == "DQN":
+                scores = self._policy.q_net(observations).cpu().numpy().astype(np.float64)
+                scores[views.masks == 0] = -np.inf
+                best: npt.NDArray[np.float64] = scores.max(axis=1)
+                return best
+            values = self._policy.predict_values(observations).cpu().numpy()
+        return np.asarray(values[:, 0], np.float64)
+
     def act(self, views: Views) -> Actions:
         """One forward pass for all rows, one draw from each row's generator."""
         return weighted_actions(self.policy(views), views.rngs)

@@ -108,7 +108,7 @@ def test_visits_of_actions_add_up_to_those_of_their_node(observers: str, selecti
 
 
 def test_one_tree_of_one_observer_grows_by_one_node_a_simulation() -> None:
-    settings = TreeSettings(observers="single")
+    settings = TreeSettings(observers="single", selection="ucb", horizon="end")
     _, found = search_once(make_game("liars_dice_v0"), settings, 100)
     assert found.nodes == 100
 

@@ -10,6 +10,7 @@
 ``searcher.py``     searches from Python, by iterations or by the clock, on several threads
 ``analysis.py``     what a search has found: shares, values, principal variation
 ``agent.py``        the players
+``guided.py``       the same led by a trained player: priors and values of leaves
 ``joint.py``        the thesis's search: a tree for each world, joint actions of all pieces
 ``joint_agent.py``  its player
 ``outcome_sampling.py``  regrets for all players from the start of the game, led to the present

@@ -54,6 +54,7 @@ class ISMCTSAgent(Agent):
         level: int | None = None,
         blunders: float | None = None,
         keep_tree: bool = False,
+        guide: str | None = None,
         **settings: Any,
     ) -> None:
         """Prepare to search ``game``.
@@ -65,6 +66,8 @@ class ISMCTSAgent(Agent):
             level: from 1 (easy) to 5: sets iterations and blunders where they are not given.
             blunders: how often it plays any legal action instead of searching.
             keep_tree: go on with the tree of the last move of the same game.
+            guide: a trained player whose policy and values lead the search, such as
+                ``dqn:runs/leduc_v0/dqn-seed0``; selection then is ``puct``.
             settings: any field of ``TreeSettings``.
         """
         super().__init__(game)
@@ -85,7 +88,9 @@ class ISMCTSAgent(Agent):
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         if not 0 <= self.blunders <= 1:
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
-        self.settings = TreeSettings(**{**self.defaults, **settings})
+        by_guide = {"selection": "puct"} if guide else {}
+        self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
+        self.guide = guide
         self.budget = Budget(iterations, time_per_move)
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
@@ -100,8 +105,16 @@ class ISMCTSAgent(Agent):
     def searcher(self) -> TreeSearcher:
         """Made when it is first needed: players that only wait take no memory."""
         if self._searcher is None:
-            self._searcher = TreeSearcher(self.game, self.settings)
+            self._searcher = self._make_searcher()
         return self._searcher
+
+    def _make_searcher(self) -> TreeSearcher:
+        if self.guide is None:
+            return TreeSearcher(self.game, self.settings)
+        # Imported when needed: it loads whatever guides there are.
+        from agents.search.ismcts.guided import GuidedSearcher, make_guide
+
+        return GuidedSearcher(self.game, self.settings, make_guide(self.game, self.guide))
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself and draw from what it found."""

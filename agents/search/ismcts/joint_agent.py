@@ -70,7 +70,11 @@ class JointSearchAgent(Agent):
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
         settings = TreeSettings(
-            exploration=exploration, rollout="random", preference="return", max_nodes=max_nodes
+            exploration=exploration,
+            rollout="random",
+            horizon="end",
+            preference="return",
+            max_nodes=max_nodes,
         )
         self._options = make_options(game, settings)
         self._work = make_work(game)

@@ -73,7 +73,7 @@ EDGE = np.dtype(
             ("visits", np.int32),
             ("available", np.int32),  # visits of the node at which it was legal
             ("simulation", np.int32),  # in which it was last legal
-            ("padding", np.int32),
+            ("pending", np.int32),  # simulations that wait for the value of a leaf
         ],
     )
 )

@@ -11,6 +11,7 @@ from envs.core.keys import first_key, fold
 from envs.core.rng import below, mix
 
 __all__ = [
+    "add_edge",
     "add_node",
     "copy_bytes",
     "extend",
@@ -122,11 +123,11 @@ def add_node(pool, slot, key):
 
 @inlined
 def add_edge(pool, slot, action, simulation):
-    """Give a node another action; False if all edges are used."""
+    """Give a node another action; its edge, or NONE if all are used."""
     at = pool.counters[NUM_EDGES]
     if at == pool.edges.size:
         pool.counters[LEFT_OUT] += 1
-        return False
+        return np.int64(NONE)
     pool.counters[NUM_EDGES] = at + 1
     edge, node = pool.edges[at], pool.nodes[slot]
     edge.total = 0.0
@@ -139,12 +140,13 @@ def add_edge(pool, slot, action, simulation):
     edge.visits = 0
     edge.available = 1
     edge.simulation = simulation
+    edge.pending = 0
     if node.first == NONE:
         node.first = at
     else:
         pool.edges[node.last].next = at
     node.last = at
-    return True
+    return at
 
 
 @inlined
@@ -174,7 +176,7 @@ def extend(pool, work, slot, num_new, simulation):
     action = 0
     while num_new > 0:
         if work.mask[action] == 1:
-            if not add_edge(pool, slot, action, simulation):
+            if add_edge(pool, slot, action, simulation) == NONE:
                 return
             num_new -= 1
         action += 1

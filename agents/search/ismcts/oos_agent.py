@@ -68,6 +68,7 @@ class OOSAgent(Agent):
             final="mixture",
             selection="regret",
             rollout=rollout,
+            horizon="end",
             preference="return",
             max_nodes=max_nodes,
         )

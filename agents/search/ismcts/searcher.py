@@ -197,7 +197,6 @@ class TreeSearcher:
         self, thread: int, pool: Pool, worlds: State, rng: Words, budget: Budget, start: float
     ) -> None:
         """Simulate until the budget of one thread is used up."""
-        game = self.game
         left = budget.iterations
         if left is not None:
             # The first threads do one more where the number cannot be divided.
@@ -208,17 +207,7 @@ class TreeSearcher:
             if budget.seconds is not None and began - start >= budget.seconds:
                 return
             count = chunk if left is None else min(chunk, left)
-            run_simulations(
-                game.kernels,
-                game.optional,
-                game.rules,
-                worlds,
-                rng,
-                pool,
-                self._works[thread],
-                self._options[thread],
-                count,
-            )
+            self._simulate(thread, pool, worlds, rng, count)
             if left is not None:
                 left -= count
             if budget.seconds is not None:
@@ -226,6 +215,21 @@ class TreeSearcher:
                 each = max(now - began, 1e-9) / count
                 rest = max(min(LONGEST_CHUNK, budget.seconds - (now - start)), 0.0)
                 chunk = int(max(1, min(rest / each, 2.0 * chunk)))
+
+    def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
+        """Run so many simulations."""
+        game = self.game
+        run_simulations(
+            game.kernels,
+            game.optional,
+            game.rules,
+            worlds,
+            rng,
+            pool,
+            self._works[thread],
+            self._options[thread],
+            count,
+        )
 
     # ---- what was found --------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ def score(edge, o, visits, low, scale, mean, rng):
         return -np.float64(edge.visits)
     if o.selection == PUCT:
         value = (edge.total / edge.visits - low) * scale if edge.visits else mean
-        return value + o.exploration * edge.prior * math.sqrt(visits) / (1.0 + edge.visits)
+        tried = edge.visits + edge.pending
+        return value + o.exploration * edge.prior * math.sqrt(visits) / (1.0 + tried)
     if edge.visits == 0:
         return UNTRIED
     value = (edge.total / edge.visits - low) * scale

@@ -27,6 +27,7 @@ __all__ = [
     "UNIFORM",
     "TreeSettings",
     "make_options",
+    "selection_in",
 ]
 
 OBSERVERS = ("single", "many", "perfect")
@@ -35,9 +36,11 @@ SELECTIONS = ("ucb", "ucb_tuned", "puct", "regret", "uniform")
 UCB, TUNED, PUCT, REGRET, UNIFORM = range(len(SELECTIONS))
 FINALS = ("visits", "value", "mixture")
 ROLLOUTS = ("random", "rule", "auto")
-HORIZONS = ("end", "chance")
+HORIZONS = ("end", "chance", "auto")
 BOUNDS = ("seen", "facts")
-PRIORS = ("uniform", "rule")
+PRIORS = ("uniform", "rule", "auto")
+FEW_ACTIONS = 4
+"""So many can all be tried: what a prior says of them is not worth its mistakes."""
 
 OPTIONS = np.dtype(
     (
@@ -82,8 +85,9 @@ class TreeSettings:
     """Whose eyes the tree is built on: ``single`` (the searcher's alone), ``many`` (each decision
     is looked up by what its own player has seen) or ``perfect`` (everybody sees everything, and
     every world has a tree of its own)."""
-    selection: str = "ucb"
-    """``ucb``, ``ucb_tuned``, ``puct``, ``regret`` or ``uniform``."""
+    selection: str = "auto"
+    """``ucb``, ``ucb_tuned``, ``puct``, ``regret`` or ``uniform``; ``auto`` is ``puct`` in games of
+    many actions that have a quick policy, and ``ucb`` elsewhere."""
     exploration: float = 0.7
     """The constant of UCB and PUCT; values lie between 0 and 1."""
     gamma: float = 0.2
@@ -94,9 +98,9 @@ class TreeSettings:
     """``random``, ``rule`` (the quick policy of the game) or ``auto`` (rule where there is one)."""
     epsilon: float = 0.1
     """How often rule rollouts play any action."""
-    horizon: str = "end"
+    horizon: str = "auto"
     """Simulations go to the ``end`` of the game, or to the next ``chance`` event at which the
-    game's own estimate counts (the next round, the next card)."""
+    game's own estimate counts (the next round); ``auto`` is the latter where there is one."""
     rollout_depth: int = 0
     """Decisions after which a rollout stops and the game's own estimate counts; 0: never."""
     tree_depth: int = 0
@@ -109,7 +113,7 @@ class TreeSettings:
     """Values are scaled by the returns ``seen`` in the search or by the bounds in the ``facts``."""
     preference: str = ""
     """``return`` or ``place``; left out, what standings of the game go by."""
-    prior: str = "uniform"
+    prior: str = "auto"
     """Of PUCT: ``uniform``, or how often the quick policy of the game plays it (``rule``)."""
     num_worlds: int = 0
     """Worlds that are drawn once for all simulations; 0: a new one for each."""
@@ -122,7 +126,7 @@ class TreeSettings:
         """Refuse what is unknown or out of range."""
         for name, allowed in (
             ("observers", OBSERVERS),
-            ("selection", SELECTIONS),
+            ("selection", ("auto", *SELECTIONS)),
             ("final", FINALS),
             ("rollout", ROLLOUTS),
             ("bounds", BOUNDS),
@@ -145,6 +149,19 @@ class TreeSettings:
             raise OptionError(f"threads must be from 1 to 256, not {self.threads}")
 
 
+def selection_in(game: Game, settings: TreeSettings) -> str:
+    """The selection that a search of ``game`` uses.
+
+    >>> from envs import make_game
+    >>> [selection_in(make_game(f"{name}_v0"), TreeSettings()) for name in ("kuhn", "holdem")]
+    ['ucb', 'puct']
+    """
+    if settings.selection != "auto":
+        return settings.selection
+    has_many = game.facts.num_actions > FEW_ACTIONS
+    return "puct" if has_many and game.optional.has_rollout else "ucb"
+
+
 def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     """The settings as compiled code reads them; refuses what the game has nothing for."""
     facts, optional = game.facts, game.optional
@@ -164,11 +181,11 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
         o[name] = getattr(settings, name)
     o.num_players = facts.num_players
     o.observers = OBSERVERS.index(settings.observers)
-    o.selection = SELECTIONS.index(settings.selection)
-    o.stops_at_chance = settings.horizon == "chance"
+    o.selection = SELECTIONS.index(selection_in(game, settings))
+    o.stops_at_chance = settings.horizon != "end" and optional.has_evaluate
     o.is_fixed = settings.num_worlds > 0
     o.has_rule = settings.rollout != "random" and optional.has_rollout
-    o.has_rule_prior = settings.prior == "rule"
+    o.has_rule_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
     o.is_by_seen = settings.bounds == "seen"
     by_place = "place" if facts.objective == "place" else "return"
     o.preference = PREFERENCES.index(settings.preference or by_place)

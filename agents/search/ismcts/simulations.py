@@ -22,6 +22,7 @@ from agents.search.ismcts.memory import (
     WORK,
 )
 from agents.search.ismcts.nodes import (
+    add_edge,
     add_node,
     copy_bytes,
     extend,
@@ -104,8 +105,11 @@ def observer_of(o, turn):
 
 
 @inlined
-def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng):
-    """Mark what is available at a node in this world, and give it what it has not met yet."""
+def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng):
+    """Mark what is available at a node in this world, and give it what it has not met yet.
+
+    Most nodes are visited once, and a visit needs one action: the others come with the second.
+    """
     num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
     at = pool.nodes[slot].first
     while at != NONE:
@@ -116,7 +120,7 @@ def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simul
             work.mask[edge.action] = 2
             num_legal -= 1
         at = edge.next
-    if num_legal and (is_new or not o.width):
+    if num_legal and (is_first or not o.width):
         if o.width and num_legal > o.width:
             num_legal = narrow(kernels, optional, rules, work, o, num_legal, turn)
         extend(pool, work, slot, num_legal, simulation)
@@ -156,8 +160,15 @@ def descend(kernels, optional, rules, pool, work, o, simulation, rng):
         is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
         action = NONE
         if not (is_new and (has_grown(work, o, turn) or not add_node(pool, slot, key))):
-            open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng)
-            chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
+            if is_new and o.selection != REGRET:
+                action = policy_action(kernels, optional, rules, work, o, rng)
+                chosen, prob = add_edge(pool, slot, action, simulation), 1.0
+            else:
+                is_first = pool.nodes[slot].visits <= 1
+                open_node(
+                    kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng
+                )
+                chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
             if chosen != NONE:
                 work.path[_NODE, depth] = slot
                 work.path[_EDGE, depth] = chosen

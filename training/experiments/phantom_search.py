@@ -1,0 +1,241 @@
+"""The Phantom's tournament with search: the thesis's players rerun, and ours against them.
+
+The thesis gave its search 2.5 seconds for a decision, the moves of all five detectives together.
+Its maps, its hardware and the number of simulations are lost, so the main tables are at equal
+simulations: ``SIMULATIONS`` for a joint action of the thesis's search, and as many for the moves of
+our detectives together, a fifth each. Groups whose ids end in ``T`` are at equal time instead; a
+cell of those takes hours.
+
+Maps are the three that are kept with the project; starts are blind, as in the thesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import make_agent
+from arena.playing.match import play_match
+from envs import make_game
+from envs.core.statistics import Interval, wilson
+from training.reproduce import Group, Row, Settings
+
+__all__ = ["GROUPS"]
+
+MAPS = ("map_1", "map_2", "map_3")
+GAMES = 100
+"""On each map."""
+SIMULATIONS = 1000
+SECONDS = 2.5
+NUM_DETECTIVES = 5
+ROUND_LENGTH = 6
+"""Moves of a round: the Phantom and five detectives."""
+
+Wins = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Player:
+    """An agent of a table."""
+
+    name: str
+    id: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    share: int = 1
+    """Searches for the moves of one round: a budget is divided by it."""
+
+    def make(self, game: Any, simulations: int | None, seconds: float | None) -> Any:
+        """The agent, with a budget if it searches."""
+        params = dict(self.params)
+        if self.id in SEARCHES:
+            if seconds is not None:
+                params["time_per_move"] = seconds / self.share
+            else:
+                params["iterations"] = (simulations or SIMULATIONS) // self.share
+        return make_agent(self.id, game, **params)
+
+
+SEARCHES = ("joint_mcts", "mo_ismcts", "ismcts")
+PUCT = {"selection": "puct", "prior": "rule"}
+RANDOM = Player("random", "random")
+HEURISTIC = Player("heuristic", "pursuit_heuristic")
+THESIS = Player("the thesis's search", "joint_mcts")
+OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, share=NUM_DETECTIVES)
+OUR_PHANTOM = Player("our search", "mo_ismcts", {"selection": "ucb"})
+PLAYERS = {
+    "detectives": {
+        "random": RANDOM,
+        "heuristic": HEURISTIC,
+        "thesis": THESIS,
+        "ours": OUR_DETECTIVES,
+    },
+    "phantom": {"random": RANDOM, "heuristic": HEURISTIC, "thesis": THESIS, "ours": OUR_PHANTOM},
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Games of one pairing on all maps."""
+
+    is_won: Wins
+    """[games] by the detectives."""
+    is_first: Wins
+    """[games] in the first round, by a start on the Phantom's place."""
+
+    def rate(self) -> Interval:
+        """Games that the detectives won, in %."""
+        return wilson(int(self.is_won.sum()), len(self.is_won)).times(100)
+
+    def later_rate(self) -> Interval:
+        """The same without games that ended in the first round."""
+        won = self.is_won[~self.is_first]
+        return wilson(int(won.sum()), len(won)).times(100)
+
+
+@lru_cache(maxsize=64)
+def play_cell(
+    detectives: str,
+    phantom: str,
+    games: int,
+    seed: int,
+    simulations: int | None = None,
+    seconds: float | None = None,
+) -> Cell:
+    """Play one pairing."""
+    won, first = [], []
+    for number, board in enumerate(MAPS):
+        game = make_game("phantom_v0", board=board)
+        sides = PLAYERS["phantom"][phantom], PLAYERS["detectives"][detectives]
+        agents = [side.make(game, simulations, seconds) for side in sides]
+        result = play_match(game, agents, games, seed=1000 * seed + number)
+        is_won = result.returns[:, 1] > 0
+        won.append(is_won)
+        first.append(is_won & (result.lengths <= ROUND_LENGTH))
+    return Cell(np.concatenate(won), np.concatenate(first))
+
+
+def difference(one: Cell, other: Cell) -> Interval:
+    """How much more often the detectives of the first won, in points."""
+    mean = one.is_won.mean() - other.is_won.mean()
+    variance = sum(cell.is_won.var(ddof=1) / len(cell.is_won) for cell in (one, other))
+    reach = 1.96 * float(np.sqrt(variance))
+    return Interval(float(mean), float(mean) - reach, float(mean) + reach).times(100)
+
+
+def pairing(
+    id: str,
+    detectives: str,
+    phantom: str,
+    published: float | None = None,
+    wanted: tuple[float | None, float | None] | None = None,
+    seconds: float | None = None,
+) -> Group:
+    """The rows of one pairing: with and without the first round."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        games = settings.games(GAMES)
+        cell = play_cell(detectives, phantom, games, settings.seed, seconds=seconds)
+        names = PLAYERS["detectives"][detectives].name, PLAYERS["phantom"][phantom].name
+        budget = f"{seconds} s" if seconds else f"{SIMULATIONS:,} simulations"
+        what = f"detectives win, %: {names[0]} v. Phantom by {names[1]}, {budget}"
+        total = len(cell.is_won)
+        yield Row.of(id, what, cell.rate(), games=total, published=published, wanted=wanted)
+        later = int((~cell.is_first).sum())
+        if 2 <= later < total:
+            yield Row.of(id, "the same without round 1", cell.later_rate(), games=later)
+
+    return rows
+
+
+def ahead(id: str, better: str, plain: str) -> Group:
+    """How far one kind of detectives is ahead of another against the heuristic Phantom."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        games = settings.games(GAMES)
+        cells = [
+            play_cell(side, "heuristic", games, settings.seed, seconds=None)
+            for side in (better, plain)
+        ]
+        gap = difference(*cells)
+        names = [PLAYERS["detectives"][side].name for side in (better, plain)]
+        what = f"points that detectives of {names[0]} are ahead of {names[1]}, heuristic Phantom"
+        note = "interval excludes 0" if gap.low > 0 else "interval holds 0"
+        total = 2 * len(MAPS) * games
+        yield Row.of(id, what, gap, games=total, wanted=(0.0, None), note=note)
+
+    return rows
+
+
+def ahead_as_phantom(id: str, plain: str) -> Group:
+    """How far our Phantom is ahead of another against heuristic detectives."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        games = settings.games(GAMES)
+        cells = [
+            play_cell("heuristic", side, games, settings.seed, seconds=None)
+            for side in (plain, "ours")
+        ]
+        gap = difference(*cells)
+        name = PLAYERS["phantom"][plain].name
+        what = f"points that our Phantom is ahead of that by {name}, heuristic detectives"
+        note = "interval excludes 0" if gap.low > 0 else "interval holds 0"
+        total = 2 * len(MAPS) * games
+        yield Row.of(id, what, gap, games=total, wanted=(0.0, None), note=note)
+
+    return rows
+
+
+def budgets(settings: Settings) -> Iterator[Row]:
+    """Strength against simulations, for both sides and both searches."""
+    games = settings.games(GAMES // 2)
+    for simulations in (100, 300, 1000):
+        for side, kind in (("thesis", "the thesis's"), ("ours", "our")):
+            for is_phantom in (False, True):
+                pair = ("heuristic", side) if is_phantom else (side, "heuristic")
+                cell = play_cell(*pair, games, settings.seed, simulations=simulations)
+                who = "Phantom" if is_phantom else "detectives"
+                what = f"detectives win, %: {kind} {who}, {simulations:,} simulations, heuristic"
+                yield Row.of("M6", what, cell.rate(), games=len(cell.is_won))
+
+
+def budgets_by_time(settings: Settings) -> Iterator[Row]:
+    """The same against seconds a decision."""
+    games = settings.games(GAMES // 2)
+    for seconds in (0.1, 0.5, 2.5, 10.0):
+        for pair in (("ours", "heuristic"), ("heuristic", "ours")):
+            cell = play_cell(*pair, games, settings.seed, seconds=seconds)
+            what = f"detectives win, %: {pair[0]} v. Phantom {pair[1]}, {seconds} s"
+            yield Row.of("M6T", what, cell.rate(), games=len(cell.is_won))
+
+
+GROUPS: dict[str, Group] = {
+    "R4": pairing("R4", "thesis", "heuristic", 10.0, (6.2, 15.8)),
+    "R4+": pairing("R4+", "ours", "heuristic", 10.0, (50.0, None)),
+    "R3": pairing("R3", "heuristic", "thesis", 37.3, (30.0, 45.3)),
+    "R3+": pairing("R3+", "heuristic", "ours", 37.3, (None, 20.0)),
+    "M1": pairing("M1", "heuristic", "heuristic", None, (61.0, 86.0)),
+    "M3": pairing("M3", "random", "thesis"),
+    "M3+": pairing("M3+", "random", "ours"),
+    "M4": pairing("M4", "thesis", "random"),
+    "M4+": pairing("M4+", "ours", "random"),
+    "M5": pairing("M5", "thesis", "thesis"),
+    "M5+": pairing("M5+", "ours", "ours"),
+    "M6": budgets,
+    "M7": ahead("M7", "ours", "thesis"),
+    "M7r": ahead("M7r", "ours", "random"),
+    "M7h": ahead("M7h", "ours", "heuristic"),
+    "M7p": ahead_as_phantom("M7p", "thesis"),
+}
+TIMED: dict[str, Group] = {
+    "R4T": pairing("R4T", "thesis", "heuristic", 10.0, (6.2, 15.8), SECONDS),
+    "R4T+": pairing("R4T+", "ours", "heuristic", 10.0, (50.0, None), SECONDS),
+    "R3T": pairing("R3T", "heuristic", "thesis", 37.3, (30.0, 45.3), SECONDS),
+    "R3T+": pairing("R3T+", "heuristic", "ours", 37.3, (None, 20.0), SECONDS),
+    "M6T": budgets_by_time,
+}
+GROUPS |= TIMED
