@@ -352,7 +352,7 @@ class Hall:
         table = session.table
         for number, agent in table.agents.items():
             if agent.end_games is not None:
-                self._job(self.thinkers.run(partial(table.tell_end, agent, number)))
+                self._job(partial(self.thinkers.run, partial(table.tell_end, agent, number)))
 
     def _keep(self, session: Session) -> None:
         self.store.write(session.id, session.to_dict())
@@ -373,7 +373,7 @@ class Hall:
             advisers = [{"spec": player.spec, "label": player.label} for player in found]
             guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
 
-        self._job(send())
+        self._job(send)
 
     def _tell_table(self, session: Session) -> None:
         for guest in list(self.guests):
@@ -466,10 +466,10 @@ class Hall:
             }
         )
 
-    def _job(self, work: Awaitable[Any]) -> None:
+    def _job(self, work: Callable[[], Awaitable[Any]]) -> None:
         async def run() -> None:
             with contextlib.suppress(Exception):  # an agent that is told of an end has no say
-                await work
+                await work()
 
         task = asyncio.create_task(run())
         self._jobs.add(task)

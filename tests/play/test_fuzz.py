@@ -13,9 +13,8 @@ from play.catalogue import Catalogue
 from play.hall import Guest, Hall
 from play.messages import MAX_MESSAGE
 from play.thinking import Thinkers
-from tests.support.sampling import IS_FULL
 
-NUM_MESSAGES = 10_000 if IS_FULL else 1_500
+NUM_MESSAGES = 10_000
 JUNK: list[Any] = [
     None,
     True,
