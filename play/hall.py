@@ -365,14 +365,18 @@ class Hall:
 
     def _send_advisers(self, guest: Guest, session: Session) -> None:
         """Send the list of those who can be asked, which may take a while to put together."""
+        usual = self.catalogue.card(session.game.id).against
+
+        def tell(players: list[tuple[str, str]]) -> None:
+            advisers = [{"spec": spec, "label": label} for spec, label in players]
+            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
 
         async def send() -> None:
             found = await self.thinkers.run(lambda: self.catalogue.players(session.game))
-            usual = self.catalogue.card(session.game.id).against
             found.sort(key=lambda player: player.spec != usual)
-            advisers = [{"spec": player.spec, "label": player.label} for player in found]
-            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
+            tell([(player.spec, player.label) for player in found])
 
+        tell([(usual, usual.replace("_", " "))])  # who is there at once
         self._job(send)
 
     def _tell_table(self, session: Session) -> None:
