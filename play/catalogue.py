@@ -30,6 +30,7 @@ from play.messages import SeatChoice
 __all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of"]
 
 RUNS = Path("runs")
+DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."
 # Programs and bots from outside are named on the command line; learners play from their runs.
 OUTSIDERS = {"external", "openspiel"}
@@ -140,7 +141,13 @@ class Catalogue:
         return found or GameCard(game_id, game_id, "")
 
     def picture(self, game_id: str) -> str:
-        """A position in the middle of a game, as a player sees it."""
+        """A position in the middle of a game, as a player sees it.
+
+        The one of the documentation where there is one: it needs no compiled code.
+        """
+        drawn = DRAWN / f"{game_id}.svg"
+        if game_id in GAMES and drawn.is_file():
+            return drawn.read_text(encoding="utf-8")
         return _picture(game_id, self.card(game_id).seat)
 
     def players(self, game: Game) -> list[PlayerCard]:

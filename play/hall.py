@@ -352,7 +352,7 @@ class Hall:
         table = session.table
         for number, agent in table.agents.items():
             if agent.end_games is not None:
-                self._job(self.thinkers.run(partial(table.tell_end, agent, number)))
+                self._job(partial(self.thinkers.run, partial(table.tell_end, agent, number)))
 
     def _keep(self, session: Session) -> None:
         self.store.write(session.id, session.to_dict())
@@ -365,15 +365,19 @@ class Hall:
 
     def _send_advisers(self, guest: Guest, session: Session) -> None:
         """Send the list of those who can be asked, which may take a while to put together."""
+        usual = self.catalogue.card(session.game.id).against
+
+        def tell(players: list[tuple[str, str]]) -> None:
+            advisers = [{"spec": spec, "label": label} for spec, label in players]
+            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
 
         async def send() -> None:
             found = await self.thinkers.run(lambda: self.catalogue.players(session.game))
-            usual = self.catalogue.card(session.game.id).against
             found.sort(key=lambda player: player.spec != usual)
-            advisers = [{"spec": player.spec, "label": player.label} for player in found]
-            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
+            tell([(player.spec, player.label) for player in found])
 
-        self._job(send())
+        tell([(usual, usual.replace("_", " "))])  # who is there at once
+        self._job(send)
 
     def _tell_table(self, session: Session) -> None:
         for guest in list(self.guests):
@@ -466,10 +470,10 @@ class Hall:
             }
         )
 
-    def _job(self, work: Awaitable[Any]) -> None:
+    def _job(self, work: Callable[[], Awaitable[Any]]) -> None:
         async def run() -> None:
             with contextlib.suppress(Exception):  # an agent that is told of an end has no say
-                await work
+                await work()
 
         task = asyncio.create_task(run())
         self._jobs.add(task)

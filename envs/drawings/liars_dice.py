@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from envs.core.drawing import Drawing, playable, returns_known, seat_name, whose_turn
@@ -35,6 +36,7 @@ def draw(game: LiarsDice, state: Any, viewer: int | None) -> str:
     _last_call(drawing, game, s)
     actions = playable(game, state, viewer)
     _grid(drawing, game, s, actions)
+    _odds(drawing, game, s, viewer, actions)
     _foot(drawing, game, s, height - 34, actions)
     return drawing.svg()
 
@@ -182,6 +184,52 @@ def _grid(drawing: Drawing, game: LiarsDice, s: Any, actions: dict[int, str]) ->
         else:
             opacity = 0.45 if count <= s.num_in_play else 0.15
             drawing.rect(*box, fill="felt_edge", opacity=opacity)
+
+
+def _odds(
+    drawing: Drawing, game: LiarsDice, s: Any, viewer: int | None, actions: dict[int, str]
+) -> None:
+    """How likely the standing bid and every higher one hold, if all other dice are rolled anew."""
+    if viewer is None or s.turn == OVER or not has_hand(s, viewer):
+        return
+    r = game.rules.view(RULES)[0]
+    own = [int(die) for die in s.dice[viewer] if die != NO_DIE]
+    num_others = int(s.num_in_play) - len(own)
+    wide = min(MAX_CELL_WIDTH, (WIDTH - GRID_LEFT - MARGIN) / int(r.num_dice))
+    standing = [] if s.bid == NO_BID else [int(s.bid)]
+    with drawing.layer("odds"):
+        for bid in [*standing, *(action for action in actions if action < int(r.liar))]:
+            count, face = game.bid(bid)
+            needed = count - sum(_counts(game, bid, die) for die in own)
+            share = (1 if r.wild_face in (0, face) else 2) / int(r.faces)
+            odds = at_least(needed, num_others, share)
+            x = GRID_LEFT + wide * (count - 1)
+            y = GRID_TOP + CELL_HEIGHT * (face - int(r.lowest_bid_face))
+            fill = "good" if odds >= 0.5 else "bad"
+            drawing.rect(x + 2, y + 2, wide - 4, CELL_HEIGHT - 4, 3, fill="plate")
+            drawing.rect(
+                x + 2, y + 2, wide - 4, CELL_HEIGHT - 4, 3, fill=fill, opacity=_shade(odds)
+            )
+            words = f"{100 * odds:.0f}%"
+            drawing.text(x + wide / 2, y + CELL_HEIGHT / 2, words, 12, "ink", max_width=wide - 6)
+
+
+def _shade(odds: float) -> float:
+    return round(0.15 + 0.9 * abs(odds - 0.5), 2)
+
+
+def at_least(needed: int, num_dice: int, share: float) -> float:
+    """The chance that at least ``needed`` of some dice show one of a share of the faces.
+
+    >>> at_least(1, 2, 0.5), at_least(0, 2, 0.5), at_least(3, 2, 0.5)
+    (0.75, 1.0, 0.0)
+    """
+    if needed <= 0:
+        return 1.0
+    return math.fsum(
+        math.comb(num_dice, hits) * share**hits * (1 - share) ** (num_dice - hits)
+        for hits in range(needed, num_dice + 1)
+    )
 
 
 def _foot(drawing: Drawing, game: LiarsDice, s: Any, y: float, actions: dict[int, str]) -> None:

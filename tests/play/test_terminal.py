@@ -1,0 +1,97 @@
+"""The terminal, over a pipe: moves by words, numbers and beginnings, help, hints, taking back."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from envs import make_game
+from play.catalogue import Catalogue
+from play.session import Session
+from play.table import Seat, Table
+from play.terminal import Terminal
+from play.thinking import Thinkers
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def played(text: str, game_id: str = "kuhn_v0", seed: int = 3) -> tuple[str, Table]:
+    """What the terminal shows when this is typed, and the table in the end."""
+    game = make_game(game_id)
+    thinkers = Thinkers()
+    seats = [Seat("you"), Seat("random", "random")]
+    table = Table(game, seats, {1: thinkers.agent(game, "random")})
+    table.begin(seed)
+    out = io.StringIO()
+    session = Session("t", table, game_id)
+    Terminal(session, thinkers, Catalogue(), io.StringIO(text), out).run()
+    thinkers.close()
+    return out.getvalue(), table
+
+
+def test_a_move_is_read_by_its_words_its_number_or_its_beginning() -> None:
+    for text in ("bet\n", "1\n", "b\n", " BET \n"):
+        _, table = played(text)
+        assert table.decisions[0].action == 1, text
+
+
+def test_what_is_no_move_is_refused_and_asked_again() -> None:
+    shown, table = played("fold\nbet\n")
+    assert "'fold' is no move here" in shown
+    assert table.decisions[0].action == 1
+
+
+def test_an_ambiguous_beginning_names_the_moves_it_may_be() -> None:
+    shown, table = played("1*\n", "liars_dice_v0")
+    assert "type more of it" in shown
+    assert not table.decisions
+
+
+def test_help_names_every_move_and_a_hint_has_shares() -> None:
+    shown, _ = played("?\nhint kuhn_rule\n")
+    assert "moves: 0 pass, 1 bet" in shown
+    assert "%" in shown.partition("kuhn_rule:")[2]
+
+
+def test_undo_takes_the_own_move_back_and_the_game_does_not_count() -> None:
+    shown, table = played("undo\nbet\nundo\n")
+    assert "nothing to take back" in shown
+    assert "taken back" in shown
+    assert table.has_taken_back
+    assert not table.decisions
+
+
+def test_the_hidden_card_is_not_shown_before_the_end() -> None:
+    shown, _ = played("board\nlog\n?\n")
+    assert "player 1: card ?" in shown
+    assert not any(f"player 1: card {card}" in shown for card in "JQK")
+
+
+def test_the_door_plays_over_a_pipe_and_says_what_is_wrong_in_a_line(tmp_path: Path) -> None:
+    def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(PROJECT / "play.py"), *arguments],
+            input=text,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    game = run("--terminal", "kuhn_v0", "--seed", "3", text="bet\nbet\nquit\n")
+    assert game.returncode == 0
+    assert "the end: you" in game.stdout
+    for arguments, words in (
+        (("--terminal", "kuhn"), "did you mean 'kuhn_v0'"),
+        (("--terminal", "kuhn_v0", "--seat", "7"), "--seat must be from 0 to 1"),
+        (("--terminal", "kuhn_v0", "--against", "leduc_rule"), "cannot play kuhn_v0"),
+        (("--load", "nothing.json", "--no-open"), "cannot be read"),
+    ):
+        wrong = run(*arguments)
+        assert wrong.returncode == 2, wrong
+        assert words in wrong.stderr
+        assert "Traceback" not in wrong.stderr
