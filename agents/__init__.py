@@ -60,6 +60,7 @@ AGENTS: dict[str, str] = {
     "pursuit_greedy": "agents.games.pursuit.greedy:PursuitGreedy",
     "pursuit_heuristic": "agents.games.pursuit.heuristic:PursuitHeuristic",
     "pursuit_belief": "agents.games.pursuit.belief:PursuitBelief",
+    "pursuit_capture": "agents.games.pursuit.capture_player:PursuitCapture",
     "pursuit_alpha_beta": "agents.games.pursuit.reduced.players:PursuitAlphaBeta",
     "pursuit_certain": "agents.games.pursuit.reduced.players:PursuitCertain",
     "pursuit_response": "agents.games.pursuit.reduced.players:PursuitResponse",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations, product
+from typing import Any
 
 import numpy as np
 import pytest
 
+from agents import make_agent
 from agents.games.pursuit.capture import ESCAPES, capture_table
+from arena.playing.match import play_match
+from envs import make_game
 from envs.core.errors import OptionError
 from envs.pursuit.board import Board
 from envs.pursuit.generators import MapRecipe, grid_board, random_board
@@ -124,3 +128,36 @@ def test_the_rounds_of_a_table_grow_by_one_along_the_best_line() -> None:
             best = min(0 if y in team else table.rounds((team[0], team[1]), y) for team in moves)
             after.append(best)
         assert rounds == 1 + max(after, default=0)
+
+
+# ---- the player ----------------------------------------------------------------------------------
+
+
+def test_detectives_with_tables_catch_more_than_those_who_count_steps() -> None:
+    game = make_game("phantom_v0", board="map_2")
+    phantom = make_agent("pursuit_belief", game)
+    rates = []
+    for agent_id in ("pursuit_belief", "pursuit_capture"):
+        result = play_match(game, [phantom, make_agent(agent_id, game)], 300, seed=6)
+        rates.append((result.returns[:, 1] > 0).mean())
+    assert rates[1] > rates[0] + 0.05
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"preset": "reduced"},
+        {"preset": "reduced", "rows": 2, "columns": 3, "num_detectives": 1},
+        {"rounds": 6},
+    ],
+)
+def test_the_player_plays_every_kind_of_game(options: dict[str, Any]) -> None:
+    game = make_game("scotland_yard_v0", **options)
+    agent = make_agent("pursuit_capture", game)
+    result = play_match(game, [agent, agent], 20, seed=1)
+    assert not result.faults
+
+
+def test_a_pool_of_maps_is_refused_with_one_line() -> None:
+    with pytest.raises(OptionError, match="num_maps=1"):
+        make_agent("pursuit_capture", make_game("phantom_v0", num_maps=2, rows=5, columns=5))

@@ -56,6 +56,8 @@ def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
         return has_twin and agent_class(agent_id).plays(row[0])
     if agent_id in SMALL_PURSUITS:
         return row == ("scotland_yard_v0", {"preset": "reduced"})
+    if agent_id == "pursuit_capture" and row[1].get("num_maps", 1) > 1:
+        return False
     if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
         return False
     if agent_id in ("no_thanks_slices", "no_thanks_value") and row[1]:

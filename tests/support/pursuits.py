@@ -62,7 +62,7 @@ def belief(position: Position) -> dict[int, float]:
 
 
 @cache
-def thesis_plans(version: str, nodes: str = "all") -> npt.NDArray[np.int32]:
+def thesis_plans(version: str, nodes: str) -> npt.NDArray[np.int32]:
     """The plans of an evaluation on the board of the thesis, which take seconds, once."""
     graph = team_graph(make_game("scotland_yard_v0", "reduced"))
     return plan_table(graph, AlphaBetaSettings(version=version, nodes=nodes))

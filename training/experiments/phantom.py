@@ -29,6 +29,7 @@ GAMES = 2000
 PLACEMENT = 6
 """Actions of the first round: the Phantom and five detectives choose their starts."""
 SHORT = {"pursuit_heuristic": "heuristic", "pursuit_belief": "belief", "random": "random"}
+CAPTURE = "pursuit_capture"
 
 Bools = npt.NDArray[np.bool_]
 
@@ -220,6 +221,20 @@ GROUPS: dict[str, Group] = {
         (BELIEF, BELIEF),
         (BELIEF, HEURISTIC),
         -1,
+    ),
+    "B4": ahead(
+        "B4",
+        "detectives with capture tables ahead of belief ones, against the belief Phantom",
+        (CAPTURE, BELIEF),
+        (BELIEF, BELIEF),
+        1,
+    ),
+    "B5": ahead(
+        "B5",
+        "the same against the heuristic Phantom",
+        (CAPTURE, HEURISTIC),
+        (BELIEF, HEURISTIC),
+        1,
     ),
 }
 """By id: what a thesis reports (R), what it leaves out (M), and what beats it (R+, B)."""

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from agents import make_agent
 from agents.games.pursuit.capture import capture_table
 from agents.games.pursuit.reduced.certain import CertainWins, certain_wins
 from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
@@ -28,8 +29,9 @@ from agents.games.pursuit.reduced.rivals import FugitiveLearner, PieceLearner
 from agents.games.pursuit.reduced.search import fugitive_table, plan_table
 from agents.games.pursuit.reduced.symmetry import board_symmetries, find_symmetry, num_classes
 from agents.games.pursuit.reduced.visible import rounds_to_win
+from arena.playing.match import play_match
 from envs import make_game
-from envs.core.statistics import mean_interval
+from envs.core.statistics import mean_interval, wilson
 from envs.pursuit.pool import named_board
 from training.reproduce import Group, Row, Settings
 
@@ -503,6 +505,18 @@ def capture_rows(_settings: Settings) -> Iterator[Row]:
         yield Row("C", words, len(table.counts), note=f"positions by rounds: {counts}")
 
 
+def city_rows(settings: Settings) -> Iterator[Row]:
+    """D: what capture tables are worth in the original game on 200 stations."""
+    game = make_game("scotland_yard_v0")
+    games = settings.games(2000)
+    for fugitive in ("pursuit_heuristic", "pursuit_belief"):
+        for detectives in ("pursuit_heuristic", "pursuit_belief", "pursuit_capture"):
+            agents = [make_agent(fugitive, game), make_agent(detectives, game)]
+            won = play_match(game, agents, games, seed=settings.seed).returns[:, 1] > 0
+            words = f"original game: {detectives} v. {fugitive} as Mr. X, detectives win, %"
+            yield Row.of("D", words, wilson(int(won.sum()), games).times(100), games=games)
+
+
 def mixed_rows(_settings: Settings) -> Iterator[Row]:
     """L: short games, in which both sides must mix."""
     wanted = {2: 28.9, 5: 63.4, 8: 93.9, 11: 99.5, 14: 100.0}
@@ -538,5 +552,6 @@ GROUPS: dict[str, Group] = {
     "S": solver_rows,
     "L": mixed_rows,
     "C": capture_rows,
+    "D": city_rows,
 }
-"""R1 to R20: what the thesis reports. S: a solver. L: short games. C: capture tables."""
+"""R1 to R20: what the thesis reports. S: a solver. L: short games. C, D: capture tables."""

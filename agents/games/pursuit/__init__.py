@@ -5,6 +5,8 @@
                    shortest way that tickets pay for
 ``greedy.py``      the plainest of all: largest and smallest distance
 ``belief.py``      both sides reason about where the fugitive can be
+``capture.py``     capture tables: rounds to a catch, exactly, if he is always seen
+``capture_player.py``  detectives who judge the belief by these tables
 ``reduced/``       the reduced game searched, solved and learnt
 =================  ==============================================================================
 """

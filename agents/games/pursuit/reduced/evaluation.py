@@ -124,9 +124,9 @@ def win_value(settings, ply):
 @helper
 def danger_value(graph, team, place):
     """The detectives' view of a fugitive who counts distances and dangerous cells, doubled."""
-    total, num_dangerous = 0, 0
+    total, num_dangerous = np.int64(0), 0
     for d in range(graph.places.shape[1]):
-        total += graph.distances[graph.places[team, d], place]
+        total += np.int64(graph.distances[graph.places[team, d], place])
     for at in range(graph.starts[place], graph.starts[place + 1]):
         is_dangerous = False
         for d in range(graph.places.shape[1]):
@@ -138,9 +138,9 @@ def danger_value(graph, team, place):
 @helper
 def node_value(graph, settings, team, place, ply):
     """``f`` of one node, doubled."""
-    total, least, is_caught = 0, 1 << 30, False
+    total, least, is_caught = np.int64(0), np.int64(1 << 30), False
     for d in range(graph.places.shape[1]):
-        steps = graph.distances[graph.places[team, d], place]
+        steps = np.int64(graph.distances[graph.places[team, d], place])
         total += steps
         least = min(least, steps)
         is_caught |= graph.places[team, d] == place

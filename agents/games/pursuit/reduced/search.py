@@ -157,7 +157,7 @@ def principal_line(
     >>> from envs import make_game
     >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced"))
     >>> principal_line(graph, AlphaBetaSettings(plies=1), graph.team(0, 24), 5)[:2]
-    (96.5, [149])
+    (94.0, [144])
     """
     search, lines, counts, rng = _room(settings)
     known = graph.arrays, search, int(is_team), team, place, 0, 0, -INFINITE, INFINITE

@@ -47,7 +47,7 @@ def search_tree(tree: Tree, has_cuts: bool = True, order: Sequence[int] | None =
 
     >>> walk = search_tree([[8, 3], [9, [1]]])
     >>> walk.value, walk.line, walk.num_nodes
-    (3, (0, 1), 7)
+    (3, (0, 1), 8)
 
     Args:
         tree: a leaf or a sequence of subtrees.

@@ -1,0 +1,150 @@
+"""Detectives who judge positions by capture tables, weighted by the belief.
+
+Two detectives who see the fugitive catch him in a number of rounds that is known exactly
+(``capture.py``). Each detective takes the move after which that number is least, for the best pair
+of the team, on average over the places where he can be; places that it enters cost nothing. A
+little of his own distance to them breaks ties, and so does a ticket of which plenty are left. As
+the fugitive, and for starts, it plays like ``pursuit_belief``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from agents.base import Actions, Views
+from agents.games.pursuit.belief import SCARCE, PursuitBelief
+from agents.games.pursuit.capture import capture_table
+from envs.core.compiling import compiled, helper
+from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.kernels import RULES
+from envs.core.rng import uniform
+from envs.pursuit.game import Pursuit
+from envs.pursuit.moves import is_free
+from envs.pursuit.record import (
+    DETECTIVE_MOVE,
+    NOTHING,
+    NOWHERE,
+    RULES_SIZE,
+    STATE,
+    UNLIMITED,
+    distance,
+    map_of,
+    spare_weights,
+)
+from envs.pursuit.record import RULES as PURSUIT_RULES
+
+__all__ = ["PursuitCapture"]
+
+_OWN_SHARE = 0.15  # of a step nearer by himself, next to a round of the best pair
+_NOBODY = 60.0  # rounds where no pair catches him
+
+
+@helper
+def pair_rounds(table, order, a, b, place):
+    """Rounds in which two detectives catch him, 0 if one stands there."""
+    i, j, x = order[a], order[b], order[place]
+    if i in (j, x) or j == x:
+        return 0.0 if x in (i, j) else _NOBODY
+    low, high = min(i, j), max(i, j)
+    rounds = table[high * (high - 1) // 2 + low, x]
+    return float(rounds) if rounds > 0 else _NOBODY
+
+
+@helper
+def best_pairs(s, r, table, order, piece, near):
+    """For every possible place the rounds of the best pair without ``piece``: [places]."""
+    for place in range(r.num_slots):
+        if s.belief[place] <= 0.0:
+            continue
+        near[place] = _NOBODY
+        for a in range(1, 1 + r.num_detectives):
+            for b in range(1, a):
+                is_there = a != piece and b != piece
+                if is_there and s.place[a] != NOWHERE and s.place[b] != NOWHERE:
+                    rounds = pair_rounds(table, order, s.place[a], s.place[b], place)
+                    near[place] = min(near[place], rounds)
+
+
+@helper
+def cost_of(s, r, rules, m, table, order, piece, target, near):
+    """Rounds to a catch on average over the belief, if ``piece`` goes to ``target``."""
+    cost, total = 0.0, 0.0
+    for place in range(r.num_slots):
+        weight = s.belief[place]
+        if weight <= 0.0:
+            continue
+        total += weight
+        if place == target:
+            continue
+        rounds = near[place]
+        for other in range(1, 1 + r.num_detectives):
+            if other != piece and s.place[other] != NOWHERE:
+                pair = pair_rounds(table, order, target, s.place[other], place)
+                rounds = min(rounds, pair)
+        cost += weight * (rounds + _OWN_SHARE * distance(rules, m, r.num_slots, target, place))
+    return cost / max(total, 1.0)
+
+
+@compiled(
+    types.void(
+        RULES,
+        types.uint8[:, ::1],
+        types.uint64[:, ::1],
+        types.uint8[:, ::1],
+        types.int64[::1],
+        types.int64[::1],
+    )
+)
+def _hunt(rules, worlds, rngs, table, order, actions):
+    """Replace the actions of detectives who are to move."""
+    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    near = spare_weights()
+    for i in range(actions.size):
+        s = worlds[i].view(STATE)[0]
+        if s.phase != DETECTIVE_MOVE:
+            continue
+        m, piece = map_of(rules, s.map), s.piece
+        best_pairs(s, r, table, order, piece, near)
+        best, least = NOTHING, 1e18
+        for kind in range(r.num_tickets):
+            held = s.tickets[piece, kind]
+            if held == 0:
+                continue
+            fee = 0.0 if held == UNLIMITED else SCARCE / held
+            way = m.ways[kind] + s.place[piece]
+            for at in range(rules[way], rules[way + 1]):
+                if not is_free(s, r, rules, m, piece, rules[at]):
+                    continue
+                cost = fee + cost_of(s, r, rules, m, table, order, piece, rules[at], near)
+                cost += 1e-6 * uniform(rngs[i])  # equals are chosen among at random
+                if cost < least:
+                    best, least = r.num_slots * kind + rules[at], cost
+        actions[i] = best
+
+
+class PursuitCapture(PursuitBelief):
+    """Detectives who hunt by capture tables.
+
+    Args:
+        game: a pursuit on one board; its table for two detectives takes about a second.
+    """
+
+    def __init__(self, game: Game) -> None:
+        """Solve the board for two detectives."""
+        super().__init__(game)
+        assert isinstance(game, Pursuit)
+        if len(game.boards) > 1:
+            raise OptionError("pursuit_capture needs one board, not a pool of maps: set num_maps=1")
+        found = capture_table(game.boards[0], 2, has_ferry=game.options.black_tickets > 0)
+        self._table = found.table
+        self._order = np.zeros(int(game.header.num_slots), np.int64)
+        self._order[list(found.places)] = np.arange(len(found.places))
+
+    def act(self, views: Views) -> Actions:
+        """Of the worlds only what is public is read, and the fugitive's place for himself."""
+        actions = super().act(views)
+        worlds = views.worlds()
+        _hunt(self.game.rules, worlds, views.rngs, self._table, self._order, actions)
+        return actions
