@@ -1,20 +1,26 @@
 """How fast No Thanks! is played and solved: ``python -m benchmarks.no_thanks_speed``.
 
 ``random_games``
-    Whole games of three players who move at random, deal included: our compiled loop and the
-    shortest Python class that knows the rules (below). Both shuffle, ask for the legal moves at
-    every decision, and score at the end.
+    Whole games of three players who move at random, deal included: our compiled loop, and a class
+    with the same interface as our games (chance outcomes with probabilities, legal actions, a step
+    that refuses what is illegal, returns) played as OpenSpiel's examples play a game in Python.
+``shortest_games``
+    The same against the shortest class that knows the rules, with a shuffled list for a deck and
+    the quickest generator of plain Python.
 ``random_steps``
     Moves with the observation and the legal moves of whoever is next, games begun again at once:
-    1024 games in one ``VectorEnv``, and the same class with the same observation.
+    1024 games in one ``VectorEnv``, and the shortest class with the same observation.
 ``same_source``
     Microseconds for one random game by the very same functions, compiled and not
     (``NUMBA_DISABLE_JIT=1``).
+``alpha_n``
+    Nodes a second of max^n with placement pruning, taking first, cap assumed: our search, and a
+    recursion in Python over copies of the shortest class. Both search the same trees to the end.
 ``solve_*``
-    Known decks of the small game (eight cards of 3 to 14, six chips), searched to the end with the
-    cap assumed: our search in two versions. ``solve_pruned`` sets placement pruning with taking
-    first against no pruning; ``solve_table`` sets pruning and a transposition table against no
-    pruning. Six cards keep a round short.
+    Known decks of the small game (eight cards of 3 to 14, six chips), searched to the end.
+    ``solve_pruned`` sets placement pruning with taking first against no pruning, ``solve_table``
+    pruning and a transposition table, both on six cards with the cap assumed; ``solve_rounds`` sets
+    the solver against no pruning on the small game itself, without the cap.
 """
 
 from __future__ import annotations
@@ -32,80 +38,47 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.games.no_thanks.solving import Solver
 from agents.search import Searcher, SearchSettings
 from benchmarks.harness import Job, main
+from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n
 from benchmarks.timing import Chunk
 from envs.adapters.vector import VectorEnv
 from envs.core import fill_streams, new_rng, random_playouts, stream
 from envs.core.batch import random_actions
 from envs.no_thanks import NoThanks
 
-__all__ = ["JOBS", "PlainNoThanks"]
+__all__ = ["JOBS"]
 
 NUM_GAMES = 5000
 NUM_PLAIN_GAMES = 20
+NUM_STATEFUL_GAMES = 4
 NUM_ROWS = 1024
 NUM_STEPS = 4096
 NUM_PLAIN_STEPS = 500
-PAY, TAKE = 0, 1
+SMALL_TREE = 59_907_794
+"""Nodes of the small game without pruning, whatever the cards."""
 
 
-class PlainNoThanks:
-    """The rules as one would first write them: sets of cards, lists of chips."""
+def stateful_games() -> Chunk:
+    """Random games of the class above, chance outcome by chance outcome."""
+    rng = np.random.default_rng(0)
 
-    def __init__(self, rng: random.Random, num_players: int = 3) -> None:
-        """Shuffle and turn up the first card."""
-        cards = list(range(3, 36))
-        rng.shuffle(cards)
-        self.deck = cards[9:]
-        self.chips = [11] * num_players
-        self.cards: list[set[int]] = [set() for _ in range(num_players)]
-        self.pot = 0
-        self.turn = 0
-        self.card = self.deck.pop()
-        self.is_over = False
+    def chunk() -> int:
+        totals = np.zeros(3)
+        for _ in range(NUM_STATEFUL_GAMES):
+            game = StatefulNoThanks()
+            while game.turn != game.OVER:
+                if game.turn == game.CHANCE:
+                    outcomes, probs = zip(*game.chance_outcomes(), strict=True)
+                    action = rng.choice(outcomes, p=probs)
+                else:
+                    action = rng.choice(game.legal_actions())
+                game.apply_action(int(action))
+            totals += game.returns()
+        return NUM_STATEFUL_GAMES
 
-    def legal_actions(self) -> list[int]:
-        """Pay, if there is a chip, or take."""
-        return [PAY, TAKE] if self.chips[self.turn] > 0 else [TAKE]
-
-    def step(self, action: int) -> None:
-        """Pay for the card or take it."""
-        if action not in self.legal_actions():
-            raise ValueError(f"{action} is not legal")
-        if action == PAY:
-            self.chips[self.turn] -= 1
-            self.pot += 1
-            self.turn = (self.turn + 1) % len(self.chips)
-            return
-        self.cards[self.turn].add(self.card)
-        self.chips[self.turn] += self.pot
-        self.pot = 0
-        if self.deck:
-            self.card = self.deck.pop()
-        else:
-            self.is_over = True
-
-    def observation(self) -> npt.NDArray[np.float32]:
-        """Seat, card, chips and everybody's cards from the player to move on, as in our game."""
-        n = len(self.chips)
-        seats = [(self.turn + ahead) % n for ahead in range(n)]
-        parts = [
-            [float(seat == self.turn) for seat in range(n)],
-            [float(card == self.card) for card in range(3, 36)],
-            [self.pot / 33, (len(self.deck) + 1) / 24],
-            [self.chips[seat] / 33 for seat in seats],
-            [float(ahead == 0) for ahead in range(n)],
-            *([float(card in self.cards[seat]) for card in range(3, 36)] for seat in seats),
-        ]
-        return np.array([number for part in parts for number in part], np.float32)
-
-    def scores(self) -> list[int]:
-        """Chips minus lead cards."""
-        return [
-            chips - sum(card for card in cards if card - 1 not in cards)
-            for chips, cards in zip(self.chips, self.cards, strict=True)
-        ]
+    return chunk
 
 
 def plain_games() -> Chunk:
@@ -228,14 +201,102 @@ def solved_decks(**settings: Any) -> Chunk:
     return chunk
 
 
+def solved_rounds() -> Chunk:
+    """The small game by the solver, one deck after the other."""
+    game = NoThanks("small")
+    solver, states = Solver(game), small_decks(game)
+    at = 0
+
+    def chunk() -> int:
+        nonlocal at
+        solver.forget()
+        solver.solve(states[at % len(states)])
+        at += 1
+        return 1
+
+    return chunk
+
+
+def unpruned_small() -> Chunk:
+    """The small game by plain max^n: decks a second, from nodes a second and the size of its tree.
+
+    A whole search of 60 million nodes would be one measurement of several seconds.
+    """
+    game = NoThanks("small")
+    chosen = SearchSettings(pruning="none", table_bits=0, max_nodes=500_000)
+    searcher, states = Searcher(game, chosen), small_decks(game)
+    at = 0
+
+    def chunk() -> float:
+        nonlocal at
+        nodes = searcher.search(states[at % len(states)]).counters["nodes"]
+        at += 1
+        return nodes / SMALL_TREE
+
+    return chunk
+
+
+def small_decks(game: NoThanks) -> list[npt.NDArray[np.uint8]]:
+    """Sixteen decks, the same for everybody."""
+    rng = np.random.default_rng(0)
+    decks = [rng.permutation(game.options.values).tolist() for _ in range(16)]
+    return [game.deal(deck[: game.options.deck_size]).state for deck in decks]
+
+
+def our_alpha_n() -> Chunk:
+    """Nodes of our search with placement pruning."""
+    game = NoThanks("small", removed=6)
+    chosen = SearchSettings(table_bits=0, assumed={"cap": True})
+    searcher, states = Searcher(game, chosen), small_decks(game)
+    at = 0
+
+    def chunk() -> int:
+        nonlocal at
+        at += 1
+        return searcher.search(states[at % len(states)]).counters["nodes"]
+
+    return chunk
+
+
+def plain_alpha_n() -> Chunk:
+    """Nodes of the same search in Python, over copies of the game."""
+    game = NoThanks("small", removed=6)
+    decks = [
+        [game.value(int(card)) for card in game.record(state).deck[: game.options.deck_size]]
+        for state in small_decks(game)
+    ]
+    at = 0
+
+    def chunk() -> int:
+        nonlocal at
+        at += 1
+        root = PlainNoThanks(random.Random(0))  # noqa: S311, the deck is replaced
+        deck = decks[at % len(decks)]
+        root.deck, root.card, root.chips = deck[:0:-1], deck[0], [6, 6, 6]
+        counts = [0]
+        alpha_n(root, None, None, counts)
+        return counts[0]
+
+    return chunk
+
+
 NO_PRUNING = partial(solved_decks, pruning="none")
 JOBS = [
     Job(
         "random_games",
-        "whole games at random: compiled, and a straightforward Python class",
+        "whole games at random: compiled, and a Python class with the same interface",
+        our_games,
+        stateful_games,
+        peer_name="plain Python",
+        unit="games/s",
+        target=200.0,
+    ),
+    Job(
+        "shortest_games",
+        "whole games at random: compiled, and the shortest Python class",
         our_games,
         plain_games,
-        peer_name="plain Python",
+        peer_name="shortest Python",
         unit="games/s",
         target=12.0,
     ),
@@ -256,6 +317,24 @@ JOBS = [
         unit="us",
         target=200.0,
         is_duration=True,
+    ),
+    Job(
+        "alpha_n",
+        "nodes of max^n with placement pruning: compiled, and a recursion over copies in Python",
+        our_alpha_n,
+        plain_alpha_n,
+        peer_name="plain Python",
+        unit="nodes/s",
+        target=200.0,
+    ),
+    Job(
+        "solve_rounds",
+        "known decks of the small game: the solver, and max^n without pruning",
+        solved_rounds,
+        unpruned_small,
+        peer_name="no pruning",
+        unit="decks/s",
+        target=100.0,
     ),
     Job(
         "solve_pruned",

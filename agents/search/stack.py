@@ -47,6 +47,7 @@ FRAME = np.dtype(
             ("value", np.float64, (MAX_PLAYERS,)),  # the best so far; of a chance node, the sum
             ("own", np.float64, (MAX_PLAYERS,)),  # the mover's best since somebody else moved
             ("above", np.float64, (MAX_PLAYERS,)),  # that of the player who moved before
+            ("own_utility", np.float64),  # of ``own`` for the mover
             ("utility", np.float64),  # of ``value`` for the mover, before ties are averaged
             ("alpha", np.float64),
             ("beta", np.float64),

@@ -88,6 +88,7 @@ def set_context(stack, o, depth):
             f.above_player = g.above_player
             copy_values(g.above, f.above, o.num_players)
             f.has_own = g.has_own
+            f.own_utility = g.own_utility
             copy_values(g.own, f.own, o.num_players)
         elif g.turn != CHANCE and g.has_own:
             f.above_player = g.turn
@@ -178,11 +179,16 @@ def absorb_vector(stack, o, depth):
         copy_values(stack.result, f.value, n)
     elif utility >= f.utility - EPSILON:
         settle_tie(f, stack, o, action)
-    mine = utility_of(f.value, n, f.turn, o.preference, o.weight)
-    if not f.has_own or mine > utility_of(f.own, n, f.turn, o.preference, o.weight) + EPSILON:
+    if o.pruning == NO_PRUNING:
+        return num_left > 0
+    mine = f.utility
+    if o.ties == AVERAGE:  # a mean may be liked otherwise than what it is the mean of
+        mine = utility_of(f.value, n, f.turn, o.preference, o.weight)
+    if not f.has_own or mine > f.own_utility + EPSILON:
         f.has_own = 1
+        f.own_utility = mine
         copy_values(f.value, f.own, n)
-    if num_left > 0 and o.pruning != NO_PRUNING and f.above_player != NOBODY and is_cut(f, o):
+    if num_left > 0 and f.above_player != NOBODY and is_cut(f, o):
         stack.counters[PRUNINGS] += num_left
         stack.killers[depth] = action
         f.was_cut = 1

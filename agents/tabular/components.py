@@ -57,6 +57,7 @@ ABSTRACTIONS: dict[str, str] = {
     "hand": "agents.games.liars_dice.tables:HAND",
     "blocks": "agents.games.holdem.tables:BLOCKS",
     "sighting": "agents.games.pursuit.tables:SIGHTING",
+    "offer": "agents.games.no_thanks.tables:OFFER",
 }
 """Information abstractions by name; all but ``infoset`` are made for one game."""
 

@@ -36,6 +36,13 @@ PRINTED_SETS = (
 )
 """The ten sets of eight cards of the published experiment."""
 
+PRINTED_PRUNINGS = {
+    ("E1c", "take first"): 0.0,
+    ("E1c", "pay first"): 5322.73,
+    ("E1d", "take first"): 496.0,
+    ("E1d", "pay first"): 73.0,
+}
+
 ORDERS: dict[str, dict[str, Any]] = {
     "none": {"pruning": "none"},
     "take first": {"order": "high_first"},
@@ -136,13 +143,13 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
             f"solver: times as fast as no pruning, small game {words} the cap",
             plain,
             np.array(taken),
-            wanted=(None if with_cap else 100, None),
+            wanted=None if with_cap else (100, None),
         )
 
 
 def _extremes() -> Iterator[Row]:
     """Games in which one pays always, and takes always."""
-    games = {
+    games: dict[str, tuple[str, NoThanks, dict[str, Any]]] = {
         "E1c": ("always pay", NoThanks("always_pay"), {}),
         "E1d": ("always take", NoThanks("always_take"), {"ties": "average"}),
     }
@@ -158,10 +165,7 @@ def _extremes() -> Iterator[Row]:
             nodes = float(none["nodes"][0] / found[name]["nodes"][0])
             cuts = float(found[name]["prunings"][0])
             wants_cuts = (0, 0) if (id, name) == ("E1c", "take first") else (1, None)
-            printed = {
-                "E1c": {"take first": 0, "pay first": 5322.73},
-                "E1d": {"take first": 496, "pay first": 73},
-            }[id][name]
+            printed = PRINTED_PRUNINGS[id, name]
             yield Row(
                 id,
                 f"{words}, {name}: prunings",
