@@ -28,6 +28,7 @@ import ctypes
 import sys
 import time
 from functools import partial
+from typing import Any
 
 import numba
 import numpy as np
@@ -113,11 +114,12 @@ def their_c_evaluator() -> Chunk:
     hands = random_hands(NUM_HANDS).astype(np.int32)
     out = np.zeros(len(hands), np.int32)
 
-    @numba.njit  # type: ignore[untyped-decorator]
-    def judge_all(hands: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> None:
+    def judge_in_turn(hands: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> None:
         for i in range(len(hands)):
             h = hands[i]
             out[i] = judge(h[0], h[1], h[2], h[3], h[4], h[5], h[6])
+
+    judge_all: Any = numba.njit(judge_in_turn)
 
     def chunk() -> int:
         judge_all(hands, out)

@@ -130,7 +130,7 @@ class Catalogue:
         self._runs = runs
 
     def games(self) -> list[GameCard]:
-        """All games, those of the theses first; a game without a card has its id for a title."""
+        """All games, the large ones first; a game without a card has its id for a title."""
         known = {card.id for card in CARDS}
         others = [GameCard(game_id, game_id, "") for game_id in GAMES if game_id not in known]
         return [*(card for card in CARDS if card.id in GAMES), *others]
