@@ -150,6 +150,7 @@ function kindOf(item) {
 function groups(items) {
   if (items.length < FEW) return [];
   const kinds = [...new Set(items.map(kindOf))];
-  const isUseful = kinds.length > 1 && kinds.length <= 7 && kinds.length < items.length;
+  const isMany = (kind) => items.filter((item) => kindOf(item) === kind).length > 1;
+  const isUseful = kinds.filter(isMany).length > 1 && kinds.length <= 7 && kinds.length < items.length;
   return isUseful && kinds.every((kind) => /^[a-z]/i.test(kind)) ? kinds : [];
 }
