@@ -35,7 +35,7 @@ def config_files() -> list[Path]:
     return sorted(
         path
         for path in CONFIGS.glob("*/*.yaml")
-        if path.parent.name not in ("tournaments", "reproduce", "demo")
+        if path.parent.name not in ("tournaments", "reproduce", "demo", "populations")
     )
 
 

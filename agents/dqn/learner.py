@@ -101,6 +101,11 @@ class DQNLearner(Learner):
         self.network = make_network(
             game, settings, task.device, int(stream(seed, "network")[0] >> 1), settings.network
         )
+        if settings.start:
+            begun = DQNAgent(game, settings.start, task.device, settings.network).network
+            if begun.weights.shape != self.network.weights.shape:
+                raise OptionError(f"start: the network of {settings.start} has another shape")
+            self.network.weights.copy_(begun.weights)
         self.target = self.network
         if settings.target != NONE:
             self.target = make_network(game, settings, task.device)

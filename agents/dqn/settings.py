@@ -47,6 +47,10 @@ class DQNSettings(Options):
         default=(), description="fields of the observation it sees, such as own_*; empty: all"
     )
 
+    start: str = Field(
+        default="", description="a dqn run or player whose weights it begins with; empty: at random"
+    )
+
     # ---- learning
     optimiser: str = option(ADAM, choices=OPTIMISERS, help="Adam, or plain gradient descent")
     learning_rate: float = option(5e-4, low=0.0, high=1.0, help="step size of the optimiser")

@@ -1,0 +1,360 @@
+"""A population of players who teach each other: ``python -m training.population --config FILE``.
+
+Everybody begins with random play. Then, again and again, a member is chosen (at random, or the one
+that now does worst), learns against the others at tables of mixed players, and takes its old place
+only if it does better than before in the same games. Members may learn side by side, each in a
+process of its own. Everything is kept in a folder; the same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent
+from agents.learning.files import checkpoint_folder
+from agents.spec import AgentSpec
+from arena.report.columns import aligned
+from envs.core.errors import MasqueradeError, OptionError
+from envs.core.game import Game
+from envs.core.options import Options, option
+from envs.core.statistics import Interval, mean_interval
+from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
+from training.missing import is_finished
+from training.progress import Progress
+from training.runner import begin_run, resume_run
+from training.tables import draw_tables, intervals, play_tables
+
+__all__ = ["Member", "Population", "PopulationConfig", "train_all"]
+
+RUNS = Path("runs") / "populations"
+WORST, RANDOM = "worst", "random"
+
+
+class GroupSettings(Options):
+    """Members that are alike but for their seeds."""
+
+    name: str
+    size: int = option(1, low=1, high=10_000, help="how many")
+    agent: AgentSettings
+    steps: int = option(20_000, low=1, high=10**12, help="how much one learns in a session")
+
+
+class PopulationSettings(Options):
+    """How a population learns."""
+
+    groups: tuple[GroupSettings, ...]
+    sessions: int = option(10, low=1, high=10**6, help="how often somebody learns")
+    choice: str = option(WORST, choices=(WORST, RANDOM), help="who learns next")
+    measure_games: int = option(6000, low=2, high=10**9, help="games that compare old and new")
+    final_games: int = option(60_000, low=2, high=10**9, help="games of the table in the end")
+    checkpoints: int = option(5, low=1, high=1000, help="players of a session, the best is kept")
+    seed: int = option(0, low=0, high=2**40, help="root of all randomness")
+
+
+class PopulationConfig(Options):
+    """The game and the population."""
+
+    game: GameSettings
+    population: PopulationSettings
+
+
+class Member:
+    """One player of the population."""
+
+    def __init__(self, number: int, group: GroupSettings, spec: AgentSpec) -> None:
+        """Begin with ``spec``, which learning replaces."""
+        self.number = number
+        self.group = group
+        self.spec = spec
+        self.num_sessions = 0
+        self.num_accepted = 0
+
+    @property
+    def name(self) -> str:
+        """Group and number."""
+        return f"{self.group.name}-{self.number}"
+
+
+class Population:
+    """The members, their folder, and what has been done.
+
+    Args:
+        config: the game and the groups.
+        folder: where everything is kept; what is there is gone on with.
+        workers: members that learn side by side.
+        is_shown: whether to show progress.
+    """
+
+    def __init__(
+        self, config: PopulationConfig, folder: Path, workers: int = 1, is_shown: bool = True
+    ) -> None:
+        """Make the members, or find them as they were left."""
+        self.config = config
+        self.settings = config.population
+        self.folder = folder
+        self.workers = workers
+        self.game: Game = config.game.build()
+        groups = [group for group in self.settings.groups for _ in range(group.size)]
+        if len(groups) < 2:
+            raise OptionError("a population needs two members at least: raise size, or add groups")
+        random = AgentSpec.parse("random")
+        self.members = [Member(number, group, random) for number, group in enumerate(groups)]
+        self.num_done = 0
+        self.log: list[dict[str, Any]] = []
+        self._load()
+        self._progress = Progress(self.settings.sessions, "sessions", is_shown, self.num_done)
+
+    # ---- the loop --------------------------------------------------------------------------------
+
+    def run(self) -> list[Interval]:
+        """Learn until all sessions are over; what every member gets in the end."""
+        while self.num_done < self.settings.sessions:
+            self._step()
+            self._progress.show(self.num_done, self._headline())
+        self._progress.close()
+        return self.measure(self.settings.final_games, self.settings.seed + 1)
+
+    def measure(self, num_games: int, seed: int) -> list[Interval]:
+        """What every member gets per game, at tables of mixed members."""
+        n = self.game.facts.num_players
+        seating = draw_tables(len(self.members), n, num_games, seed)
+        returns = play_tables(self.game, self._agents(), seating, seed)
+        return intervals(seating, returns, len(self.members))
+
+    def _step(self) -> None:
+        """Some members learn side by side; then each is compared with what it was."""
+        chosen = self._choose()
+        runs = {number: self._run_of(number) for number in chosen}
+        train_all([(self._config_of(i), runs[i]) for i in chosen], self.workers)
+        for number in chosen:
+            self._accept(number, runs[number])
+        self.num_done += len(chosen)
+        self._save()
+
+    def _choose(self) -> list[int]:
+        count = min(self.workers, self.settings.sessions - self.num_done, len(self.members))
+        seed = self.settings.seed + 1000 + self.num_done
+        if self.settings.choice == RANDOM:
+            order = np.random.default_rng([seed, 7]).permutation(len(self.members))
+        else:
+            found = self.measure(self.settings.measure_games, seed)
+            # Who has never learnt is worse than anybody.
+            keys = [(member.num_sessions > 0, value.mean)
+                    for member, value in zip(self.members, found, strict=True)]  # fmt: skip
+            order = np.array(sorted(range(len(keys)), key=lambda i: keys[i]))
+        return [int(number) for number in order[:count]]
+
+    def _accept(self, number: int, run: Path) -> None:
+        """Take the new player if it does better in the same games."""
+        member = self.members[number]
+        spec = AgentSpec(
+            member.group.agent.id, {"path": str(checkpoint_folder(run))}, name=member.name
+        )
+        old, new = (self._score(number, each) for each in (member.spec, spec))
+        gain = mean_interval(new - old)
+        is_better = gain.mean > 0.0
+        member.num_sessions += 1
+        member.num_accepted += is_better
+        if is_better:
+            member.spec = spec
+        scale = self.game.facts.unit.scale
+        self.log.append(
+            {
+                "session": self.num_done + len(self.log) % max(self.workers, 1),
+                "member": member.name,
+                "before": scale * float(old.mean()),
+                "after": scale * float(new.mean()),
+                "gain_low": scale * gain.low,
+                "gain_high": scale * gain.high,
+                "is_accepted": bool(is_better),
+            }
+        )
+
+    def _score(self, number: int, spec: AgentSpec) -> Any:
+        """[games] what a member gets with this player, at tables with the others."""
+        agents = self._agents()
+        agents[number] = spec.build(self.game)
+        seed = self.settings.seed + 5_000 + self.num_done
+        n = self.game.facts.num_players
+        seating = draw_tables(len(agents), n, self.settings.measure_games, seed, number)
+        returns = play_tables(self.game, agents, seating, seed)
+        is_own = seating == number
+        return (returns * is_own).sum(axis=1) / is_own.sum(axis=1)
+
+    def _agents(self) -> list[Agent]:
+        return [member.spec.build(self.game) for member in self.members]
+
+    # ---- one session -----------------------------------------------------------------------------
+
+    def _run_of(self, number: int) -> Path:
+        member = self.members[number]
+        return self.folder / member.name / f"session_{member.num_sessions:04d}"
+
+    def _config_of(self, number: int) -> RunConfig:
+        """A run of one member against all others, who are as they are now."""
+        member, group = self.members[number], self.members[number].group
+        agent = group.agent.to_dict()
+        path = member.spec.params.get("path")
+        if path and "start" in agent["params"]:
+            agent["params"]["start"] = path
+        others = [each.spec.to_dict() for each in self.members if each is not member]
+        every = max(1, group.steps // self.settings.checkpoints)
+        return RunConfig.parse(
+            {
+                "game": self.config.game.to_dict(),
+                "agent": agent,
+                "train": {
+                    "seed": self.settings.seed + 100 * number + member.num_sessions,
+                    "steps": group.steps,
+                    "opponents": _counted(others),
+                    "mixed": True,
+                    "eval_every": every,
+                    "checkpoint_every": every,
+                },
+                "eval": {
+                    "games": self.settings.measure_games,
+                    "opponents": others[:5],
+                    "exploitability": False,
+                },
+                "log": {"tensorboard": False},
+            }
+        )
+
+    # ---- keeping ---------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        content = {
+            "config": self.config.to_dict(),
+            "num_done": self.num_done,
+            "members": [
+                {
+                    "spec": member.spec.to_dict(),
+                    "num_sessions": member.num_sessions,
+                    "num_accepted": member.num_accepted,
+                }
+                for member in self.members
+            ],
+            "log": self.log,
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.folder / "population.partial"
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        os.replace(partial, self.folder / "population.json")
+
+    def _load(self) -> None:
+        path = self.folder / "population.json"
+        if not path.exists():
+            return
+        content = json.loads(path.read_text(encoding="utf-8"))
+        before, now = content["config"], self.config.to_dict()
+        # More sessions may be asked for; everything else must be as it was.
+        before["population"]["sessions"] = now["population"]["sessions"]
+        if before != now:
+            raise MasqueradeError(f"{self.folder} is of another population: choose another --out")
+        self.num_done, self.log = content["num_done"], content["log"]
+        for member, kept in zip(self.members, content["members"], strict=True):
+            member.spec = AgentSpec.parse(kept["spec"])
+            member.num_sessions, member.num_accepted = kept["num_sessions"], kept["num_accepted"]
+
+    def _headline(self) -> str:
+        last = self.log[-1]
+        word = "accepted" if last["is_accepted"] else "refused"
+        return f"{last['member']}: {last['before']:+.1f} to {last['after']:+.1f}, {word}"
+
+    def table(self, found: Sequence[Interval]) -> list[list[str]]:
+        """Everybody's result in the unit of the game, the best first, and the means of groups."""
+        unit = self.game.facts.unit
+        rows = [["member", unit.name, "sessions", "accepted"]]
+        order = sorted(range(len(found)), key=lambda i: -found[i].mean)
+        for i in order:
+            member = self.members[i]
+            value = f"{found[i].times(unit.scale):.1f}"
+            rows.append([member.name, value, str(member.num_sessions), str(member.num_accepted)])
+        return rows
+
+    def group_means(self, found: Sequence[Interval]) -> dict[str, float]:
+        """The mean of every group, in the unit of the game."""
+        scale = self.game.facts.unit.scale
+        means: dict[str, list[float]] = {}
+        for member, value in zip(self.members, found, strict=True):
+            means.setdefault(member.group.name, []).append(scale * value.mean)
+        return {name: float(np.mean(values)) for name, values in means.items()}
+
+
+def _counted(specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Equal players once, with how many there are as their weight."""
+    counts: dict[str, int] = {}
+    for spec in specs:
+        counts[json.dumps(spec)] = counts.get(json.dumps(spec), 0) + 1
+    return [{**json.loads(text), "weight": float(count)} for text, count in counts.items()]
+
+
+# ---- learning side by side -----------------------------------------------------------------------
+
+
+def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:
+    """Finish these runs, so many at a time, each in a process of its own if there are several."""
+    waiting = [(config.to_dict(), folder) for config, folder in jobs if not is_finished(folder)]
+    if workers == 1 or len(waiting) < 2:
+        for content, folder in waiting:
+            _finish(content, folder)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+        list(pool.map(_finish, *zip(*waiting, strict=True)))
+
+
+def _finish(content: dict[str, Any], folder: Path) -> None:
+    """Begin a run, or go on with it."""
+    if (folder / "config.yaml").exists():
+        outcome = resume_run(folder, command="training.population", is_shown=False)
+    else:
+        config = RunConfig.parse(content)
+        outcome = begin_run(config, folder, command="training.population", is_shown=False)
+    if not outcome.is_finished:
+        raise KeyboardInterrupt
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line; bad input gets one line and exit code 2."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.population",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, required=True, help="in configs/populations/")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
+    parser.add_argument("--workers", type=int, default=1, help="members that learn side by side")
+    parser.add_argument("--out", type=Path, help=f"the folder (in {RUNS}/)")
+    parsed = parser.parse_args(arguments)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        if parsed.workers < 1:
+            raise OptionError(f"--workers must be at least 1, not {parsed.workers}")
+        config = PopulationConfig.parse(read_yaml(parsed.config, parsed.set))
+        population = Population(config, parsed.out or RUNS / parsed.config.stem, parsed.workers)
+        found = population.run()
+    except MasqueradeError as error:
+        print(f"population: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on", file=sys.stderr)
+        return 130
+    print("\n".join(aligned(population.table(found))))
+    for name, mean in population.group_means(found).items():
+        print(f"mean of {name}: {mean:+.1f} {population.game.facts.unit.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
