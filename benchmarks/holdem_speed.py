@@ -114,7 +114,7 @@ def their_c_evaluator() -> Chunk:
     out = np.zeros(len(hands), np.int32)
 
     @numba.njit  # type: ignore[untyped-decorator]
-    def judge_all(hands, out):  # type: ignore[no-untyped-def]
+    def judge_all(hands: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> None:
         for i in range(len(hands)):
             h = hands[i]
             out[i] = judge(h[0], h[1], h[2], h[3], h[4], h[5], h[6])

@@ -36,6 +36,7 @@ PARAMS = {
 SETTINGS: dict[str, dict[str, Any]] = {
     "sb3": {"num_envs": 1, "n_steps": 8, "batch_size": 8},
     "dqn": {"num_envs": 8, "learn_start": 8, "hidden": [16]},
+    "offline": {"sample_games": 40, "epochs": 2},
     "mccfr": {"sampling": "outcome"},  # whose walks are short in every game
 }
 OWN_ABSTRACTIONS = [

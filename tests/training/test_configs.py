@@ -30,6 +30,7 @@ SAMPLE = sample(CONFIGS, agent_of, 2)
 TINY = ["eval.games=20", "eval.exploitability=false", "log.tensorboard=false"]
 STEPS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
 SMALL = {
+    "offline": ["agent.params.sample_games=50", "agent.params.epochs=2"],
     "dqn": ["agent.params.learn_start=64", "agent.params.replay_size=1024"],
     "sb3": ["agent.params.num_envs=2", "agent.params.n_steps=64", "agent.params.batch_size=64"],
 }

@@ -8,14 +8,35 @@ decisions, which is a try; the thesis had about two million (``--scale 100``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from agents import make_agent
+from agents.games.holdem.behaviour import Behaviour, describe
+from agents.learning.fields import Inputs
+from agents.learning.learner import Task
+from agents.learning.networks import PlainNetwork
+from agents.learning.opponents import Opponents
+from agents.offline.classifier import fit
+from agents.offline.examples import collect
+from agents.tabular.learner import QLearning
+from agents.tabular.player import make_player
+from agents.tabular.settings import TabularSettings
+from arena.playing.match import play_match
+from envs import make_game
 from envs.core.errors import MasqueradeError
+from envs.core.statistics import Interval
 from training.config import EvalSettings, RunConfig, read_yaml
 from training.evaluation import evaluate
+from training.population import Population, PopulationConfig
 from training.reproduce import Group, Row, Settings
+from training.runner import make_learner
+from training.selection import Selection, SelectionConfig
 
 __all__ = ["GROUPS"]
 
@@ -28,6 +49,8 @@ YARDSTICKS = (
     "holdem_loose",
     "holdem_odds",
 )
+OPPONENTS = ("holdem_call", "holdem_fold", "holdem_tight", "holdem_loose")
+TABLE = {"abstraction": "blocks", "reward": "change", "learning_rate": "1/n", "exploration": 0.5}
 CONFIGS = Path("configs/holdem")
 RUNS = Path("runs/holdem_v0")
 
@@ -64,7 +87,308 @@ def _against_yardsticks(name: str, number: str) -> Group:
     return rows
 
 
+# ---- encodings (E1) ------------------------------------------------------------------------------
+
+
+def _encodings(settings: Settings) -> Iterator[Row]:
+    """A table of own cards, and networks that learn its best actions in three encodings."""
+    options: dict[str, Any] = {"preset": "thesis", "blocks": 1, "history": 0}
+    game = make_game("holdem_v0", **options)
+    task = Task(game, settings.seed, Opponents([make_agent(name, game) for name in OPPONENTS]))
+    table = QLearning(task, TabularSettings.parse(TABLE))
+    table.update(settings.games(40_000))
+    published = {"basic": 0.798, "normalised": 0.863, "one_hot": 1.0}
+    found = {}
+    for encoding in published:
+        other = make_game("holdem_v0", **{**options, "encoding": encoding})
+        player = make_player(other, table.state_dict())
+        there = Opponents([make_agent(name, other) for name in OPPONENTS])
+        examples = collect(Task(other, settings.seed, there), player, Inputs(other), 8000)
+        network = PlainNetwork(examples.inputs.shape[1], 5, (50,), seed=settings.seed)
+        rng = np.random.default_rng(settings.seed)
+        curve = fit(network, examples.inputs, examples.actions, rng, epochs=200, patience=200)
+        found[encoding] = round(max(curve), 4)
+        base = np.bincount(examples.actions).max() / len(examples.actions)
+    wanted = {"basic": (None, found["normalised"]), "normalised": (None, found["one_hot"])}
+    for letter, encoding in zip("abc", published, strict=True):
+        yield Row(
+            f"E1{letter}",
+            f"accuracy on the examples, encoding {encoding}",
+            found[encoding],
+            games=len(examples.actions),
+            published=published[encoding],
+            wanted=wanted.get(encoding, (1.0, 1.0)),
+            note=f"always the commonest action: {base:.3f}",
+        )
+
+
+# ---- speed (E2) ----------------------------------------------------------------------------------
+
+
+def _speed(settings: Settings) -> Iterator[Row]:
+    """Hands in a second of one core: six networks that play, and one that learns."""
+    config = _config("fast_dqn", settings, ["train.opponents=[self]"])
+    game = config.build_game()
+    learner: Any = make_learner(config, game)
+    learner.update(20_000)
+    games = 20_000
+    begun = time.process_time()
+    play_match(game, [learner.player()] * 6, games, seed=settings.seed)
+    rate = games / (time.process_time() - begun)
+    yield Row("E2a", "simulation, hands/s on one core", round(rate), published="16003 with one "
+              "thread, 62560 with eight", wanted=(16_003, None))  # fmt: skip
+    for number, name in (("E2e", "thesis_dqn"), ("E2g", "fast_dqn")):
+        config = _config(name, settings, ["train.opponents=[self]"])
+        learner = make_learner(config, game)
+        learner.update(8192)
+        before, begun = learner.games.batch.numbers.max(), time.process_time()
+        learner.update(4096 if name == "thesis_dqn" else 40_960)
+        hands = int(learner.games.batch.numbers.max() - before)
+        rate = hands / (time.process_time() - begun)
+        updates = config.agent.params.updates_per_step  # type: ignore[attr-defined]
+        yield Row(
+            number,
+            f"learning, {name}, {updates:g} updates for a decision, hands/s on one core",
+            round(rate),
+            published="1024 with one thread, at most 1268",
+            wanted=(1024, None) if name == "thesis_dqn" else (12_680, None),
+        )
+
+
+# ---- settings of the learner (E3 to E6) ----------------------------------------------------------
+
+
+def _config(name: str, settings: Settings, changes: Sequence[str] = ()) -> RunConfig:
+    overrides = [f"train.seed={settings.seed}", "log.tensorboard=false", *changes]
+    return RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml", overrides))
+
+
+def _learn(
+    name: str, settings: Settings, changes: Sequence[str], num_measurements: int = 5
+) -> tuple[Interval, int]:
+    """Some measurements of a run in bb/100; the best one, measured again in fresh hands."""
+    config = _config(name, settings, changes)
+    game = config.build_game()
+    learner = make_learner(config, game)
+    opponents = [make_agent(each, game) for each in OPPONENTS]
+    for each, opponent in zip(OPPONENTS, opponents, strict=True):
+        opponent.name = each
+    games = settings.games(1200)
+    best: tuple[float, Any] = (-np.inf, None)
+    for _ in range(num_measurements):
+        learner.update(config.train.steps // num_measurements)
+        player = learner.player()
+        scores = evaluate(game, player, opponents, EvalSettings(games=games), settings.seed)
+        mean = float(np.mean([score.mean_return.mean for score in scores]))
+        best = max(best, (mean, player), key=lambda each: each[0])
+    plan = EvalSettings(games=4 * games)
+    scores = evaluate(game, best[1], opponents, plan, settings.seed + 77)
+    means = [score.mean_return.mean for score in scores]
+    width = float(np.sqrt(np.sum([score.mean_return.half_width**2 for score in scores])))
+    mean = float(np.mean(means))
+    half = width / len(scores)
+    found = Interval(mean, mean - half, mean + half).times(game.facts.unit.scale)
+    return found, sum(score.games for score in scores)
+
+
+def _sweep(letter_by_setting: dict[str, tuple[str, float, list[str]]]) -> Group:
+    """Runs of equal length that differ in one setting."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        for number, (words, published, changes) in letter_by_setting.items():
+            steps = f"train.steps={settings.games(20_000)}"
+            opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
+            value, games = _learn("thesis_dqn", settings, [steps, opponents, *changes])
+            yield Row.of(
+                number, f"best of five, {words}, bb/100", value, games=games, published=published
+            )
+
+    return rows
+
+
+def _set(**values: Any) -> list[str]:
+    return [f"agent.params.{name}={value}" for name, value in values.items()]
+
+
+EXPLORATION = {
+    f"E3{letter}": (f"d = {drop:g}", published, _set(exploration_drop=drop))
+    for letter, drop, published in zip(
+        "abcd", (0.01, 0.015, 0.02, 0.03), (5.36, 12.52, 29.89, 25.21), strict=True
+    )
+}
+REPLAY = {
+    "E4a": (
+        "batch 1, memory 1",
+        -5.23,
+        _set(batch_size=1, replay_size=1, learn_start=1, replay="latest"),
+    ),
+    **{
+        f"E4{letter}": (f"batch {batch}, memory 10000", published, _set(batch_size=batch))
+        for letter, batch, published in zip(
+            "bcde", (16, 32, 64, 128), (28.16, 32.82, 51.77, 29.28), strict=True
+        )
+    },
+}
+TARGET = {
+    "E5a": ("no target network", 27.60, _set(target="none", double="false")),
+    **{
+        f"E5{letter}": (
+            f"target network, interval {every}",
+            published,
+            _set(target_every=every, double="false"),
+        )
+        for letter, every, published in zip(
+            "bcde", (100, 250, 500, 1000), (35.82, 23.97, 24.19, 18.57), strict=True
+        )
+    },
+}
+DOUBLE = {
+    "E6a": ("no double learning, interval 100", 19.58, _set(target_every=100, double="false")),
+    **{
+        f"E6{letter}": (f"double learning, interval {every}", published, _set(target_every=every))
+        for letter, every, published in zip(
+            "bcd", (100, 1000, 2500), (28.65, 25.93, 31.31), strict=True
+        )
+    },
+}
+
+
+# ---- inputs (E7 to E9) ---------------------------------------------------------------------------
+
+BLOCKS = (
+    "own cards",
+    "common cards",
+    "position",
+    "opponents in the hand",
+    "players still to act",
+    "pot odds",
+    "opponents' actions",
+)
+ONE_INPUT = {1: (90.9, 109.7), 2: (-16.5, -16.4), 3: (-16.7, -16.7), 4: (-16.7, -16.7),
+             5: (-16.7, -16.7), 6: (-20.7, -19.0), 7: (-11.2, -15.8)}  # fmt: skip
+TWO_INPUTS = {1: (45.68, -10.40), 2: (53.86, -94.61), 3: (67.16, 63.68), 4: (35.27, 27.01),
+              5: (44.14, 22.56), 6: (50.65, -8.56), 7: (40.31, -319.96)}  # fmt: skip
+
+
+def _few_inputs(group: str, published: dict[int, tuple[float, float]], history: int) -> Group:
+    """A network and a table with a classifier that see one or two inputs, against rule players."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        for letter, (block, figures) in zip("abcdefg", published.items(), strict=True):
+            blocks = sorted({block} if group == "E7" else {1, block})
+            shown = [f"game.params.blocks={blocks}", f"game.params.history={history}"]
+            opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
+            words = BLOCKS[block - 1] if group == "E7" else f"own cards + {BLOCKS[block - 1]}"
+            if group == "E8" and block == 1:
+                words = "own cards + nothing"
+            for name, config, steps, value in (
+                ("Online", "fast_dqn", 60_000, figures[0]),
+                ("Offline", "offline", 30_000, figures[1]),
+            ):
+                changes = [f"train.steps={settings.games(steps)}", opponents, *shown]
+                found, games = _learn(config, settings, changes, num_measurements=1)
+                quantity = f"{name}, {words}, bb/100"
+                yield Row.of(f"{group}{letter}", quantity, found, games=games, published=value)
+
+    return rows
+
+
+def _selection(settings: Settings) -> Iterator[Row]:
+    """Own cards and one more input, some networks each, against each other (algorithm 4)."""
+    changes = [
+        "selection.rounds=1",
+        "selection.chosen=[own cards]",
+        f"selection.networks={min(6, max(2, round(2 * settings.scale)))}",
+        f"selection.steps={settings.games(20_000)}",
+        f"selection.measure_games={settings.games(60_000)}",
+        f"selection.seed={settings.seed}",
+    ]
+    content = read_yaml(Path("configs/populations/holdem_inputs.yaml"), changes)
+    config = SelectionConfig.parse(content)
+    folder = settings.folder / f"holdem_inputs-{settings.scale:g}-seed{settings.seed}"
+    (found,) = Selection(config, folder, settings.workers).run()
+    published = {"common cards": 11.87, "opponents' moves": 2.97, "still to act": -0.91,
+                 "opponents": -3.15, "position": -3.81, "pot odds": -6.97}  # fmt: skip
+    for letter, (name, value) in zip("abcdef", published.items(), strict=True):
+        interval = Interval(*found["groups"][name])
+        words = f"own cards + {name}, mean of {config.selection.networks} networks, bb/100"
+        yield Row.of(f"E9{letter}", words, interval, published=value,
+                     games=config.selection.measure_games)  # fmt: skip
+
+
+# ---- the end (E10) -------------------------------------------------------------------------------
+
+
+def _population(settings: Settings) -> Iterator[Row]:
+    """A small population at the settings of the final run, and ours in the same set."""
+    size = min(18, max(6, round(6 * settings.scale)))
+    changes = [
+        f"population.sessions={settings.games(12)}",
+        f"population.measure_games={settings.games(3000)}",
+        f"population.final_games={settings.games(60_000)}",
+        f"population.seed={settings.seed}",
+    ]
+    content = read_yaml(Path("configs/populations/holdem_thesis.yaml"), changes)
+    (group,) = content["population"]["groups"]
+    group |= {"size": size, "steps": settings.games(6000), "name": "faithful"}
+    fast = read_yaml(CONFIGS / "fast_dqn.yaml")["agent"]
+    improved = {"name": "improved", "size": 1, "steps": settings.games(60_000), "agent": fast}
+    content["population"]["groups"].append(improved)
+    folder = settings.folder / f"holdem_population-{settings.scale:g}-seed{settings.seed}"
+    population = Population(PopulationConfig.parse(content), folder, settings.workers)
+    found = population.run()
+    for member, value in zip(population.members, found, strict=True):
+        yield Row.of(
+            "E10b",
+            f"member {member.name}, {member.num_sessions} sessions, bb/100 in its set",
+            value.times(population.game.facts.unit.scale),
+            games=population.settings.final_games,
+        )
+
+
+def _draws(settings: Settings) -> Iterator[Row]:
+    """The draw probe, and how often the best player bets when it is checked to."""
+    for name in ("dqn", "heads_up_dqn"):
+        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml"))
+        run = f"{config.agent.id}:{RUNS / f'{name}-seed0'}"
+        game = config.build_game()
+        found: Behaviour = describe(
+            lambda table, run=run: make_agent(run, table),  # type: ignore[misc]
+            game,
+            name,
+            settings.games(6000),
+            settings.seed,
+        )
+        right, asked = (sum(each[i] for each in found.draws.values()) for i in range(2))
+        yield Row("E10c", f"{name}: right answers to {asked} draws", right,
+                  published="gives up", wanted=(asked, asked))  # fmt: skip
+        for kind in ("weak", "strong"):
+            yield Row.of("E10d", f"{name}: bets when checked to with a {kind} hand, %",
+                         found.checked_to[kind].times(100), games=settings.games(6000),
+                         published="bluffs" if kind == "weak" else None)  # fmt: skip
+
+
+def _variance(_: Settings) -> Iterator[Row]:
+    """Two standard errors of 100 bb/100 after 100,000 hands, around 5 bb/100."""
+    half = 2 * 100 / math.sqrt(100_000 / 100)
+    for end, published in ((5 - half, -1.32), (5 + half, 11.32)):
+        yield Row("V1", "end of the interval of 5 bb/100 after 100,000 hands", round(end, 2),
+                  published=published, wanted=(published, published))  # fmt: skip
+
+
 GROUPS: dict[str, Group] = {
+    "E1": _encodings,
+    "E2": _speed,
+    "E3": _sweep(EXPLORATION),
+    "E4": _sweep(REPLAY),
+    "E5": _sweep(TARGET),
+    "E6": _sweep(DOUBLE),
+    "E7": _few_inputs("E7", ONE_INPUT, history=0),
+    "E8": _few_inputs("E8", TWO_INPUTS, history=1),
+    "E9": _selection,
+    "E10": _population,
+    "E10c": _draws,
+    "V1": _variance,
     "Y2": _against_yardsticks("heads_up_dqn", "Y2"),
     "Y6": _against_yardsticks("dqn", "Y6"),
 }
