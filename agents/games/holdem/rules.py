@@ -117,14 +117,12 @@ def num_others(s, r, seat):
 
 @compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, INT, COLUMN))
 def _choose_fixed(worlds, rules, masks, seats, way, actions):
-    """0 always calls, 1 folds unless it is free, 2 raises as much as the pot."""
+    """1 folds unless it is free, 2 raises as much as the pot."""
     r = rules.view(RULES)[0]
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
         seat = seats[i]
-        if way == 0:
-            actions[i] = CALL
-        elif way == 1:
+        if way == 1:
             actions[i] = free_or(s, r, seat, masks[i], FOLD)
         else:
             actions[i] = raise_near(s, r, seat, masks[i], 1.0)
@@ -241,7 +239,9 @@ class AlwaysCall(_Fixed):
     [1, 1, 1, 1]
     """
 
-    way = 0
+    def act(self, views: Views) -> Actions:
+        """Nothing has to be looked at."""
+        return np.full(len(views), CALL, np.int64)
 
 
 class AlwaysFold(_Fixed):
