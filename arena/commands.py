@@ -196,11 +196,7 @@ def write_findings(path: Path | None, content: dict[str, Any], page: str) -> Non
     if path.suffix == ".md":
         title, _, rest = page.partition("\n\n")
         text = f"{title}\n\n<!-- Written by `{command}`; do not edit. -->\n\n{rest}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.rstrip() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, text.rstrip() + "\n")
     print(f"\nwritten to {path}")
 
 

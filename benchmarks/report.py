@@ -176,9 +176,3 @@ def machine() -> str:
     return f"{model}, Python {platform.python_version()}, {packages}"
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)

@@ -332,8 +332,4 @@ def _in_letters(name: str) -> str:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    write_json(path, content)

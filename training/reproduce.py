@@ -139,10 +139,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, kept: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    write_json(path, kept)
 
 
 def table_text(rows: Sequence[Row]) -> str:

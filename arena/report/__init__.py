@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from arena.report.collect import Report, collect
@@ -49,14 +48,8 @@ def write_report(
         },
         page.name: to_html(report),
     }
-    try:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            partial = page.with_name(f"{name}.partial")
-            partial.write_text(content, encoding="utf-8")
-            os.replace(partial, page.with_name(name))
-    except OSError as error:
-        raise MasqueradeError(f"{page} cannot be written: {error.strerror}") from error
+    for name, content in files.items():
+        write_text(page.with_name(name), content)
     return page
 
 

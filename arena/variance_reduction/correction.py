@@ -229,15 +229,22 @@ class Values:
 
     def save(self, path: Path) -> None:
         """Write to an ``npz`` file."""
-        with path.open("wb") as file:
-            np.savez(file, **vars(self))
+        parts = {name: np.asarray(value) for name, value in vars(self).items()}
+        write_arrays(path, parts)
 
     @classmethod
     def load(cls, path: Path) -> Values:
         """Read what ``save`` has written."""
-        with np.load(path, allow_pickle=False) as file:
-            sizes = int(file["max_entries"]), int(file["degree"])
-            return cls(file["columns"], file["scales"], *sizes, file["table"])
+        fix = "remove it, and it is made again"
+        names = ("columns", "scales", "max_entries", "degree", "table")
+        parts = read_arrays(path, fix, names=names)
+        columns, scales, table = parts["columns"], parts["scales"], parts["table"]
+        is_fine = all(parts[name].shape == () and parts[name] > 0 for name in names[2:4])
+        is_fine &= columns.ndim == scales.ndim == 1 and columns.dtype == np.int64
+        is_fine &= scales.dtype == table.dtype == np.float64 and np.isfinite(table).all()
+        if not is_fine:
+            raise FileError(f"{path} is damaged: {fix}")
+        return cls(columns, scales, int(parts["max_entries"]), int(parts["degree"]), table)
 
 
 def lines_of(

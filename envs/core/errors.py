@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "FileError",
     "GameContractError",
     "IllegalActionError",
     "MasqueradeError",
@@ -26,6 +27,10 @@ class OptionError(MasqueradeError):
     """A game option that does not exist, or whose value is out of its range."""
 
 
+class FileError(MasqueradeError):
+    """A file that cannot be read or written."""
+
+
 class IllegalActionError(MasqueradeError):
     """An action that the rules do not allow in this position."""
 
@@ -42,7 +47,7 @@ class GameContractError(AssertionError):
     """A game that breaks the contract every algorithm relies on (see ``check_game``)."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """Return a hint such as ``did you mean 'dice'?`` or the list of what is known.
 
     >>> nearest("dise", ["dice", "faces"])
@@ -51,5 +56,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     listing = f"known: {', '.join(names[:MAX_LISTED])}{more}"
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(str(name), names, n=1)
     return f"did you mean '{close[0]}'? ({listing})" if close else listing

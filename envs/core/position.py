@@ -199,10 +199,7 @@ class Position:
         if about:
             content["about"] = dict(about)
         content["checksum"] = _checksum(content)
-        path = Path(path)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        write_json(Path(path), content)
 
     @staticmethod
     def load(path: str | Path, game: Game) -> Position:

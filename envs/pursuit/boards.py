@@ -94,7 +94,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.out is None:
             print(svg)
         else:
-            args.out.write_text(svg, encoding="utf-8")
+            write_text(args.out, svg)
             print(f"wrote {args.out}")
         return 0
     board = _make(args)

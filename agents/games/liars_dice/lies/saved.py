@@ -45,10 +45,7 @@ def save_table(path: Path, model: TabularModel) -> None:
             saved[f"{name}GameLieCount"] = int(profile["num_lies"][i])
             saved[f"{name}GameLying"] = float(profile["ratios"][i])
         saved["gamesPlayed"] = int(profile["num_rounds"])
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial.write_text(json.dumps(saved) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_json(path, saved)
 
 
 def load_table(path: Path, model: TabularModel) -> None:
