@@ -56,6 +56,11 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         default=1,
         help="threads of a network; small ones are fastest, and repeatable, on one (default: 1)",
     )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="with --resume: run programs and modules that the run's files name",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser.parse_args(arguments)
@@ -76,7 +81,8 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
                 "--resume continues a run as it is: leave out --set, --seed and --out"
             )
         device = resolve_device(arguments.device)
-        return resume_run(arguments.resume, device, command, is_shown)
+        trusted = None if arguments.trust else ()
+        return resume_run(arguments.resume, device, command, is_shown, trusted)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     config = RunConfig.parse(read_yaml(arguments.config, [*arguments.set, *seed]))
     name = f"{arguments.config.stem}-seed{config.train.seed}"

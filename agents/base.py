@@ -77,6 +77,8 @@ class Agent(ABC):
     end_games: Callable[[Words, Actions, Probs], None] | None = None
     """Define ``end_games(self, game_ids, seats, returns)`` to hear which of its games are over: the
     ids that its views had, [n], its seats in them, [n], and everybody's returns, [n, players]."""
+    code_params: ClassVar[tuple[str, ...]] = ()
+    """Parameters that name a program or a module: from the user's own hand only, no result's."""
     keeps_time: ClassVar[bool] = False
     """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
     name: str = ""

@@ -141,8 +141,8 @@ class Policy:
         _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
-        noted = {name: header[name] for name in NOTED}
-        return cls(solved, **arrays, **noted)._on(game)
+        parts: dict[str, Any] = {**arrays, **{name: header[name] for name in NOTED}}
+        return cls(solved, **parts)._on(game)
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from agents import agent_class, make_agent, split_path
+from agents import AGENTS, agent_class, make_agent, split_path
 from agents.base import Agent
 from agents.learning.device import check_device, resolve_device
 from agents.processes.hosted import HostedAgent
 from envs.core.errors import OptionError, nearest
 from envs.core.game import Game
 
-__all__ = ["AgentSpec"]
+__all__ = ["AgentSpec", "foreign_names"]
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,45 @@ class AgentSpec:
             agent.begin_learning()
         return agent
 
+    def foreign_code(self) -> list[str]:
+        """Programs and modules that are not ours and would run if the agent were made.
+
+        >>> AgentSpec.parse("cfr:runs/leduc").foreign_code()
+        []
+        >>> AgentSpec.parse("mine=external:./player.py").foreign_code()
+        ['external:./player.py']
+        """
+        if self.id not in AGENTS:
+            return [self.id]
+        code = agent_class(self.id).code_params
+        found = [f"{self.id}:{self.params[name]}" for name in code if name in self.params]
+        rest = {key: value for key, value in self.params.items() if key not in ("path", *code)}
+        return found + list(foreign_names(rest))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; what is as usual is left out."""
         always = ("id", "params", "name")
         usual = {f.name: f.default for f in fields(self) if f.name not in always}
         values = asdict(self)
         return {key: value for key, value in values.items() if key in always or value != usual[key]}
+
+
+def foreign_names(value: Any) -> Iterator[str]:
+    """All texts in settings that name a program or a module: ``module:name``, ``external:...``.
+
+    >>> list(foreign_names({"reward": "end", "opponent_model": {"id": "my.module:Model"}}))
+    ['my.module:Model']
+    """
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from foreign_names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from foreign_names(inner)
+    elif isinstance(value, str) and ":" in value:
+        agent_id, path = split_path(value)
+        if not path or agent_class(agent_id).code_params:
+            yield value
 
 
 def _without_machine(path: str) -> str:

@@ -34,6 +34,7 @@ from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
 from envs.core.position import Position
@@ -83,7 +84,7 @@ def tournament(arguments: argparse.Namespace) -> None:
 
 def report(arguments: argparse.Namespace) -> None:
     """Write the report of a tournament that has been played."""
-    print(f"report in {write_report(arguments.folder, arguments.out)}")
+    print(f"report in {write_report(arguments.folder, arguments.out, is_trusted=arguments.trust)}")
 
 
 def replay(arguments: argparse.Namespace) -> None:
@@ -292,7 +293,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
         return read_noted(arguments.source, arguments.deal)
     if arguments.source.is_file():
         return read_position(arguments.source)
-    replayer = Replayer(read_tournament(arguments.source))
+    replayer = Replayer(read_tournament(arguments.source), is_trusted=arguments.trust)
     return replayer.play(arguments.deal, replayer.find_group(arguments.group), arguments.seating)
 
 

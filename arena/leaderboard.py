@@ -20,6 +20,7 @@ from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError, nearest
+from envs.core.files import write_text
 
 __all__ = [
     "CONFIGS",

@@ -35,6 +35,7 @@ from agents.policy import FILE_NAME
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
@@ -220,7 +221,8 @@ def _train(config: RunConfig, run: Path, device: str, is_shown: bool) -> None:
     if is_shown:
         print(f"learning a response in {run}", file=sys.stderr, flush=True)
     if (run / "config.yaml").exists():
-        outcome = resume_run(run, device, "evaluate.py best-response", is_shown)
+        named = config.foreign_code()
+        outcome = resume_run(run, device, "evaluate.py best-response", is_shown, named)
     else:
         outcome = begin_run(config, run, device, "evaluate.py best-response", is_shown)
     if not outcome.is_finished:

@@ -33,8 +33,9 @@ from pydantic import (
 
 from agents import LEARNERS
 from agents.learning.learner import Learner
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, foreign_names
 from envs import make_game
+from envs.core import files
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
@@ -216,6 +217,13 @@ class RunConfig(Options):
         """Read the mapping of a YAML file; what is empty there is as usual."""
         return cls(**_without_empty(values))
 
+    def foreign_code(self) -> list[str]:
+        """Programs and modules that are not ours and would run with it, by their names."""
+        agents = [opponent.agent for opponent in self.train.opponents if opponent.agent]
+        agents += self.eval.opponents
+        found = [code for agent in agents for code in agent.foreign_code()]
+        return [*foreign_names(self.agent.params.to_dict()), *found]
+
     def build_game(self) -> Game:
         """Make the game."""
         return self.game.build()
@@ -259,15 +267,7 @@ def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MasqueradeError(f"{path} is no valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise MasqueradeError(f"{path} must be a mapping with game, agent and train")
-    return content
+    return files.read_yaml(path, "game, agent and train")
 
 
 def _merge(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,10 +289,7 @@ def _override(text: str) -> dict[str, Any]:
     *sections, key = place.split(".")
     if not equals or not sections:
         raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {text!r}")
-    try:
-        content = {key: yaml.safe_load(value)}
-    except yaml.YAMLError as error:
-        raise OptionError(f"--set {place}: {value!r} is no valid YAML value") from error
+    content = {key: files.parse_yaml(value, f"--set {place}: {value!r} is no valid YAML value")}
     for section in reversed(sections):
         content = {section: content}
     return content

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import write_json
 from envs.core.lazily import look_up
 from envs.core.statistics import Interval
 from training.progress import duration

@@ -12,7 +12,6 @@ called a miss.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.tabular.games import RANDOM
@@ -32,6 +30,7 @@ from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import read_yaml, write_json
 from envs.core.game import Game
 from envs.core.rng import stream
 from envs.core.statistics import Interval, mean_interval

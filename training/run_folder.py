@@ -115,8 +115,11 @@ class RunFolder:
         """Which player was best, and its score; nothing if that cannot be read."""
         try:
             best = read_json(self.path / BEST, "")
-            return {"player": str(best["player"]), "step": int(best["step"]),
-                    "score": float(best["score"])}
+            return {
+                "player": str(best["player"]),
+                "step": int(best["step"]),
+                "score": float(best["score"]),
+            }
         except (MasqueradeError, KeyError, TypeError, ValueError):
             return None
 

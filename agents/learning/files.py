@@ -72,7 +72,9 @@ def save_state(folder: Path, game: Game, state: Mapping[str, Any], **header: Any
         os.replace(partial, folder)
     except (FileError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise CheckpointError(f"{folder} cannot be kept; earlier ones are whole: {reason}") from error
+        raise CheckpointError(
+            f"{folder} cannot be kept; earlier ones are whole: {reason}"
+        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

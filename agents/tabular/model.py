@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.learning.files import CheckpointError
 from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
 from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
@@ -28,6 +29,7 @@ from agents.tabular.table import ValueTable
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import Kernels
+from envs.core.named_code import names_from_a_file
 
 __all__ = ["RULES", "TabularModel"]
 
@@ -177,14 +179,20 @@ class TabularModel:
         table.put(state["keys"], state["values"], state["visits"])
         self.table = table
         if self.opponents is not None:
-            self.opponents.memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
+            memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
+            is_fine = memory.ndim == 2 and memory.shape[1] == self.opponents.memory.shape[1]
+            if not is_fine or len(memory) < len(self.opponents.memory):
+                raise CheckpointError("its opponent model has another size: train it again")
+            self.opponents.memory = memory
         self.record["num_games"] = state["num_games"]
         self.record["schedule_games"] = state["schedule_games"]
 
     @classmethod
     def from_state(cls, game: Game, state: Mapping[str, Any]) -> TabularModel:
         """A model as it was saved."""
-        model = cls(game, state["rule"], TabularSettings.parse(state["settings"]))
+        settings = TabularSettings.parse(state["settings"])
+        with names_from_a_file():
+            model = cls(game, state["rule"], settings)
         model.load_state_dict(state)
         return model
 

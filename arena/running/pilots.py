@@ -22,6 +22,8 @@ from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.variance_reduction.correction import Values, corrections, record_match
 from arena.variance_reduction.values import pilot_values
+from envs.core.errors import FileError
+from envs.core.files import make_folder
 from envs.core.game import Game
 
 __all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_corrected", "with_values"]
@@ -86,9 +88,10 @@ def with_values(
         play: plays units wherever that is done.
     """
     make_folder(folder)
+    game = spec.build_game()
     seatings = sorted({(unit.group, unit.seating) for unit in units})
     paths = {place: folder / "group{:04d}_seating{:02d}.npz".format(*place) for place in seatings}
-    missing = sorted({group for (group, _), path in paths.items() if _read(path) is None})
+    missing = sorted({group for (group, _), path in paths.items() if _read(path, game) is None})
     num_seatings = Counter(group for group, _ in seatings)
     pilots = [Pilot(group, 0, 0, -(-spec.pilot // num_seatings[group])) for group in missing]
     if pilots:
@@ -108,9 +111,10 @@ def with_values(
     ]
 
 
-def _read(path: Path) -> Values | None:
+def _read(path: Path, game: Game) -> Values | None:
     """What is there; a file that is damaged counts as one that is not."""
     try:
-        return Values.load(path) if path.exists() else None
+        values = Values.load(path) if path.exists() else None
     except FileError:
         return None
+    return values if values is not None and values.fits(game) else None

@@ -31,7 +31,8 @@ from agents.base import Agent
 from arena.playing.match import MatchResult, play_match
 from arena.variance_reduction.terms import MEMO_BITS, NO_POLICY, add_values, line_up
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError
+from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
 
@@ -239,12 +240,25 @@ class Values:
         names = ("columns", "scales", "max_entries", "degree", "table")
         parts = read_arrays(path, fix, names=names)
         columns, scales, table = parts["columns"], parts["scales"], parts["table"]
-        is_fine = all(parts[name].shape == () and parts[name] > 0 for name in names[2:4])
-        is_fine &= columns.ndim == scales.ndim == 1 and columns.dtype == np.int64
-        is_fine &= scales.dtype == table.dtype == np.float64 and np.isfinite(table).all()
-        if not is_fine:
+        kept = zip(names, "ifiif", (1, 1, 0, 0, 2), strict=True)
+        if any(parts[name].dtype.kind != kind or parts[name].ndim != n for name, kind, n in kept):
             raise FileError(f"{path} is damaged: {fix}")
         return cls(columns, scales, int(parts["max_entries"]), int(parts["degree"]), table)
+
+    def fits(self, game: Game) -> bool:
+        """Whether compiled code can work with it; what was read from a file might be anything."""
+        num_players, num_buckets = game.facts.num_players, len(self.table)
+        most = num_players * game.observation_size
+        return bool(
+            ((self.columns >= 0) & (self.columns < most)).all()
+            and len(self.scales) == num_players + len(self.columns)
+            and 1 <= self.max_entries <= num_players + most
+            and 1 <= self.degree <= 3
+            and num_buckets.bit_count() == 1
+            and self.table.shape == (num_buckets, num_players)
+            and np.isfinite(self.table).all()
+            and np.isfinite(self.scales).all()
+        )
 
 
 def lines_of(

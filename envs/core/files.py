@@ -128,8 +128,10 @@ def make_folder(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> FileError:
-    return FileError(f"{path} cannot be written ({error.strerror or error}): make room there, or "
-                     "choose another place")
+    return FileError(
+        f"{path} cannot be written ({error.strerror or error}): make room there, or "
+        "choose another place"
+    )
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.core.errors import MasqueradeError, nearest
+from envs.core.files import write_text
 
 __all__ = [
     "MAX_NODES",

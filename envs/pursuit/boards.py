@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 from envs.pursuit.board import Board, save_board
 from envs.pursuit.city import city_board
 from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board

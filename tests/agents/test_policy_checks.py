@@ -126,8 +126,7 @@ def test_any_array_in_place_of_another_is_refused_or_a_policy(
     path = forged(tmp_path_factory.mktemp("forged") / "forged.npz", **{name: array})
     try:
         loaded = Policy.load(path, KUHN)
-    except PolicyError as error:
-        assert "\n" not in str(error)
+    except PolicyError:
         return
     # Marks say where something was learnt, and keys of nowhere are never asked for.
     assert name in ("is_reached", "keys")

@@ -7,7 +7,6 @@ added: a version, and the number of dice the table was made for.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.model import TabularModel
 from envs.core.errors import OptionError
+from envs.core.files import write_json
 from envs.liars_dice import RULES, bid_count, bid_face
 
 __all__ = ["load_table", "save_table"]
