@@ -11,8 +11,9 @@ from agents import AGENTS, agent_class, make_agent, split_path
 from agents.base import Agent
 from agents.learning.device import check_device, resolve_device
 from agents.processes.hosted import HostedAgent
-from envs.core.errors import OptionError, nearest
+from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
 from envs.core.game import Game
+from envs.core.rollouts import FAULTS
 
 __all__ = ["AgentSpec", "foreign_names"]
 
@@ -101,8 +102,11 @@ class AgentSpec:
                 agent = make_agent(self.id, game, **params)
             else:
                 agent = HostedAgent(game, self.id, params, self.time_per_move)
-        except TypeError as error:
-            raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error
+        except MasqueradeError:
+            raise
+        except FAULTS as error:  # whatever somebody's constructor does
+            reason = one_line(error) if isinstance(error, TypeError) else reason_of(error)
+            raise OptionError(f"agent '{one_line(self.id)}' cannot be made: {reason}") from error
         agent.name = self.name or self.id
         # Who thinks by the clock thinks further on a faster machine.
         agent.is_reproducible &= params.get("time_per_move") is None

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import FileError, MasqueradeError
-from envs.core.files import append_text, one_line, read_text, write_text
+from envs.core.errors import FileError, MasqueradeError, one_line
+from envs.core.files import append_text, read_text, write_text
 
 __all__ = ["Events", "MetricsFile"]
 

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import FileError, MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.files import (
-    one_line,
     read_arrays,
     read_json,
     read_text,

@@ -9,8 +9,7 @@ from arena.playing.match import MatchResult
 from arena.playing.replay import Recording, in_points, record_game
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
-from envs.core.errors import MasqueradeError
-from envs.core.files import one_line
+from envs.core.errors import MasqueradeError, one_line
 
 __all__ = ["Replayer"]
 

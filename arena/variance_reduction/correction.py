@@ -31,10 +31,11 @@ from agents.base import Agent
 from arena.playing.match import MatchResult, play_match
 from arena.variance_reduction.terms import MEMO_BITS, NO_POLICY, add_values, line_up
 from envs.core.batch import Batch
-from envs.core.errors import FileError, MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, reason_of
 from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
+from envs.core.rollouts import FAULTS
 
 __all__ = [
     "NO_POLICIES",
@@ -164,7 +165,13 @@ def read_policies(game: Game, agents: Sequence[Agent], records: Records, seed: i
             if not mine.any():
                 continue
             views = batch.views(rows[mine])
-            probs = agent.policy(views)
+            try:
+                probs = agent.policy(views)
+            except FAULTS as error:
+                raise MasqueradeError(
+                    f"the policy of {agent.name or agent!r} cannot be asked ({reason_of(error)}): "
+                    "mend it, or take out chance only (variance_reduction 'chance')"
+                ) from error
             if probs is None:
                 continue
             found.append(_check_policy(agent, np.asarray(probs), views.masks, actions[mine]))

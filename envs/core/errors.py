@@ -14,9 +14,13 @@ __all__ = [
     "PositionError",
     "UnknownNameError",
     "nearest",
+    "one_line",
+    "reason_of",
 ]
 
 MAX_LISTED = 12
+MAX_REASON = 300
+"""Letters of somebody else's message that are worth repeating."""
 
 
 class MasqueradeError(ValueError):
@@ -58,3 +62,29 @@ def nearest(name: object, known: Iterable[str]) -> str:
     listing = f"known: {', '.join(names[:MAX_LISTED])}{more}"
     close = difflib.get_close_matches(str(name), names, n=1)
     return f"did you mean '{close[0]}'? ({listing})" if close else listing
+
+
+def one_line(text: object, most: int = MAX_REASON) -> str:
+    r"""Somebody else's words in one line without control characters, cut to a sensible length.
+
+    >>> one_line("bad\n\x1b[31m news", most=20)
+    'bad ?[31m news'
+    >>> one_line("x" * 50, most=20)
+    'xxxxxxxxxxxxxxxx ...'
+    """
+    try:
+        # Cut before and after: there may be megabytes of it.
+        words = str(text)[: 4 * most]
+    except Exception as error:  # a message that cannot even be said
+        words = f"a {type(text).__name__} whose text raises {type(error).__name__}"
+    words = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in words).split())
+    return words if len(words) <= most else f"{words[: most - 4]} ..."
+
+
+def reason_of(error: BaseException) -> str:
+    """What somebody else's code raised, in one line.
+
+    >>> reason_of(KeyError("dice"))
+    "KeyError: 'dice'"
+    """
+    return f"{type(error).__name__}: {one_line(error)}"

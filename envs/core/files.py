@@ -23,12 +23,11 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import FileError, MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, one_line, reason_of
 
 __all__ = [
     "append_text",
     "make_folder",
-    "one_line",
     "parse_yaml",
     "read_arrays",
     "read_json",
@@ -40,26 +39,7 @@ __all__ = [
     "write_text",
 ]
 
-MAX_REASON = 300
-"""Letters of somebody else's message that are worth repeating."""
 _DAMAGE = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
-
-
-def one_line(text: object, most: int = MAX_REASON) -> str:
-    r"""Somebody else's words in one line without control characters, cut to a sensible length.
-
-    >>> one_line("bad\n\x1b[31m news", most=20)
-    'bad ?[31m news'
-    >>> one_line("x" * 50, most=20)
-    'xxxxxxxxxxxxxxxx ...'
-    """
-    try:
-        # Cut before and after: there may be megabytes of it.
-        words = str(text)[: 4 * most]
-    except Exception as error:  # a message that cannot even be said
-        words = f"a {type(text).__name__} whose text raises {type(error).__name__}"
-    words = " ".join("".join(c if c.isprintable() or c.isspace() else "?" for c in words).split())
-    return words if len(words) <= most else f"{words[: most - 4]} ..."
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -226,5 +206,4 @@ def read_arrays(
     except OSError as error:
         raise kind(f"{path} cannot be read ({error.strerror or error}): {fix}") from error
     except (*_DAMAGE, MemoryError, RecursionError, AttributeError, TypeError) as error:
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        raise kind(f"{path} is truncated or damaged ({reason}): {fix}") from error
+        raise kind(f"{path} is truncated or damaged ({reason_of(error)}): {fix}") from error

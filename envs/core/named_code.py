@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from envs.core.errors import OptionError
-from envs.core.files import one_line
+from envs.core.errors import OptionError, one_line
 from envs.core.lazily import look_up
 
 __all__ = ["find_named", "import_named", "is_module_name", "names_from_a_file", "was_named"]

@@ -1,4 +1,4 @@
-"""A result that a stranger has made runs nothing: no module of its is imported, no program starts."""
+"""A result that a stranger has made runs nothing: no module is imported, no program starts."""
 
 from __future__ import annotations
 
