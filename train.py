@@ -26,6 +26,7 @@ from training.runner import Outcome, begin_run, resume_run
 from training.schema import run_schema
 
 RUNS = Path("runs")
+MAX_THREADS = 1024
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -98,6 +99,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
     parsed = parse_arguments(arguments)
+    if not 1 <= parsed.threads <= MAX_THREADS:
+        print(f"train.py: --threads must be from 1 to {MAX_THREADS}", file=sys.stderr)
+        return 2
     # Read by torch when it is first imported, which only some learners do.
     os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
     try:

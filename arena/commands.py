@@ -29,7 +29,7 @@ from arena.running.context import WorkerContext
 from arena.running.export import export_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
-from arena.running.tournament import run_tournament
+from arena.running.tournament import holds_another, run_tournament
 from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
@@ -63,7 +63,7 @@ MOST_NAMES = 60
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = arguments.spec
-    folder = arguments.out or RUNS / _folder_name(arguments.command, spec)
+    folder = arguments.out or _folder(arguments.command, spec)
     context = WorkerContext(spec)
     summary = run_tournament(
         spec,
@@ -101,6 +101,16 @@ def export(arguments: argparse.Namespace) -> None:
     print(f"{written.num_games:,} games in {written.path}")
     for note in written.notes:
         print(f"note: {note}")
+
+
+def _folder(command: str, spec: TournamentSpec) -> Path:
+    """Where results go without --out: where another tournament is, beside it by its content."""
+    folder = RUNS / _folder_name(command, spec)
+    if not holds_another(spec, folder):
+        return folder
+    what = {**spec.to_dict(), "deals": 0, "seed": 0, "confidence": 0, "unit": None}
+    mark = zlib.crc32(json.dumps(what, sort_keys=True).encode())
+    return folder.with_name(f"{folder.name}-{mark:08x}")
 
 
 def _folder_name(command: str, spec: TournamentSpec) -> str:

@@ -14,6 +14,7 @@ which this one changes single values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +105,8 @@ class Opponent:
             weight = value.pop("weight", 1.0)
             if set(value) == {"id"}:
                 value = str(value["id"])
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or weight <= 0:
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < math.inf:
             raise OptionError(f"the weight of an opponent must be above 0, not {weight!r}")
         if isinstance(value, str) and (value in ("self", "past") or value.startswith("league:")):
             return cls(None, value, float(weight))

@@ -69,7 +69,11 @@ class RunFolder:
         if not (path / CONFIG).exists():
             raise MasqueradeError(f"{path} is not a run: give a folder made by train.py")
         try:
-            return cls(path), RunConfig.parse(read_yaml(path / CONFIG))
+            content = read_yaml(path / CONFIG)
+            # All sections are written; a file that was cut would be read as another run's.
+            if content.keys() < RunConfig.model_fields.keys():
+                raise MasqueradeError("it is cut or damaged: begin the run again")
+            return cls(path), RunConfig.parse(content)
         except MasqueradeError as error:
             raise type(error)(f"{path / CONFIG}: {error}") from error
 

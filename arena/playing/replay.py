@@ -36,6 +36,7 @@ __all__ = [
     "show",
 ]
 
+MAX_DEALS = 2**40
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
 
@@ -101,8 +102,11 @@ def record_game(
         first_deal: the first to play, if others are to be played with it.
         num_deals: how many are played.
     """
-    if deal < 0:
-        raise MasqueradeError(f"deal must be at least 0, not {deal}")
+    if not 0 <= deal < MAX_DEALS or not 0 <= seed < 2**63:
+        raise MasqueradeError(
+            f"deal must be from 0 to below {MAX_DEALS:,} and seed from 0 to below 2**63, "
+            f"not {deal} and {seed}"
+        )
     first = deal if first_deal is None else first_deal
     histories: dict[int, list[int]] = {}
 

@@ -10,7 +10,7 @@ import numpy as np
 from arena.playing.match import Fault, MatchResult
 from arena.schedules.work_units import WorkUnit
 from envs.core.errors import FileError
-from envs.core.files import make_folder, read_arrays, write_arrays
+from envs.core.files import make_folder, one_line, read_arrays, write_arrays
 
 __all__ = ["UnitStore"]
 
@@ -54,7 +54,7 @@ class UnitStore:
         try:
             returns, lengths, corrected = parts["returns"], parts["lengths"], parts.get("corrected")
             faults = [
-                Fault(int(game), int(seat), str(reason))
+                Fault(int(game), int(seat), one_line(reason))
                 for game, seat, reason in json.loads(str(parts["faults"]))
             ]
         except (KeyError, TypeError, ValueError, RecursionError) as error:

@@ -38,7 +38,7 @@ from envs.core.files import read_json, write_json, write_text
 from envs.core.sides import side_bounds
 from envs.core.versions import versions
 
-__all__ = ["run_tournament"]
+__all__ = ["holds_another", "run_tournament"]
 
 PlayedUnits = list[tuple[WorkUnit, MatchResult]]
 
@@ -187,6 +187,7 @@ def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tourna
     hidden = ("deals", "seed")
     values = {key: value for key, value in spec.to_dict().items() if key not in hidden}
     what = json.loads(json.dumps(values))
+    marks = {agent.name: agent.fingerprint() for agent in spec.agents}
     if path.exists():
         if not has_resume:
             raise MasqueradeError(
@@ -206,11 +207,31 @@ def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tourna
                 f"{folder} holds another tournament ({', '.join(changed)} differ): "
                 "choose another --out"
             )
+        known = noted.get("fingerprints")
+        known = known if isinstance(known, dict) else marks
+        others = [name for name in marks if known.get(name, marks[name]) != marks[name]]
+        if others:
+            raise MasqueradeError(
+                f"{folder} holds games of another {', '.join(others)} (its files have changed "
+                "since): play anew with another --out"
+            )
     else:
         was_played_with, spec = versions(), spec.with_seed()
         write_text(seed_path, f"{spec.root_seed}\n", mode=0o600)
-    write_json(path, {"spec": what, "versions": was_played_with})
+    write_json(path, {"spec": what, "versions": was_played_with, "fingerprints": marks})
     return spec
+
+
+def holds_another(spec: TournamentSpec, folder: Path) -> bool:
+    """Whether a folder holds a tournament of other games than this one."""
+    path = folder / "tournament.json"
+    if not path.exists():
+        return False
+    before = read_json(path, "choose another --out").get("spec")
+    left_out = ("deals", "seed", *_OF_THE_TABLE)
+    what = json.loads(json.dumps(spec.to_dict()))
+    played = {key: value for key, value in what.items() if key not in left_out}
+    return not isinstance(before, dict) or any(before.get(key) != played[key] for key in played)
 
 
 def _read_seed(path: Path) -> int:

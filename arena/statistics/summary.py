@@ -18,7 +18,10 @@ from arena.schedules.config import config_of
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.lengths import Lengths
 from envs.core.facts import Unit
+from envs.core.files import one_line
 from envs.core.statistics import Interval
+
+MAX_TEXT = 2000
 
 __all__ = [
     "AgentInfo",
@@ -288,7 +291,7 @@ def _typed(kind: Any, value: Any) -> Any:
         is_fine = isinstance(value, int | float) if kind is float else isinstance(value, kind)
         if not is_fine or (isinstance(value, bool) and kind is not bool):
             raise TypeError(f"{kind.__name__} at {value!r}")
-        return value
+        return one_line(value, MAX_TEXT) if kind is str else value
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _typed(each, value[name]) for name, each in hints.items()})
