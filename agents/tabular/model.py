@@ -26,10 +26,11 @@ from agents.tabular.records import (
 from agents.tabular.selection import POLICIES, SCHEDULES, VDBE
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import ValueTable
-from envs.core.errors import OptionError
+from envs.core.errors import MasqueradeError, OptionError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import Kernels
-from envs.core.named_code import names_from_a_file
+from envs.core.named_code import is_module_name, names_from_a_file
+from envs.core.rollouts import FAULTS
 
 __all__ = ["RULES", "TabularModel"]
 
@@ -71,8 +72,14 @@ class TabularModel:
             self.opponents = make_opponent_model(settings.opponent_model, game)
             self.record["wants_table_max"] = self.opponents.uses_table_max
         self._levels = np.array(settings.reward_levels, np.float64)
-        self._check()
-        self._hooks = self._make_hooks()
+        try:
+            self._check()
+            self._hooks = self._make_hooks()
+        except MasqueradeError:
+            raise
+        except FAULTS as error:
+            names = ", ".join(foreign_of(settings)) or self.settings.abstraction
+            raise OptionError(f"{names} cannot be used here: {reason_of(error)}") from error
         if settings.initial == "abstraction" and self.abstraction.initial is not None:
             keys, values = self.abstraction.initial(game)
             for seat in range(1 if settings.shared else game.facts.num_players):
@@ -195,6 +202,13 @@ class TabularModel:
             model = cls(game, state["rule"], settings)
         model.load_state_dict(state)
         return model
+
+
+def foreign_of(settings: TabularSettings) -> list[str]:
+    """What settings name that is not ours."""
+    opponent_model = settings.opponent_model or {}
+    names = settings.abstraction, settings.reward, opponent_model.get("id")
+    return [str(name) for name in names if is_module_name(name)]
 
 
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:
