@@ -17,8 +17,8 @@ from agents.base import Agent
 from arena.schedules.config import config_of
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.lengths import Lengths
+from envs.core.errors import one_line
 from envs.core.facts import Unit
-from envs.core.files import one_line
 from envs.core.statistics import Interval
 
 MAX_TEXT = 2000
