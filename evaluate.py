@@ -250,6 +250,7 @@ def _add_option(command: argparse.ArgumentParser) -> None:
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="what a tournament has written")
     command.add_argument("--out", type=Path, metavar="FILE", help="the page (report.html in there)")
+    _add_trust(command)
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
@@ -269,6 +270,15 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
     _add_option(command)
     command.add_argument("--seed", type=int, default=0, help="of a new game (default 0)")
+    _add_trust(command)
+
+
+def _add_trust(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--trust",
+        action="store_true",
+        help="run programs and modules that the folder names, to play games again",
+    )
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:

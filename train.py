@@ -26,6 +26,7 @@ from training.runner import Outcome, begin_run, resume_run
 from training.schema import run_schema
 
 RUNS = Path("runs")
+MAX_THREADS = 1024
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -56,6 +57,11 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         default=1,
         help="threads of a network; small ones are fastest, and repeatable, on one (default: 1)",
     )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="with --resume: run programs and modules that the run's files name",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser.parse_args(arguments)
@@ -76,7 +82,8 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
                 "--resume continues a run as it is: leave out --set, --seed and --out"
             )
         device = resolve_device(arguments.device)
-        return resume_run(arguments.resume, device, command, is_shown)
+        trusted = None if arguments.trust else ()
+        return resume_run(arguments.resume, device, command, is_shown, trusted)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     config = RunConfig.parse(read_yaml(arguments.config, [*arguments.set, *seed]))
     name = f"{arguments.config.stem}-seed{config.train.seed}"
@@ -92,6 +99,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
     parsed = parse_arguments(arguments)
+    if not 1 <= parsed.threads <= MAX_THREADS:
+        print(f"train.py: --threads must be from 1 to {MAX_THREADS}", file=sys.stderr)
+        return 2
     # Read by torch when it is first imported, which only some learners do.
     os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
     try:

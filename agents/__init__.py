@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envs.core.errors import OptionError, UnknownNameError
+from envs.core.errors import OptionError, UnknownNameError, one_line, reason_of
 from envs.core.lazily import look_up
 
 if TYPE_CHECKING:
@@ -125,8 +125,9 @@ def agent_class(agent_id: str) -> type[Agent]:
         found: type[Agent] = look_up("agent", table, agent_id)
     except UnknownNameError:
         raise
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownNameError(f"agent '{agent_id}' cannot be found: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever somebody's module does
+        reason = one_line(error) if isinstance(error, ImportError) else reason_of(error)
+        raise UnknownNameError(f"agent '{agent_id}' cannot be found: {reason}") from error
     if not hasattr(found, "takes"):
         raise UnknownNameError(f"'{agent_id}' is no agent: derive it from agents.base.Agent")
     return found

@@ -39,6 +39,7 @@ InformationAbstraction = Callable[[Views], Keys]
 
 INFOSET = "infoset"
 _PROBE_GAMES = 16
+_MAX_DIGITS = 10
 ABSTRACTIONS: Mapping[str, str] = MappingProxyType(
     {
         "round": "agents.games.liars_dice.cfr.keys:RoundAbstraction",
@@ -61,6 +62,9 @@ class AbstractViews(NamedTuple):
 class ActionAbstraction(Protocol):
     """An information abstraction with actions of its own."""
 
+    num_actions: int
+    """How many abstract actions there are."""
+
     def __call__(self, views: Views) -> Keys:
         """The key of every row."""
 
@@ -78,7 +82,7 @@ def find_abstraction(name: str, game: Game) -> InformationAbstraction:
     if name == INFOSET:
         return _infoset_keys
     kind, _, number = name.partition(":")
-    if number and not number.isdigit():
+    if ":" in name and not (number.isascii() and number.isdigit() and len(number) < _MAX_DIGITS):
         raise OptionError(f"'{name}' is no abstraction: write it as {kind} or {kind}:2")
     make = look_up("abstraction", ABSTRACTIONS, kind)
     abstraction: InformationAbstraction = make(game, *([int(number)] if number else []))

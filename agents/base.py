@@ -77,6 +77,10 @@ class Agent(ABC):
     end_games: Callable[[Words, Actions, Probs], None] | None = None
     """Define ``end_games(self, game_ids, seats, returns)`` to hear which of its games are over: the
     ids that its views had, [n], its seats in them, [n], and everybody's returns, [n, players]."""
+    code_params: ClassVar[tuple[str, ...]] = ()
+    """Parameters that name a program or a module: from the user's own hand only, no result's."""
+    thinks_long: ClassVar[bool] = False
+    """Whether a move takes work, as in a search: a tournament does not ask it for its policy."""
     keeps_time: ClassVar[bool] = False
     """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
     name: str = ""

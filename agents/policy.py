@@ -9,12 +9,8 @@ exploitable it is, and how it came about. All of that is checked on loading.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,9 +30,11 @@ from agents.abstraction import (
 )
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
+from agents.policy_checks import ARRAYS, NOTED, policy_fault
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError
+from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import Words, uniform
 
@@ -121,16 +119,10 @@ class Policy:
             "checksum": _checksum(arrays),
         }
         text = np.frombuffer(json.dumps(header, indent=1).encode(), np.uint8)
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("wb") as file:
-                np.savez_compressed(file, allow_pickle=False, header=text, **arrays)
-            os.replace(partial, path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                partial.unlink(missing_ok=True)
-            raise PolicyError(f"{path} cannot be written: {error.strerror or error}") from error
+            write_arrays(path, {"header": text, **arrays}, is_compressed=True)
+        except FileError as error:
+            raise PolicyError(str(error)) from error
         return path
 
     @classmethod
@@ -145,24 +137,22 @@ class Policy:
         path = _file(path)
         header, arrays = _read(path)
         solved = _check(path, header, game)
+        _check_values(path, {**header, **arrays}, game)
+        _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
-        return cls(
-            solved,
-            **arrays,
-            exploitability=header["exploitability"],
-            notes=header["notes"],
-            abstraction=header["abstraction"],
-        )._on(game)
+        parts: dict[str, Any] = {**arrays, **{name: header[name] for name in NOTED}}
+        return cls(solved, **parts)._on(game)
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:
         state = load_state(path, game)
         if "coding" in state:
             raise PolicyError(f"{path} has 'coding', which is 'abstraction' now: train it again")
-        if state.keys() != {*_ARRAYS, "abstraction", "encoding", "exploitability", "notes"}:
+        if state.keys() != {*ARRAYS, *NOTED, "encoding"}:
             raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
-        solved = type(game)(**read_header(path)["options"])
+        _check_values(path, state, game)
+        solved = _solved(path, read_header(path)["options"], game)
         _check_encoding(path, state.pop("encoding"), solved, state["abstraction"])
         return cls(solved, **state)._on(game)
 
@@ -181,16 +171,7 @@ class Policy:
         }
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {name: getattr(self, name) for name in _ARRAYS}
-
-
-_ARRAYS: dict[str, Any] = {
-    "keys": np.uint64,
-    "firsts": np.int64,
-    "actions": np.int32,
-    "probs": np.float64,
-    "is_reached": np.bool_,
-}
+        return {name: getattr(self, name) for name in ARRAYS}
 
 
 def _file(path: Path) -> Path:
@@ -205,21 +186,24 @@ def _checksum(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    if not path.exists():
+        raise PolicyError(f"there is no policy at {path}: give the path of one")
+    fix = "use an intact copy of a policy file"
+    arrays = read_arrays(path, fix, PolicyError)
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            header = json.loads(bytes(file["header"]))
-            is_ours = isinstance(header, dict) and header.get("format") == FORMAT
-            arrays = {name: file[name] for name in _ARRAYS} if is_ours else {}
-    except FileNotFoundError as error:
-        raise PolicyError(f"there is no policy at {path}: give the path of one") from error
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise PolicyError(
-            f"{path} is truncated or no policy file ({reason}): use an intact copy"
-        ) from error
-    if not is_ours or any(arrays[name].dtype != kind for name, kind in _ARRAYS.items()):
+        header = json.loads(bytes(arrays.pop("header")))
+    except (KeyError, ValueError, RecursionError):
+        header = None
+    is_ours = isinstance(header, dict) and header.get("format") == FORMAT
+    if not is_ours or arrays.keys() != ARRAYS.keys():
         raise PolicyError(f"{path} is no policy file: expected one written by Policy.save")
     return header, arrays
+
+
+def _check_values(path: Path, values: Mapping[str, Any], game: Game) -> None:
+    fault = policy_fault(values, game)
+    if fault:
+        raise PolicyError(f"{path} is damaged ({fault}): use an intact copy, or solve again")
 
 
 def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
@@ -231,15 +215,23 @@ def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
         )
     if header.get("game") != game.id:
         raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
-    theirs = header.get("options") or {}
+    return _solved(path, header.get("options"), game)
+
+
+def _solved(path: Path, theirs: Any, game: Game) -> Game:
+    """The game with the options for which the policy was made.
+
+    Random games, from which the fingerprint is made, depend on all options.
+    """
+    theirs = theirs if isinstance(theirs, dict) else {}
     misfit = game.options.misfit(theirs)
     if misfit or theirs.keys() != game.options.to_dict().keys():
         told = misfit or "other options"
         raise PolicyError(f"{path} is for {game.id} with {told}: play it with these options")
-    # Random games, from which the fingerprint is made, depend on all options.
-    solved = type(game)(**theirs)
-    _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
-    return solved
+    try:
+        return type(game)(**theirs)
+    except (MasqueradeError, TypeError) as error:
+        raise PolicyError(f"{path} is for no game of ours ({error}): solve again") from error
 
 
 def _encoding(game: Game, abstraction: str) -> list[Any]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
-from agents import agent_class, make_agent, split_path
+from agents import AGENTS, agent_class, make_agent, split_path
 from agents.base import Agent
 from agents.learning.device import check_device, resolve_device
+from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.processes.hosted import HostedAgent
-from envs.core.errors import OptionError, nearest
+from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
 from envs.core.game import Game
+from envs.core.rollouts import FAULTS
 
-__all__ = ["AgentSpec"]
+MAX_NAME = 200
+
+__all__ = ["AgentSpec", "content_mark", "foreign_names"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +41,19 @@ class AgentSpec:
 
     def __post_init__(self) -> None:
         """Refuse what no agent can be made with."""
+        texts = {"id": self.id, "name": self.name, "device": self.device}
+        for key, text in texts.items():
+            if not isinstance(text, str) or not text.isprintable():
+                raise OptionError(
+                    f"an agent's {key} must be plain text, not {one_line(repr(text))}"
+                )
+        if len(self.name) > MAX_NAME:
+            raise OptionError(f"an agent's name has at most {MAX_NAME} letters: shorten it")
+        if not isinstance(self.params, dict) or not all(isinstance(k, str) for k in self.params):
+            raise OptionError(f"params of agent '{self.id}' must be a mapping, not {self.params!r}")
         check_device(self.device)
         seconds = self.time_per_move
-        if seconds is not None and not (_is_number(seconds) and seconds > 0):
+        if seconds is not None and not (_is_number(seconds) and 0 < seconds < math.inf):
             raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
         if not isinstance(self.learning, bool):
             raise OptionError(f"learning must be true or false, not {self.learning!r}")
@@ -69,9 +86,11 @@ class AgentSpec:
                 raise OptionError(f"unknown agent key '{key}': {nearest(key, known)}")
         if not value.get("id"):
             raise OptionError(f"agent {dict(value)} has no id: give one, such as 'random'")
-        text = str(value["id"])
+        text, params = value["id"], value.get("params") or {}
+        if not isinstance(text, str) or not isinstance(params, Mapping):
+            raise OptionError(f"an agent must have an id and perhaps params, not {value!r}")
         agent_id, path = split_path(text)
-        params = dict(value.get("params") or {})
+        params = dict(params)
         if path:
             path = _without_machine(path)
             params = {"path": path, **params}
@@ -101,8 +120,11 @@ class AgentSpec:
                 agent = make_agent(self.id, game, **params)
             else:
                 agent = HostedAgent(game, self.id, params, self.time_per_move)
-        except TypeError as error:
-            raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error
+        except MasqueradeError:
+            raise
+        except FAULTS as error:  # whatever somebody's constructor does
+            reason = one_line(error) if isinstance(error, TypeError) else reason_of(error)
+            raise OptionError(f"agent '{one_line(self.id)}' cannot be made: {reason}") from error
         agent.name = self.name or self.id
         # Who thinks by the clock thinks further on a faster machine.
         agent.is_reproducible &= params.get("time_per_move") is None
@@ -110,12 +132,66 @@ class AgentSpec:
             agent.begin_learning()
         return agent
 
+    def foreign_code(self) -> list[str]:
+        """Programs and modules that are not ours and would run if the agent were made.
+
+        >>> AgentSpec.parse("cfr:runs/leduc").foreign_code()
+        []
+        >>> AgentSpec.parse("mine=external:./player.py").foreign_code()
+        ['external:./player.py']
+        """
+        if self.id not in AGENTS:
+            return [self.id]
+        code = agent_class(self.id).code_params
+        found = [f"{self.id}:{self.params[name]}" for name in code if name in self.params]
+        rest = {key: value for key, value in self.params.items() if key not in ("path", *code)}
+        return found + list(foreign_names(rest))
+
+    def fingerprint(self) -> str:
+        """Changes with what the agent is read from: a run that is trained anew is another player.
+
+        >>> AgentSpec.parse("random").fingerprint()
+        ''
+        """
+        paths = [Path(v) for v in self.params.values() if isinstance(v, str) and v]
+        marks = [content_mark(path) for path in paths if os.path.exists(path)]
+        return "-".join(marks)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; what is as usual is left out."""
         always = ("id", "params", "name")
         usual = {f.name: f.default for f in fields(self) if f.name not in always}
         values = asdict(self)
         return {key: value for key, value in values.items() if key in always or value != usual[key]}
+
+
+def content_mark(path: Path) -> str:
+    """A checksum of what an agent is read from: a file, a folder with a policy, or a run."""
+    try:
+        if path.is_dir():
+            policy = path / "policy.npz"
+            path = policy if policy.exists() else checkpoint_folder(path) / COMPLETE
+        return f"{zlib.crc32(path.read_bytes()):08x}"
+    except (MasqueradeError, OSError):
+        return ""
+
+
+def foreign_names(value: Any) -> Iterator[str]:
+    """All texts in settings that name a program or a module: ``module:name``, ``external:...``.
+
+    >>> list(foreign_names({"reward": "end", "opponent_model": {"id": "my.module:Model"}}))
+    ['my.module:Model']
+    """
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from foreign_names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from foreign_names(inner)
+    elif isinstance(value, str) and ":" in value:
+        agent_id, path = split_path(value)
+        if not path or agent_class(agent_id).code_params:
+            yield value
 
 
 def _without_machine(path: str) -> str:

@@ -29,11 +29,12 @@ from arena.running.context import WorkerContext
 from arena.running.export import export_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
-from arena.running.tournament import run_tournament
+from arena.running.tournament import holds_another, run_tournament
 from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
 from envs.core.position import Position
@@ -62,7 +63,7 @@ MOST_NAMES = 60
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = arguments.spec
-    folder = arguments.out or RUNS / _folder_name(arguments.command, spec)
+    folder = arguments.out or _folder(arguments.command, spec)
     context = WorkerContext(spec)
     summary = run_tournament(
         spec,
@@ -83,7 +84,7 @@ def tournament(arguments: argparse.Namespace) -> None:
 
 def report(arguments: argparse.Namespace) -> None:
     """Write the report of a tournament that has been played."""
-    print(f"report in {write_report(arguments.folder, arguments.out)}")
+    print(f"report in {write_report(arguments.folder, arguments.out, is_trusted=arguments.trust)}")
 
 
 def replay(arguments: argparse.Namespace) -> None:
@@ -100,6 +101,16 @@ def export(arguments: argparse.Namespace) -> None:
     print(f"{written.num_games:,} games in {written.path}")
     for note in written.notes:
         print(f"note: {note}")
+
+
+def _folder(command: str, spec: TournamentSpec) -> Path:
+    """Where results go without --out: where another tournament is, beside it by its content."""
+    folder = RUNS / _folder_name(command, spec)
+    if not holds_another(spec, folder):
+        return folder
+    what = {**spec.to_dict(), "deals": 0, "seed": 0, "confidence": 0, "unit": None}
+    mark = zlib.crc32(json.dumps(what, sort_keys=True).encode())
+    return folder.with_name(f"{folder.name}-{mark:08x}")
 
 
 def _folder_name(command: str, spec: TournamentSpec) -> str:
@@ -196,11 +207,7 @@ def write_findings(path: Path | None, content: dict[str, Any], page: str) -> Non
     if path.suffix == ".md":
         title, _, rest = page.partition("\n\n")
         text = f"{title}\n\n<!-- Written by `{command}`; do not edit. -->\n\n{rest}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.rstrip() + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, text.rstrip() + "\n")
     print(f"\nwritten to {path}")
 
 
@@ -296,7 +303,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
         return read_noted(arguments.source, arguments.deal)
     if arguments.source.is_file():
         return read_position(arguments.source)
-    replayer = Replayer(read_tournament(arguments.source))
+    replayer = Replayer(read_tournament(arguments.source), is_trusted=arguments.trust)
     return replayer.play(arguments.deal, replayer.find_group(arguments.group), arguments.seating)
 
 

@@ -20,6 +20,7 @@ from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError, nearest
+from envs.core.files import write_text
 
 __all__ = [
     "CONFIGS",
@@ -80,7 +81,6 @@ def write_leaderboards(
         pages: where the pages are.
         runs: where results are kept; those of the same code and file are used again.
     """
-    pages.mkdir(parents=True, exist_ok=True)
     for config in configs:
         spec = read_config(config)
         if games is not None:
@@ -88,10 +88,10 @@ def write_leaderboards(
         folder = runs / f"{config.stem}-{_fingerprint(spec)}"
         summary = run_tournament(spec, folder, workers, has_resume=True)
         page = pages / f"{config.stem}.md"
-        page.write_text(make_page(config, summary, games), encoding="utf-8")
+        write_text(page, make_page(config, summary, games))
         yield page
     index = pages / "README.md"
-    index.write_text(make_index(pages), encoding="utf-8")
+    write_text(index, make_index(pages))
     yield index
 
 

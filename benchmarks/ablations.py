@@ -21,6 +21,7 @@ from benchmarks.growth import INK, TITLE, dress
 from envs.core.errors import MasqueradeError
 from envs.core.statistics import mean_interval
 from training.config import RunConfig, read_yaml
+from training.missing import is_finished
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 
@@ -64,10 +65,9 @@ def _run(path: Path, seed: int, run: Path) -> None:
         config = RunConfig.parse(read_yaml(path, [f"train.seed={seed}"]))
         begin_run(config, run, command=f"python -m benchmarks.ablations {path}", is_shown=False)
         return
-    folder, config = RunFolder.open(run)
-    last = folder.last_checkpoint()
-    if last is None or not last.name.endswith(f"{config.train.steps:012d}"):
-        resume_run(run, is_shown=False)
+    _, config = RunFolder.open(run)
+    if not is_finished(run):
+        resume_run(run, is_shown=False, trusted=config.foreign_code())
 
 
 def _title(path: Path) -> str:

@@ -41,9 +41,10 @@ from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.policy import PolicyAgent
 from benchmarks.harness import FOLDER, on_cores
-from benchmarks.report import machine, write_json
+from benchmarks.report import machine
 from envs import make_game
 from envs.adapters.seats import make_seat_games
+from envs.core.files import write_json
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
 

@@ -23,9 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.growth import Curve, Series, curve_table, draw_curves, measure_curves
-from benchmarks.report import Job, Row, machine, missed_targets, table, verdict, write_json
+from benchmarks.report import Job, Row, machine, missed_targets, table, verdict
 from benchmarks.timing import CLOCKS, Chunk, Clock, Progress, timed_rate
 from envs.core.errors import UnknownNameError, nearest
+from envs.core.files import write_json
 
 __all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores"]
 

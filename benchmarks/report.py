@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import platform
 import statistics
 from collections.abc import Callable, Sequence
@@ -14,7 +12,7 @@ from typing import Any
 
 from benchmarks.timing import Chunk, amount
 
-__all__ = ["Job", "Row", "machine", "missed_targets", "table", "verdict", "write_json"]
+__all__ = ["Job", "Row", "machine", "missed_targets", "table", "verdict"]
 
 TABLE = "{:<20}{:>12}{:>12}  {:<8}{:>7}  {:<17}{:<12}{}"
 
@@ -174,11 +172,3 @@ def machine() -> str:
         model = names[0] if names else model
     packages = ", ".join(f"{name} {package_version(name)}" for name in ("numba", "numpy"))
     return f"{model}, Python {platform.python_version()}, {packages}"
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)

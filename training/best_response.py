@@ -18,7 +18,6 @@ import hashlib
 import json
 import re
 import sys
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +29,11 @@ import numpy.typing as npt
 
 from agents import LEARNERS, RESPONDERS, make_agent, make_responder
 from agents.base import Agent
-from agents.learning.files import COMPLETE, CheckpointError, checkpoint_folder, players
-from agents.policy import FILE_NAME
+from agents.learning.files import checkpoint_folder, players
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
@@ -220,7 +219,8 @@ def _train(config: RunConfig, run: Path, device: str, is_shown: bool) -> None:
     if is_shown:
         print(f"learning a response in {run}", file=sys.stderr, flush=True)
     if (run / "config.yaml").exists():
-        outcome = resume_run(run, device, "evaluate.py best-response", is_shown)
+        named = config.foreign_code()
+        outcome = resume_run(run, device, "evaluate.py best-response", is_shown, named)
     else:
         outcome = begin_run(config, run, device, "evaluate.py best-response", is_shown)
     if not outcome.is_finished:
@@ -232,22 +232,8 @@ def _mark(config: RunConfig, spec: AgentSpec) -> str:
     values = config.to_dict()
     values["train"].pop("seed")
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
-    for value in spec.params.values():
-        if isinstance(value, str) and Path(value).exists():
-            digest.update(_contents(Path(value)))
+    digest.update(spec.fingerprint().encode())
     return digest.hexdigest()[:8]
-
-
-def _contents(path: Path) -> bytes:
-    """A checksum of what an agent is read from."""
-    if path.is_dir() and (path / FILE_NAME).exists():
-        path = path / FILE_NAME
-    if path.is_dir():
-        try:
-            return (checkpoint_folder(path) / COMPLETE).read_bytes()
-        except (CheckpointError, OSError):
-            return b""
-    return str(zlib.crc32(path.read_bytes())).encode()
 
 
 # ---- choosing and measuring ----------------------------------------------------------------------
@@ -332,8 +318,4 @@ def _in_letters(name: str) -> str:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    write_json(path, content)

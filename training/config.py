@@ -14,6 +14,7 @@ which this one changes single values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +34,9 @@ from pydantic import (
 
 from agents import LEARNERS
 from agents.learning.learner import Learner
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, foreign_names
 from envs import make_game
+from envs.core import files
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.lazily import look_up
@@ -103,7 +105,8 @@ class Opponent:
             weight = value.pop("weight", 1.0)
             if set(value) == {"id"}:
                 value = str(value["id"])
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or weight <= 0:
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 < weight < math.inf:
             raise OptionError(f"the weight of an opponent must be above 0, not {weight!r}")
         if isinstance(value, str) and (value in ("self", "past") or value.startswith("league:")):
             return cls(None, value, float(weight))
@@ -216,6 +219,13 @@ class RunConfig(Options):
         """Read the mapping of a YAML file; what is empty there is as usual."""
         return cls(**_without_empty(values))
 
+    def foreign_code(self) -> list[str]:
+        """Programs and modules that are not ours and would run with it, by their names."""
+        agents = [opponent.agent for opponent in self.train.opponents if opponent.agent]
+        agents += self.eval.opponents
+        found = [code for agent in agents for code in agent.foreign_code()]
+        return [*foreign_names(self.agent.params.to_dict()), *found]
+
     def build_game(self) -> Game:
         """Make the game."""
         return self.game.build()
@@ -259,15 +269,7 @@ def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MasqueradeError(f"{path} is no valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise MasqueradeError(f"{path} must be a mapping with game, agent and train")
-    return content
+    return files.read_yaml(path, "game, agent and train")
 
 
 def _merge(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,10 +291,7 @@ def _override(text: str) -> dict[str, Any]:
     *sections, key = place.split(".")
     if not equals or not sections:
         raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {text!r}")
-    try:
-        content = {key: yaml.safe_load(value)}
-    except yaml.YAMLError as error:
-        raise OptionError(f"--set {place}: {value!r} is no valid YAML value") from error
+    content = {key: files.parse_yaml(value, f"--set {place}: {value!r} is no valid YAML value")}
     for section in reversed(sections):
         content = {section: content}
     return content

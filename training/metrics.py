@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, one_line
+from envs.core.files import append_text, read_text, write_text
 
 __all__ = ["Events", "MetricsFile"]
 
@@ -36,15 +37,31 @@ class MetricsFile:
         self._rows: list[dict[str, str]] = []
         self._columns = [STEP]
         if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                reader = csv.DictReader(file)
-                self._columns = list(reader.fieldnames or [STEP])
-                rows = list(reader)
-            self._rows = [row for row in rows if up_to is None or int(row[STEP]) <= up_to]
-            if len(self._rows) < len(rows):
-                used = [c for c in self._columns if any(row[c] for row in self._rows)]
-                self._columns = used or [STEP]
+            self._read(up_to)
             self._write_all()
+
+    def _read(self, up_to: int | None) -> None:
+        text = read_text(self.path, "remove it: only the curves up to here are in it")
+        reader = csv.DictReader(io.StringIO(text))
+        try:
+            self._columns = [STEP, *(c for c in reader.fieldnames or () if c != STEP)]
+            # Whoever was stopped while it wrote has left half a row; it will be made again.
+            rows = [row for row in reader if None not in row and None not in row.values()]
+            self._rows = [
+                row for row in rows if row[STEP].isdecimal() and self._is_kept(row, up_to)
+            ]
+        except (csv.Error, KeyError) as error:
+            raise FileError(
+                f"{self.path} is damaged ({one_line(error)}): remove it, and go on without the "
+                "curves up to here"
+            ) from error
+        if len(self._rows) < len(rows):
+            used = [c for c in self._columns if any(row[c] for row in self._rows)]
+            self._columns = used or [STEP]
+
+    @staticmethod
+    def _is_kept(row: Mapping[str, str], up_to: int | None) -> bool:
+        return up_to is None or int(row[STEP]) <= up_to
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
         """Add a row; numbers are written so that they are read back exactly."""
@@ -57,16 +74,14 @@ class MetricsFile:
             return
         text = io.StringIO()
         csv.DictWriter(text, self._columns, restval="", lineterminator="\n").writerow(row)
-        with self.path.open("a", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
+        append_text(self.path, text.getvalue())
 
     def _write_all(self) -> None:
-        partial = self.path.with_suffix(".partial")
-        with partial.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, self._columns, restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows({c: row.get(c, "") for c in self._columns} for row in self._rows)
-        partial.replace(self.path)
+        file = io.StringIO()
+        writer = csv.DictWriter(file, self._columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({c: row.get(c, "") for c in self._columns} for row in self._rows)
+        write_text(self.path, file.getvalue())
 
 
 class Events:

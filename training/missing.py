@@ -56,8 +56,13 @@ def is_finished(folder: Path) -> bool:
 
 def _train(config: Path, seed: int, folder: Path, device: str) -> None:
     print(f"training {folder} from {config}", file=sys.stderr, flush=True)
-    if (folder / "config.yaml").exists():
-        resume_run(folder, device, command=f"python train.py --resume {folder}")
-        return
     parsed = RunConfig.parse(read_yaml(config, [f"train.seed={seed}"]))
-    begin_run(parsed, folder, device, command=f"python train.py --config {config} --seed {seed}")
+    if (folder / "config.yaml").exists():
+        command = f"python train.py --resume {folder}"
+        outcome = resume_run(folder, device, command, trusted=parsed.foreign_code())
+    else:
+        command = f"python train.py --config {config} --seed {seed}"
+        outcome = begin_run(parsed, folder, device, command)
+    if not outcome.is_finished:
+        # Whoever stops a training does not want to see its half-trained player in a table.
+        raise KeyboardInterrupt

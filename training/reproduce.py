@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import write_json
 from envs.core.lazily import look_up
 from envs.core.statistics import Interval
 from training.progress import duration
@@ -139,10 +139,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, kept: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    write_json(path, kept)
 
 
 def table_text(rows: Sequence[Row]) -> str:

@@ -12,7 +12,6 @@ called a miss.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.tabular.games import RANDOM
@@ -32,6 +30,7 @@ from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.files import read_yaml, write_json
 from envs.core.game import Game
 from envs.core.rng import stream
 from envs.core.statistics import Interval, mean_interval
@@ -92,12 +91,7 @@ _KEYS = ("title", "seeds", "game", "defaults", "matches", "checks")
 
 def read_experiment(path: Path) -> Experiment:
     """Read a configuration; ``defaults`` are params of every table learner in it."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise OptionError(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise OptionError(f"{path} is empty: see configs/reproduce/ for examples")
+    content = read_yaml(path, "title, matches and checks: see configs/reproduce/ for examples")
     for key in content:
         if key not in _KEYS:
             raise OptionError(f"{path}: unknown key '{key}': {nearest(key, _KEYS)}")
@@ -357,8 +351,7 @@ def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
         played[plan.name] = [play_plan(plan, seed) for seed in range(num_seeds)]
     findings = find(experiment, played)
     path = out or RUNS / f"{config.stem}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(_plain(experiment, played, findings), indent=1) + "\n")
+    write_json(path, _plain(experiment, played, findings))
     return f"{experiment.title}\n\n{table_text(findings)}\n\nall numbers in {path}"
 
 

@@ -15,19 +15,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.learning.files import checkpoints, players, read_header
+from agents.learning.files import (
+    EARLIER,
+    CheckpointError,
+    checkpoints,
+    players,
+    read_header,
+)
 from envs.core.errors import MasqueradeError
+from envs.core.files import append_text, make_folder, read_json, write_json, write_text
 from envs.core.versions import versions
 from training.config import RunConfig, read_yaml
 
-__all__ = ["RunFolder"]
+__all__ = ["RunFolder", "step_of_checkpoint"]
+
+CONFIG, BEST = "config.yaml", "best.json"
 
 
 class RunFolder:
@@ -42,31 +49,37 @@ class RunFolder:
     @classmethod
     def begin(cls, path: Path, config: RunConfig, command: str) -> RunFolder:
         """Make a new folder and note what is to be done."""
-        if path.exists() and any(path.iterdir()):
-            raise MasqueradeError(
-                f"{path} is not empty: continue it with --resume {path}, or choose another --out"
-            )
-        run = cls(path)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            (path / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
-            (path / "command.txt").write_text(command + "\n", encoding="utf-8")
-            run._write_json("versions.json", versions())
-        except OSError as error:
-            raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
-        return run
+        if path.exists() and not path.is_dir():
+            raise MasqueradeError(f"{path} is a file: choose another --out, the run's folder")
+        make_folder(path)
+        if any(path.iterdir()):
+            fix = "choose another --out"
+            if (path / CONFIG).exists():
+                fix = f"continue it with --resume {path}, or {fix}"
+            raise MasqueradeError(f"{path} is not empty: {fix}")
+        # The configuration comes last: a folder with one is a run.
+        write_text(path / "command.txt", command + "\n")
+        write_json(path / "versions.json", versions())
+        write_text(path / CONFIG, config.to_yaml())
+        return cls(path)
 
     @classmethod
     def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
         """Find a run and what it was to do."""
-        if not (path / "config.yaml").exists():
+        if not (path / CONFIG).exists():
             raise MasqueradeError(f"{path} is not a run: give a folder made by train.py")
-        return cls(path), RunConfig.parse(read_yaml(path / "config.yaml"))
+        try:
+            content = read_yaml(path / CONFIG)
+            # All sections are written; a file that was cut would be read as another run's.
+            if content.keys() < RunConfig.model_fields.keys():
+                raise MasqueradeError("it is cut or damaged: begin the run again")
+            return cls(path), RunConfig.parse(content)
+        except MasqueradeError as error:
+            raise type(error)(f"{path / CONFIG}: {error}") from error
 
     def note_command(self, command: str) -> None:
         """Add a line to the commands."""
-        with (self.path / "command.txt").open("a", encoding="utf-8") as file:
-            file.write(command + "\n")
+        append_text(self.path / "command.txt", command + "\n")
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
@@ -77,11 +90,6 @@ class RunFolder:
     def player(self, step: int) -> Path:
         """Where the player of a step goes."""
         return self.path / "players" / f"step_{step:012d}"
-
-    def last_checkpoint(self) -> Path | None:
-        """The last complete one."""
-        found = checkpoints(self.path)
-        return found[-1] if found else None
 
     def forget_after(self, step: int) -> None:
         """Remove players and evaluations of later steps, which will be made again."""
@@ -105,30 +113,34 @@ class RunFolder:
 
     def write_evaluation(self, step: int, values: Mapping[str, Any]) -> None:
         """Keep one evaluation in full."""
-        (self.path / "eval").mkdir(exist_ok=True)
-        self._write_json(f"eval/step_{step:012d}.json", {"step": step, **values})
+        write_json(self.path / "eval" / f"step_{step:012d}.json", {"step": step, **values})
 
     def best(self) -> dict[str, Any] | None:
-        """Which player was best, and its score."""
-        path = self.path / "best.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        """Which player was best, and its score; nothing if that cannot be read."""
+        try:
+            best = read_json(self.path / BEST, "")
+            return {
+                "player": str(best["player"]),
+                "step": int(best["step"]),
+                "score": float(best["score"]),
+            }
+        except (MasqueradeError, KeyError, TypeError, ValueError):
+            return None
 
     def write_best(self, best: Mapping[str, Any] | None) -> None:
         """Note which player is best."""
         if best is None:
-            (self.path / "best.json").unlink(missing_ok=True)
+            (self.path / BEST).unlink(missing_ok=True)
         else:
-            self._write_json("best.json", best)
-
-    def _write_json(self, name: str, values: Mapping[str, Any]) -> None:
-        partial = self.path / f"{name}.partial"
-        partial.write_text(json.dumps(dict(values), indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, self.path / name)
+            write_json(self.path / BEST, dict(best))
 
 
 def step_of_checkpoint(folder: Path) -> int:
     """The step of a checkpoint, as its own header says."""
-    return int(read_header(folder)["step"])
+    step = read_header(folder).get("step")
+    if not isinstance(step, int) or step < 0:
+        raise CheckpointError(f"{folder} is damaged (no step): {EARLIER}")
+    return step
 
 
 def _step_of(path: Path) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,17 @@ import numpy as np
 
 from agents import make_agent
 from agents.base import Agent
-from agents.learning.files import load_state, players, save_state
+from agents.learning.files import (
+    CheckpointError,
+    checkpoints,
+    load_state,
+    players,
+    reading,
+    save_state,
+)
 from agents.learning.learner import Learner, Task
 from agents.learning.opponents import PAST, SELF, Opponents
-from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.errors import FileError, MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.sides import roles_of
 from training.config import RunConfig, learner_class
@@ -60,21 +67,54 @@ def begin_run(
 
 
 def resume_run(
-    folder: Path, device: str = "cpu", command: str = "", is_shown: bool = True
+    folder: Path,
+    device: str = "cpu",
+    command: str = "",
+    is_shown: bool = True,
+    trusted: Collection[str] | None = (),
 ) -> Outcome:
-    """Continue from the last complete checkpoint of a run."""
+    """Continue from the last complete checkpoint of a run.
+
+    Args:
+        folder: of the run.
+        device: where to compute.
+        command: how it was asked for, to be noted.
+        is_shown: whether there is a progress bar.
+        trusted: programs and modules that the user has named and that the run may use again;
+            ``None``: all that its files name.
+    """
     run, config = RunFolder.open(folder)
+    foreign = [] if trusted is None else sorted(set(config.foreign_code()) - {*trusted})
+    if foreign:
+        raise MasqueradeError(
+            f"{folder} names code that is not ours ({', '.join(foreign)}): if you know where it "
+            "comes from, --trust runs it"
+        )
     game = config.build_game()
-    last = run.last_checkpoint()
-    step = 0 if last is None else step_of_checkpoint(last)
     learner = make_learner(config, game, device, folder)
     evaluation = Evaluation(config)
+    step, state = _last_state(run, game)
     run.forget_after(step)
-    if last is not None:
+    if state is not None:
         _load_past(config, run, learner, step)
-        learner.load_state_dict(load_state(last, game))
+        with reading(folder, f"the memory of a run of {config.agent.id}"):
+            learner.load_state_dict(state)
     run.note_command(command)
     return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
+
+
+def _last_state(run: RunFolder, game: Game) -> tuple[int, dict[str, Any] | None]:
+    """The step and the memory of the last checkpoint that is whole; 0 and nothing without one."""
+    found = checkpoints(run.path)
+    while found:
+        last = found.pop()
+        try:
+            return step_of_checkpoint(last), load_state(last, game)
+        except CheckpointError as error:
+            before = f"from {found[-1].name}" if found else "from the beginning"
+            put = last.rename(last.with_name(f"{last.name}.damaged"))
+            print(f"{error}\nresuming {before}; it is kept as {put}", file=sys.stderr, flush=True)
+    return 0, None
 
 
 def make_learner(
@@ -170,10 +210,11 @@ class _TrainingRun:
             with _stop_signal() as has_stop:
                 while self.learner.num_steps < self.config.train.steps and not has_stop():
                     self._work(has_stop)
-        except OSError as error:
+        except (FileError, CheckpointError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
             raise MasqueradeError(
-                f"{self.run_folder.path} cannot be written ({error.strerror}); what was saved is "
-                f"whole: make room and continue with --resume {self.run_folder.path}"
+                f"{reason}; what was saved before is whole: make room and continue with --resume "
+                f"{self.run_folder.path}"
             ) from error
         finally:
             self.progress.close()

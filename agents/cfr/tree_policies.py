@@ -27,6 +27,7 @@ __all__ = ["Tabulated", "from_policy", "tabulate", "to_policy", "views_at"]
 
 DEFAULT_SAMPLES = 1000
 _ROWS_AT_ONCE = 4096
+_ROUNDING = 1e-6
 
 
 def to_policy(
@@ -146,6 +147,9 @@ def tabulate(
                 if on_progress is not None:
                     done = int(some[0]) * num_asked + len(views) * number
                     on_progress(done, tree.num_infosets * num_asked)
+        else:
+            dense = np.asarray(dense, np.float64)
+            _check_told(dense, views)
         if dense.shape != views.masks.shape or dense[views.masks == 0].any():
             raise MasqueradeError("it gives illegal actions some probability: correct it")
         mine = slice(*np.searchsorted(tree.sequence_infosets, [some[0], some[-1] + 1]))
@@ -154,6 +158,14 @@ def tabulate(
     if not is_reached.all():
         raise MasqueradeError(f"{agent!r} gives legal actions no probability: correct its policy")
     return Tabulated(probs, is_exact, 0 if is_exact else num_samples)
+
+
+def _check_told(probs: Probs, views: Views) -> None:
+    """What an agent says of itself must be probabilities, or its distance would be no distance."""
+    if probs.shape != views.masks.shape:
+        raise MasqueradeError(f"its policy has shape {probs.shape}, not {views.masks.shape}")
+    if not (probs >= 0.0).all() or (abs(probs.sum(axis=1) - 1.0) > _ROUNDING).any():
+        raise MasqueradeError("its policy does not add up to 1 everywhere: correct it")
 
 
 def _answers(agent: Agent, views: Views) -> Actions:

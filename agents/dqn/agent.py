@@ -15,7 +15,7 @@ from agents.base import Actions, Agent, Views
 from agents.dqn.settings import DQNSettings
 from agents.learning.device import resolve_device
 from agents.learning.fields import Inputs
-from agents.learning.files import CheckpointError, load_state
+from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
 from agents.learning.networks import (
     PLAIN,
@@ -23,11 +23,11 @@ from agents.learning.networks import (
     Network,
     PlainNetwork,
     find_module,
-    named_module,
 )
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG
+from envs.core.named_code import was_named
 from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
 
@@ -89,7 +89,7 @@ def make_network(
         return PlainNetwork(
             input_size, num_actions, settings.hidden, settings.dueling, device, seed
         )
-    own = named_module(settings.network)
+    own = was_named(settings.network)
     module = find_module(name) if name == settings.network else own
     if module is None:
         raise CheckpointError(
@@ -130,9 +130,10 @@ class DQNAgent(Agent):
                 raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
             state = _read(game, Path(path))
             self.roles = roles_in(state)
-            settings = DQNSettings.parse(state["settings"])
-            history, inputs = settings.history, settings.inputs
-            network = _load(game, Path(path), state, resolve_device(device), network)
+            with reading(path, "a network of dqn"):
+                settings = DQNSettings.parse(state["settings"])
+                history, inputs = settings.history, settings.inputs
+                network = _load(game, Path(path), state, resolve_device(device), network)
         self.network = network
         self.history = history
         self._inputs = Inputs(game, inputs)
@@ -172,5 +173,9 @@ def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
     # A checkpoint of the learner has both, a player only what it plays with.
-    network.weights.copy_(torch.from_numpy(state.get("average", state["network"])))
+    weights = state.get("average", state["network"])
+    is_fine = isinstance(weights, np.ndarray) and weights.shape == tuple(network.weights.shape)
+    if not is_fine or weights.dtype != np.float32 or not np.isfinite(weights).all():
+        raise CheckpointError(f"{path} is damaged (its weights do not fit): train it again")
+    network.weights.copy_(torch.from_numpy(weights))
     return network

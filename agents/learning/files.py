@@ -7,19 +7,26 @@ a stranger can do no harm.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, one_line
+from envs.core.files import (
+    read_arrays,
+    read_json,
+    read_text,
+    write_arrays,
+    write_json,
+    write_text,
+)
 from envs.core.game import Game
 
 __all__ = [
@@ -29,11 +36,13 @@ __all__ = [
     "load_state",
     "players",
     "read_header",
+    "reading",
     "save_state",
 ]
 
 VERSION = 2
 ARRAYS, HEADER, COMPLETE = "state.npz", "state.json", "COMPLETE"
+EARLIER = "take an earlier checkpoint, or train again"
 _STEP = re.compile(r"step_(\d+)$")
 
 
@@ -53,21 +62,20 @@ def save_state(folder: Path, game: Game, state: Mapping[str, Any], **header: Any
     partial = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        partial.mkdir(parents=True)
         arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
         rest = {name: value for name, value in state.items() if name not in arrays}
-        with (partial / ARRAYS).open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        write_arrays(partial / ARRAYS, arrays)
         noted = {"version": VERSION, "game": game.id, "options": game.options.to_dict(), **header}
-        text = json.dumps({**noted, "arrays": sorted(arrays), "state": rest}, indent=1)
-        (partial / HEADER).write_text(text + "\n", encoding="utf-8")
-        (partial / COMPLETE).write_text(f"{_sum_of(partial)}\n")
+        write_json(partial / HEADER, {**noted, "arrays": sorted(arrays), "state": rest})
+        write_text(partial / COMPLETE, f"{_sum_of(partial)}\n")
         os.replace(partial, folder)
-    except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
+    except (FileError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise CheckpointError(
-            f"{folder} cannot be written: {error.strerror or error}; earlier checkpoints are whole"
+            f"{folder} cannot be kept; earlier ones are whole: {reason}"
         ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def load_state(path: Path, game: Game | None = None) -> dict[str, Any]:
@@ -76,32 +84,51 @@ def load_state(path: Path, game: Game | None = None) -> dict[str, Any]:
     header = read_header(folder)
     if game is not None:
         _check_game(folder, header, game)
-    if (folder / COMPLETE).read_text().strip() != _sum_of(folder):
-        raise CheckpointError(f"{folder} is damaged: take an earlier checkpoint")
-    try:
-        with np.load(folder / ARRAYS, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in header["arrays"]}
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise CheckpointError(
-            f"{folder} is damaged ({ARRAYS}: {error}): take an earlier checkpoint"
-        ) from error
+    if read_text(folder / COMPLETE, EARLIER, CheckpointError).strip() != _sum_of(folder):
+        raise CheckpointError(f"{folder} is damaged: {EARLIER}")
+    arrays = read_arrays(folder / ARRAYS, EARLIER, CheckpointError, header["arrays"])
     return {**arrays, **header["state"]}
+
+
+@contextmanager
+def reading(path: Path | str, what: str) -> Iterator[None]:
+    """Whatever goes wrong in here is the fault of a file, and is told in one line.
+
+    Args:
+        path: the run or checkpoint.
+        what: what it should hold, such as "a table of sarsa".
+    """
+    try:
+        yield
+    except MasqueradeError:
+        raise
+    # What a wrong part of a state makes NumPy, torch and our own classes raise.
+    except (
+        *(AssertionError, AttributeError, IndexError, KeyError, MemoryError),
+        *(OverflowError, RuntimeError, TypeError, ValueError),
+    ) as error:
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        raise CheckpointError(
+            f"{path} does not hold {what} ({reason}): name the agent that was trained there, or "
+            "train it again"
+        ) from error
 
 
 def read_header(path: Path) -> dict[str, Any]:
     """What a checkpoint says of itself: game, options, agent, settings."""
     folder = checkpoint_folder(path)
-    try:
-        header: dict[str, Any] = json.loads((folder / HEADER).read_text(encoding="utf-8"))
-        version = header["version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{folder} is damaged ({HEADER} cannot be read): take an earlier checkpoint"
-        ) from error
+    header = read_json(folder / HEADER, EARLIER, CheckpointError)
+    version = header.get("version")
     if version != VERSION:
         raise CheckpointError(
-            f"{folder} is of version {version} and this program reads {VERSION}: train again"
+            f"{folder} is of version {version!r} and this program reads {VERSION}: train again"
         )
+    kinds = {"game": str, "options": dict, "arrays": list, "state": dict}
+    for name, kind in kinds.items():
+        if not isinstance(header.get(name), kind):
+            raise CheckpointError(f"{folder} is damaged ({HEADER} has no {name}): {EARLIER}")
+    if not all(isinstance(name, str) for name in header["arrays"]):
+        raise CheckpointError(f"{folder} is damaged ({HEADER} has no arrays): {EARLIER}")
     return header
 
 
@@ -133,8 +160,8 @@ def checkpoint_folder(path: Path) -> Path:
     if not found:
         raise CheckpointError(f"{path} holds no checkpoint: give the folder of a run of train.py")
     try:
-        best = json.loads((path / "best.json").read_text(encoding="utf-8"))["player"]
-    except (OSError, ValueError, KeyError, TypeError):
+        best = read_json(path / "best.json", "").get("player")
+    except MasqueradeError:
         return found[-1]
     return next((folder for folder in found if folder.name == best), found[-1])
 
@@ -149,6 +176,13 @@ def _check_game(folder: Path, header: Mapping[str, Any], game: Game) -> None:
 
 def _sum_of(folder: Path) -> str:
     total = 0
-    for name in (ARRAYS, HEADER):
-        total = zlib.crc32((folder / name).read_bytes(), total)
+    try:
+        for name in (ARRAYS, HEADER):
+            with (folder / name).open("rb") as file:
+                while part := file.read(1 << 20):
+                    total = zlib.crc32(part, total)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder} is damaged ({name}: {error.strerror}): {EARLIER}"
+        ) from error
     return f"{total:08x}"

@@ -27,7 +27,6 @@ from whoever makes the player: code is never imported because a file names it.
 
 from __future__ import annotations
 
-import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ import torch
 from torch import Tensor, nn
 
 from envs.core.errors import OptionError
+from envs.core.named_code import import_named
 
 __all__ = [
     "PLAIN",
@@ -47,7 +47,6 @@ __all__ = [
     "Network",
     "PlainNetwork",
     "find_module",
-    "named_module",
 ]
 
 PLAIN = "plain"
@@ -279,29 +278,16 @@ class ModuleNetwork(Network):
             start = end
 
 
-# Classes that a configuration, or somebody who made a player, has named.
-_named: dict[str, Callable[..., nn.Module]] = {}
-
-
 def find_module(name: str) -> Callable[..., nn.Module]:
     """The class of a module by ``module:Class``, which is imported; never for a name from a file.
 
     >>> find_module("torch.nn:Linear").__name__
     'Linear'
     """
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionError(f"network '{name}' cannot be found: {error}") from error
+    found = import_named("network", name)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         raise OptionError(f"network '{name}' is no torch.nn.Module: derive it from one")
-    return _named.setdefault(name, found)
-
-
-def named_module(name: str) -> Callable[..., nn.Module] | None:
-    """A class that ``find_module`` was asked for before; nothing is imported."""
-    return _named.get(name)
+    return found
 
 
 class Adam:

@@ -44,6 +44,8 @@ class ExternalAgent(OutsideAgent):
         time_per_move: seconds it may think about a move. It is told so. Without it, 10 seconds.
     """
 
+    code_params = ("path", "command")
+
     def __init__(
         self,
         game: Game,

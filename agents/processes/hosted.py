@@ -22,8 +22,10 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.base import Actions, Agent, Probs, Views
 from agents.processes.outside import NoAnswer, OutsideAgent, late
+from envs.core.errors import reason_of
 from envs.core.game import Game
 from envs.core.rng import Words
+from envs.core.rollouts import FAULTS
 
 __all__ = ["HostedAgent"]
 
@@ -168,8 +170,8 @@ def serve(descriptor: int) -> None:
 
     try:
         agent = make_agent(agent_id, game, **params)
-    except Exception as error:
-        connection.send(("failed", _in_words(error)))
+    except FAULTS as error:
+        connection.send(("failed", reason_of(error)))
         return
     connection.send(("ready",))
     while True:
@@ -187,8 +189,8 @@ def serve(descriptor: int) -> None:
             continue
         try:
             answer = _actions(agent, views) if what == "act" else (agent.policy(views),)
-        except Exception as error:
-            connection.send(("failed", _in_words(error)))
+        except FAULTS as error:
+            connection.send(("failed", reason_of(error)))
         else:
             connection.send(("answer", *answer))
 
@@ -199,7 +201,3 @@ def _actions(agent: Agent, views: Views) -> tuple[Actions, Words]:
     if actions.shape != views.seats.shape or actions.dtype.kind not in "iu":
         raise TypeError(f"{len(views)} whole numbers expected, not {actions!r}")
     return actions.astype(np.int64), views.rngs
-
-
-def _in_words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -109,6 +109,7 @@ class OpenSpielBot(Agent):
     """
 
     game_ids = tuple(_HISTORIES)
+    code_params = ("path",)
 
     def __init__(self, game: Game, path: str = "uniform") -> None:
         """Find the game and the factory."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
-from agents.learning.files import load_state
+from agents.learning.files import load_state, reading
 from agents.learning.games import roles_in
 from agents.learning.learner import part
 from agents.sb3.settings import make_policy
@@ -53,13 +53,15 @@ class SB3Agent(Agent):
             if path is None:
                 raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
             state = load_state(Path(path), game)
-        self.algorithm = str(state["algorithm"])
-        self.roles = roles_in(state)
-        self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
-        weights = {
-            name: torch.from_numpy(np.array(value)) for name, value in part(state, PREFIX).items()
-        }
-        self._policy.load_state_dict(weights)
+        with reading(path or "this state", "a model of Stable-Baselines3"):
+            self.algorithm = str(state["algorithm"])
+            self.roles = roles_in(state)
+            self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
+            weights = {
+                name: torch.from_numpy(np.array(value))
+                for name, value in part(state, PREFIX).items()
+            }
+            self._policy.load_state_dict(weights)
         self._policy.to(self._device).set_training_mode(False)
 
     def policy(self, views: Views) -> npt.NDArray[np.float64]:

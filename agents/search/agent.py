@@ -30,6 +30,8 @@ LONGEST_LINE = 12
 class SearchAgent(Agent):
     """Searches deeper and deeper until its nodes or its time are used up."""
 
+    thinks_long = True
+
     method: str
     order = "high_first"
 

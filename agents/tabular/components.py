@@ -22,7 +22,6 @@ own is a function compiled as ``REWARD``, an opponent model a class like :class:
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -33,7 +32,7 @@ from agents.tabular.hooks import ENCODE
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.lazily import look_up
+from envs.core.named_code import find_named
 from envs.core.rng import Words, mix
 
 __all__ = [
@@ -132,7 +131,7 @@ def find_abstraction(name: str, game: Game) -> Abstraction:
     >>> find_abstraction("infoset", make_game("kuhn_v0")).needs_infosets
     True
     """
-    found = _find("abstraction", ABSTRACTIONS, name)
+    found = find_named("abstraction", ABSTRACTIONS, name)
     abstraction = found if isinstance(found, Abstraction) else Abstraction(found)
     _check_game("abstraction", name, abstraction.game_ids, game, "infoset")
     return abstraction
@@ -140,7 +139,7 @@ def find_abstraction(name: str, game: Game) -> Abstraction:
 
 def find_reward(name: str, game: Game) -> Callable[..., float]:
     """A reward by its name or as ``module:name``."""
-    found = _find("reward", REWARDS, name)
+    found = find_named("reward", REWARDS, name)
     reward = found if isinstance(found, Reward) else Reward(found)
     _check_game("reward", name, reward.game_ids, game, "end")
     return reward.function
@@ -152,7 +151,7 @@ def make_opponent_model(params: Mapping[str, Any], game: Game) -> OpponentModel:
     name = params.pop("id", None)
     if not isinstance(name, str):
         raise OptionError(f"opponent_model needs an id: {', '.join(OPPONENT_MODELS)}")
-    model: OpponentModel = _find("opponent model", OPPONENT_MODELS, name)(game, params)
+    model: OpponentModel = find_named("opponent model", OPPONENT_MODELS, name)(game, params)
     return model
 
 
@@ -160,13 +159,3 @@ def _check_game(kind: str, name: str, game_ids: tuple[str, ...], game: Game, ins
     if game_ids and game.id not in game_ids:
         games = " and ".join(game_ids)
         raise OptionError(f"{kind} '{name}' is for {games}, not {game.id}: take '{instead}'")
-
-
-def _find(kind: str, table: Mapping[str, str], name: str) -> Any:
-    if ":" not in name:
-        return look_up(kind, table, name)
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionError(f"{kind} '{name}' cannot be found: {error}") from error

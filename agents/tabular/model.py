@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.learning.files import CheckpointError
 from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
 from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
@@ -25,9 +26,11 @@ from agents.tabular.records import (
 from agents.tabular.selection import POLICIES, SCHEDULES, VDBE
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import ValueTable
-from envs.core.errors import OptionError
+from envs.core.errors import MasqueradeError, OptionError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import Kernels
+from envs.core.named_code import is_module_name, names_from_a_file
+from envs.core.rollouts import FAULTS
 
 __all__ = ["RULES", "TabularModel"]
 
@@ -69,8 +72,14 @@ class TabularModel:
             self.opponents = make_opponent_model(settings.opponent_model, game)
             self.record["wants_table_max"] = self.opponents.uses_table_max
         self._levels = np.array(settings.reward_levels, np.float64)
-        self._check()
-        self._hooks = self._make_hooks()
+        try:
+            self._check()
+            self._hooks = self._make_hooks()
+        except MasqueradeError:
+            raise
+        except FAULTS as error:
+            names = ", ".join(foreign_of(settings)) or self.settings.abstraction
+            raise OptionError(f"{names} cannot be used here: {reason_of(error)}") from error
         if settings.initial == "abstraction" and self.abstraction.initial is not None:
             keys, values = self.abstraction.initial(game)
             for seat in range(1 if settings.shared else game.facts.num_players):
@@ -177,16 +186,29 @@ class TabularModel:
         table.put(state["keys"], state["values"], state["visits"])
         self.table = table
         if self.opponents is not None:
-            self.opponents.memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
+            memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
+            is_fine = memory.ndim == 2 and memory.shape[1] == self.opponents.memory.shape[1]
+            if not is_fine or len(memory) < len(self.opponents.memory):
+                raise CheckpointError("its opponent model has another size: train it again")
+            self.opponents.memory = memory
         self.record["num_games"] = state["num_games"]
         self.record["schedule_games"] = state["schedule_games"]
 
     @classmethod
     def from_state(cls, game: Game, state: Mapping[str, Any]) -> TabularModel:
         """A model as it was saved."""
-        model = cls(game, state["rule"], TabularSettings.parse(state["settings"]))
+        settings = TabularSettings.parse(state["settings"])
+        with names_from_a_file():
+            model = cls(game, state["rule"], settings)
         model.load_state_dict(state)
         return model
+
+
+def foreign_of(settings: TabularSettings) -> list[str]:
+    """What settings name that is not ours."""
+    opponent_model = settings.opponent_model or {}
+    names = settings.abstraction, settings.reward, opponent_model.get("id")
+    return [str(name) for name in names if is_module_name(name)]
 
 
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
-from agents.learning.files import CheckpointError, load_state
+from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
 from agents.tabular.games import act_rows, end_rows, make_workspace, observe_rows, turn_rows
 from agents.tabular.model import TabularModel
@@ -21,6 +21,7 @@ from agents.tabular.settings import TabularSettings
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
+from envs.core.named_code import import_named, is_module_name
 
 __all__ = [
     "DoubleQPlayer",
@@ -35,6 +36,7 @@ __all__ = [
 
 # Games of a player that learns are played one after the other, in one row.
 _FIRST = np.zeros(1, np.int64)
+NAMES_CODE = ("abstraction", "reward", "opponent_model")
 
 
 class TabularAgent(Agent):
@@ -46,7 +48,8 @@ class TabularAgent(Agent):
         game: what it plays.
         path: a run of ``train.py`` or one of its checkpoints.
         play: ``greedy`` or ``policy``; ``None``: as the settings say.
-        settings: those of a new table; with a path, the run's are used.
+        settings: those of a new table. With a path, the run's are used; where they name a module
+            of yours, as an abstraction perhaps, name it here too, or it is not imported.
     """
 
     rule: ClassVar[str]
@@ -56,8 +59,8 @@ class TabularAgent(Agent):
     ) -> None:
         """Read the table, or begin a new one."""
         super().__init__(game)
-        if path is not None and settings:
-            raise OptionError(f"'{path}' has its own settings: leave out {', '.join(settings)}")
+        if path is not None:
+            _name_code(path, settings)
         if play is not None:
             TabularSettings(play=play)  # which refuses what it does not know
         if path is None:
@@ -69,7 +72,8 @@ class TabularAgent(Agent):
                     f"{path} holds '{state.get('rule')}', not '{self.rule}': "
                     f"write '{state.get('rule')}:{path}'"
                 )
-            self.model = TabularModel.from_state(game, state)
+            with reading(path, f"a table of {self.rule}"):
+                self.model = TabularModel.from_state(game, state)
             self.roles = roles_in(state)
         is_greedy = self.model.settings.is_greedy_player if play is None else play == "greedy"
         self._policy = GREEDY if is_greedy else int(self.model.record["policy"][0])
@@ -138,6 +142,19 @@ class TabularAgent(Agent):
     def _id_of(self, name: str) -> int:
         """The row of the opponent model for a player; 0 is the learner's own."""
         return self._opponents.setdefault(name, 1 + len(self._opponents))
+
+
+def _name_code(path: str, settings: Mapping[str, Any]) -> None:
+    """Import what the user names; the rest of the settings is the run's own."""
+    rest = []
+    for name, value in settings.items():
+        inner = value.get("id") if isinstance(value, Mapping) else value
+        if name in NAMES_CODE and is_module_name(inner):
+            import_named(name.replace("_", " "), str(inner))
+        else:
+            rest.append(name)
+    if rest:
+        raise OptionError(f"'{path}' has its own settings: leave out {', '.join(rest)}")
 
 
 class QLearningPlayer(TabularAgent):

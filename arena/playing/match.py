@@ -19,9 +19,10 @@ import numpy.typing as npt
 from agents.base import Agent
 from arena.playing.watching import Learners
 from envs.core.batch import Batch
+from envs.core.errors import MasqueradeError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.rollouts import Rollouts
+from envs.core.rollouts import FAULTS, Rollouts
 
 __all__ = ["Fault", "MatchResult", "play_match"]
 
@@ -123,7 +124,13 @@ def play_match(
     place = {id(player): i for i, player in enumerate(players)}
     seating = np.array([place[id(agent)] for agent in agents])
     for player in players:
-        player.begin_match()
+        try:
+            player.begin_match()
+        except FAULTS as error:
+            name = player.name or type(player).__name__
+            raise MasqueradeError(
+                f"{name} failed before the first game ({reason_of(error)}): leave it out"
+            ) from error
 
     def note(rows: npt.NDArray[np.int64]) -> None:
         batch = rollouts.batch

@@ -6,7 +6,6 @@ once more. ``evaluate.py replay`` prints it, and reports show a few of each tour
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -20,6 +19,7 @@ from arena.playing.match import Fault, play_match
 from envs import find_notation, make_game
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
+from envs.core.files import read_json
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
@@ -36,6 +36,7 @@ __all__ = [
     "show",
 ]
 
+MAX_DEALS = 2**40
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
 
@@ -101,8 +102,11 @@ def record_game(
         first_deal: the first to play, if others are to be played with it.
         num_deals: how many are played.
     """
-    if deal < 0:
-        raise MasqueradeError(f"deal must be at least 0, not {deal}")
+    if not 0 <= deal < MAX_DEALS or not 0 <= seed < 2**63:
+        raise MasqueradeError(
+            f"deal must be from 0 to below {MAX_DEALS:,} and seed from 0 to below 2**63, "
+            f"not {deal} and {seed}"
+        )
     first = deal if first_deal is None else first_deal
     histories: dict[int, list[int]] = {}
 
@@ -121,13 +125,11 @@ def record_game(
 
 def read_position(path: Path) -> Recording:
     """A game up to a position that was saved with ``Position.save``."""
+    content = read_json(path, "use an intact copy of a position file", PositionError)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
         game = make_game(content["game"], **content["options"])
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
-    except MasqueradeError:
-        raise
+    except MasqueradeError as error:
+        raise PositionError(f"{path}: {error}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise PositionError(
             f"{path} is no position file: expected one written by Position.save"

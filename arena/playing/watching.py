@@ -8,9 +8,10 @@ import numpy as np
 
 from agents.base import Agent, TimeStep
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, reason_of
 from envs.core.kernels import OVER
 from envs.core.rng import seed_stream, stream
+from envs.core.rollouts import FAULTS
 
 __all__ = ["Learners"]
 
@@ -47,8 +48,8 @@ class Learners:
         agent = self._agents[step.seat]
         try:
             agent.observe(step)
-        except Exception as error:
+        except FAULTS as error:
             raise MasqueradeError(
                 f"{agent.name or repr(agent)} failed while it watched game {step.game_number}: "
-                f"{type(error).__name__}: {error}"
+                f"{reason_of(error)}"
             ) from error

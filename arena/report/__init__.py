@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from arena.report.collect import Report, collect
@@ -17,6 +16,7 @@ from arena.report.tables import by_opponent, comparisons, standings, to_markdown
 from arena.running.context import WorkerContext
 from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 
 __all__ = ["write_report"]
 
@@ -26,6 +26,7 @@ def write_report(
     out: Path | None = None,
     summary: Summary | None = None,
     context: WorkerContext | None = None,
+    is_trusted: bool = False,
 ) -> Path:
     """Write the report of the tournament in ``folder`` and return the path of its page.
 
@@ -34,11 +35,12 @@ def write_report(
         out: the page; ``report.html`` in the folder by default. The others get its name.
         summary: of the tournament, if it is at hand; else it is read from the folder.
         context: its game and agents, if they have been made already.
+        is_trusted: run programs and modules that the folder names, to show a few games again.
     """
     page = folder / "report.html" if out is None else out
     if page.suffix != ".html":
         raise MasqueradeError(f"--out must end in .html, not {page.name!r}")
-    report = collect(folder, summary, context)
+    report = collect(folder, summary, context, is_trusted)
     prefix = "" if page.stem == "report" else f"{page.stem}-"
     files = {
         f"{page.stem}.md": _to_markdown(report),
@@ -49,14 +51,8 @@ def write_report(
         },
         page.name: to_html(report),
     }
-    try:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            partial = page.with_name(f"{name}.partial")
-            partial.write_text(content, encoding="utf-8")
-            os.replace(partial, page.with_name(name))
-    except OSError as error:
-        raise MasqueradeError(f"{page} cannot be written: {error.strerror}") from error
+    for name, content in files.items():
+        write_text(page.with_name(name), content)
     return page
 
 

@@ -80,7 +80,10 @@ def _in_words(agent: AgentSpec) -> str:
 
 
 def collect(
-    folder: Path, summary: Summary | None = None, context: WorkerContext | None = None
+    folder: Path,
+    summary: Summary | None = None,
+    context: WorkerContext | None = None,
+    is_trusted: bool = False,
 ) -> Report:
     """All that belongs to a tournament.
 
@@ -88,8 +91,9 @@ def collect(
         folder: of the tournament.
         summary: its summary; read from the folder if it is not at hand.
         context: its game and agents, if they have been made already.
+        is_trusted: run programs and modules that the folder names, to show a few games again.
     """
     tournament = read_tournament(folder) if summary is None else Tournament(folder, summary)
     runs = read_runs(tournament.spec.agents, tournament.spec.build_game())
-    samples = read_samples(tournament, context)
+    samples = read_samples(tournament, context, is_trusted)
     return Report(tournament.summary, folder, tournament.versions, runs, samples)

@@ -55,13 +55,15 @@ class Samples:
     """Why there are fewer than there should be."""
 
 
-def read_samples(tournament: Tournament, context: WorkerContext | None = None) -> Samples:
+def read_samples(
+    tournament: Tournament, context: WorkerContext | None = None, is_trusted: bool = False
+) -> Samples:
     """Play the first games of each group again, as many as a page can hold."""
     games: list[Sample] = []
     groups: set[int] = set()
     num_letters = 0
     try:
-        replayer = Replayer(tournament, context)
+        replayer = Replayer(tournament, context, is_trusted)
         for group, deal, seating in _choose(replayer, tournament):
             recording = replayer.play(deal, group, seating, has_patience=False)
             if not recording.is_exact:

@@ -233,7 +233,8 @@ def serve(descriptor: int) -> None:
     """The life of a worker: play units until there are no more."""
     signal.signal(signal.SIGTERM, _leave)
     connection: Connection = Connection(descriptor)
-    with contextlib.suppress(EOFError, OSError):  # when whoever asked is gone, there is no more
+    # When whoever asked is gone, there is no more.
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         spec: TournamentSpec = connection.recv()
         context: WorkerContext | None = None
         while True:
@@ -244,7 +245,7 @@ def serve(descriptor: int) -> None:
                 answer = context.play(unit)
             except MasqueradeError as error:
                 answer = MasqueradeError(str(error))
-            except Exception:
+            except (Exception, SystemExit):
                 answer = RuntimeError(f"in a worker:\n{traceback.format_exc()}")
             connection.send(answer)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving
@@ -253,4 +254,4 @@ def serve(descriptor: int) -> None:
 def _leave(_signal: int, _frame: FrameType | None) -> None:
     """Leave the way that lets agents end programs they have started."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough, while they do
-    sys.exit(0)
+    raise KeyboardInterrupt  # what no agent's mistake looks like

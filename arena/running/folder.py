@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.playing.match import MatchResult
 from arena.running.store import UnitStore
@@ -13,7 +11,8 @@ from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import make_units
 from arena.statistics.summary import Summary
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, one_line
+from envs.core.files import read_json
 
 __all__ = ["KeptGame", "Tournament", "read_tournament"]
 
@@ -44,9 +43,10 @@ class Tournament:
     @property
     def versions(self) -> dict[str, str]:
         """What it was played with."""
-        notes = _read_json(self.folder / "tournament.json", NO_TOURNAMENT)
-        found: dict[str, str] = notes.get("versions", {})
-        return found
+        notes = read_json(self.folder / "tournament.json", NO_TOURNAMENT)
+        found = notes.get("versions")
+        found = found if isinstance(found, dict) else {}
+        return {one_line(name): one_line(value) for name, value in found.items()}
 
     def find(self, groups: list[Group], group: int, seating: int, deal: int) -> KeptGame | None:
         """One game as it was played, or None if the folder no longer has it."""
@@ -71,25 +71,15 @@ def read_tournament(folder: Path) -> Tournament:
     """Read the folder of a tournament that has come to its end."""
     if not folder.is_dir():
         raise MasqueradeError(f"{folder} is no folder: give one that a tournament has written")
-    _read_json(folder / "tournament.json", NO_TOURNAMENT)
+    read_json(folder / "tournament.json", NO_TOURNAMENT)
     fix = "finish the tournament first, with --resume"
-    content = _read_json(folder / "summary.json", fix)
+    content = read_json(folder / "summary.json", fix)
     try:
         return Tournament(folder, Summary.from_dict(content))
-    except (KeyError, TypeError) as error:
+    except MasqueradeError as error:
+        raise MasqueradeError(f"{folder / 'summary.json'}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise MasqueradeError(
-            f"{folder} was summarised by another version (no {error}): "
+            f"{folder} was summarised by another version, or is damaged (no {one_line(error)}): "
             "run its tournament again with --resume"
         ) from error
-
-
-def _read_json(path: Path, fix: str) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read ({error.strerror}): {fix}") from error
-    except ValueError as error:
-        raise MasqueradeError(f"{path} is damaged ({error}): {fix}") from error
-    if not isinstance(content, dict):
-        raise MasqueradeError(f"{path} is damaged (no mapping): {fix}")
-    return content

@@ -7,7 +7,6 @@ on the specification alone. It is kept in the folder of the tournament, for ``--
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -23,6 +22,8 @@ from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.variance_reduction.correction import Values, corrections, record_match
 from arena.variance_reduction.values import pilot_values
+from envs.core.errors import FileError
+from envs.core.files import make_folder
 from envs.core.game import Game
 
 __all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_corrected", "with_values"]
@@ -86,10 +87,11 @@ def with_values(
         folder: where the values are kept.
         play: plays units wherever that is done.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
+    game = spec.build_game()
     seatings = sorted({(unit.group, unit.seating) for unit in units})
     paths = {place: folder / "group{:04d}_seating{:02d}.npz".format(*place) for place in seatings}
-    missing = sorted({group for (group, _), path in paths.items() if not path.exists()})
+    missing = sorted({group for (group, _), path in paths.items() if _read(path, game) is None})
     num_seatings = Counter(group for group, _ in seatings)
     pilots = [Pilot(group, 0, 0, -(-spec.pilot // num_seatings[group])) for group in missing]
     if pilots:
@@ -101,7 +103,7 @@ def with_values(
             for unit, result in played:
                 assert isinstance(result, PilotResult)
                 for seating, values in enumerate(result.values):
-                    _save(values, paths[unit.group, seating])
+                    values.save(paths[unit.group, seating])
                 bar.update(spec.pilot)
     values_of = {place: Values.load(path) for place, path in paths.items()}
     return [
@@ -109,8 +111,10 @@ def with_values(
     ]
 
 
-def _save(values: Values, path: Path) -> None:
-    """Write a file that is whole or not there."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.npz")
-    values.save(partial)
-    os.replace(partial, path)
+def _read(path: Path, game: Game) -> Values | None:
+    """What is there; a file that is damaged counts as one that is not."""
+    try:
+        values = Values.load(path) if path.exists() else None
+    except FileError:
+        return None
+    return values if values is not None and values.fits(game) else None

@@ -9,7 +9,7 @@ from arena.playing.match import MatchResult
 from arena.playing.replay import Recording, in_points, record_game
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, one_line
 
 __all__ = ["Replayer"]
 
@@ -19,9 +19,22 @@ MAX_LISTED = 12
 class Replayer:
     """Plays games of one tournament again."""
 
-    def __init__(self, tournament: Tournament, context: WorkerContext | None = None) -> None:
-        """``context`` has the game and the agents, if they have been made already."""
+    def __init__(
+        self,
+        tournament: Tournament,
+        context: WorkerContext | None = None,
+        is_trusted: bool = False,
+    ) -> None:
+        """Make the agents again, unless they have been made already.
+
+        Args:
+            tournament: what was played.
+            context: its game and agents, if they are at hand.
+            is_trusted: run programs and modules that the tournament's files name.
+        """
         self.tournament = tournament
+        if context is None and not is_trusted:
+            _refuse_foreign(tournament)
         self.context = context or WorkerContext(tournament.spec)
         self.groups = self.context.groups
         self.names = [agent.name for agent in tournament.spec.agents]
@@ -82,6 +95,17 @@ class Replayer:
         if played.faults:
             end = f"was forfeited by player {played.faults[0].seat} ({played.faults[0].reason})"
         return f"in the tournament this game {end}: {why}"
+
+
+def _refuse_foreign(tournament: Tournament) -> None:
+    """The folder may be anybody's: nothing that it names is started unasked."""
+    foreign = [code for agent in tournament.spec.agents for code in agent.foreign_code()]
+    if foreign:
+        raise MasqueradeError(
+            f"{tournament.folder} names programs or modules that are not ours "
+            f"({', '.join(map(one_line, foreign))}): if you know where it comes from, --trust "
+            "runs them"
+        )
 
 
 def _differs(recording: Recording, played: MatchResult) -> bool:

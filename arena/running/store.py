@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from arena.playing.match import Fault, MatchResult
 from arena.schedules.work_units import WorkUnit
+from envs.core.errors import FileError
+from envs.core.files import make_folder, one_line, read_arrays, write_arrays
 
 __all__ = ["UnitStore"]
+
+AGAIN = "remove it, and its games are played again"
 
 
 class UnitStore:
@@ -20,31 +23,52 @@ class UnitStore:
     def __init__(self, folder: Path) -> None:
         """Use ``folder``, and make it if need be."""
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def _path(self, unit: WorkUnit) -> Path:
         return self.folder / f"{unit.name}.npz"
 
     def has(self, unit: WorkUnit) -> bool:
-        """Whether all deals of the unit are there."""
-        return self._path(unit).exists() and self.load(unit).num_games >= unit.num_deals
+        """Whether all deals of the unit are there; a damaged file counts as none."""
+        try:
+            return self._path(unit).exists() and self.load(unit).num_games >= unit.num_deals
+        except FileError:
+            return False
 
     def save(self, unit: WorkUnit, result: MatchResult) -> None:
         """Keep a result."""
-        partial = self.folder / f".{unit.name}.{os.getpid()}.npz"
         faults = json.dumps([[fault.game, fault.seat, fault.reason] for fault in result.faults])
-        corrected = {} if result.corrected is None else {"corrected": result.corrected}
-        np.savez(
-            partial,
-            returns=result.returns,
-            lengths=result.lengths,
-            faults=np.array(faults),
-            **corrected,  # type: ignore[arg-type]
-        )
-        os.replace(partial, self._path(unit))
+        arrays = {
+            "returns": result.returns,
+            "lengths": result.lengths,
+            "faults": np.array(faults),
+        }
+        if result.corrected is not None:
+            arrays["corrected"] = result.corrected
+        write_arrays(self._path(unit), arrays)
 
     def load(self, unit: WorkUnit) -> MatchResult:
         """Read a result."""
-        with np.load(self._path(unit), allow_pickle=False) as file:
-            faults = [Fault(*fault) for fault in json.loads(str(file["faults"]))]
-            return MatchResult(file["returns"], file["lengths"], faults, file.get("corrected"))
+        path = self._path(unit)
+        parts = read_arrays(path, AGAIN)
+        try:
+            returns, lengths, corrected = parts["returns"], parts["lengths"], parts.get("corrected")
+            faults = [
+                Fault(int(game), int(seat), one_line(reason))
+                for game, seat, reason in json.loads(str(parts["faults"]))
+            ]
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise FileError(f"{path} is damaged ({error}): {AGAIN}") from error
+        seats = range(returns.shape[1] if returns.ndim == 2 else 0)
+        is_fine = (
+            returns.dtype == np.float64
+            and lengths.dtype == np.int64
+            and lengths.shape == returns.shape[:1]
+            and np.isfinite(returns).all()
+            and all(fault.seat in seats for fault in faults)
+        )
+        if corrected is not None:
+            is_fine &= corrected.shape == returns.shape and bool(np.isfinite(corrected).all())
+        if not is_fine or not seats:
+            raise FileError(f"{path} is damaged (its arrays do not fit each other): {AGAIN}")
+        return MatchResult(returns, lengths, faults, corrected)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
@@ -35,10 +34,11 @@ from arena.statistics.results import Results
 from arena.statistics.stopping import SequentialStop
 from arena.statistics.summary import AgentInfo, Stopping, Summary
 from envs.core.errors import MasqueradeError
+from envs.core.files import read_json, write_json, write_text
 from envs.core.sides import side_bounds
 from envs.core.versions import versions
 
-__all__ = ["run_tournament"]
+__all__ = ["holds_another", "run_tournament"]
 
 PlayedUnits = list[tuple[WorkUnit, MatchResult]]
 
@@ -109,7 +109,7 @@ def run_tournament(
     distances = distances_of_tournament(game, agents, spec.root_seed, failed)
     interval = stop.interval if stop else None
     summary = summarise(spec, game, groups, played, infos, stopping, distances, interval)
-    (folder / "summary.json").write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
+    write_json(folder / "summary.json", summary.to_dict())
     return summary
 
 
@@ -187,13 +187,16 @@ def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tourna
     hidden = ("deals", "seed")
     values = {key: value for key, value in spec.to_dict().items() if key not in hidden}
     what = json.loads(json.dumps(values))
+    marks = {agent.name: agent.fingerprint() for agent in spec.agents}
     if path.exists():
         if not has_resume:
             raise MasqueradeError(
                 f"{folder} holds a tournament: go on with --resume, or choose another --out"
             )
-        noted = json.loads(path.read_text())
-        before, was_played_with = noted["spec"], noted["versions"]
+        noted = read_json(path, "choose another --out")
+        before, was_played_with = noted.get("spec"), noted.get("versions")
+        if not isinstance(before, dict):
+            raise MasqueradeError(f"{path} is damaged (it has no spec): choose another --out")
         seed = _read_seed(seed_path)
         spec = spec if spec.seed is not None else replace(spec, seed=seed)
         played = [key for key in what if key not in _OF_THE_TABLE]
@@ -204,13 +207,31 @@ def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tourna
                 f"{folder} holds another tournament ({', '.join(changed)} differ): "
                 "choose another --out"
             )
+        known = noted.get("fingerprints")
+        known = known if isinstance(known, dict) else marks
+        others = [name for name in marks if known.get(name, marks[name]) != marks[name]]
+        if others:
+            raise MasqueradeError(
+                f"{folder} holds games of another {', '.join(others)} (its files have changed "
+                "since): play anew with another --out"
+            )
     else:
-        folder.mkdir(parents=True, exist_ok=True)
         was_played_with, spec = versions(), spec.with_seed()
-        with os.fdopen(os.open(seed_path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
-            file.write(f"{spec.root_seed}\n")
-    path.write_text(json.dumps({"spec": what, "versions": was_played_with}, indent=1) + "\n")
+        write_text(seed_path, f"{spec.root_seed}\n", mode=0o600)
+    write_json(path, {"spec": what, "versions": was_played_with, "fingerprints": marks})
     return spec
+
+
+def holds_another(spec: TournamentSpec, folder: Path) -> bool:
+    """Whether a folder holds a tournament of other games than this one."""
+    path = folder / "tournament.json"
+    if not path.exists():
+        return False
+    before = read_json(path, "choose another --out").get("spec")
+    left_out = ("deals", "seed", *_OF_THE_TABLE)
+    what = json.loads(json.dumps(spec.to_dict()))
+    played = {key: value for key, value in what.items() if key not in left_out}
+    return not isinstance(before, dict) or any(before.get(key) != played[key] for key in played)
 
 
 def _read_seed(path: Path) -> int:

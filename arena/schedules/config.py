@@ -11,21 +11,18 @@ import yaml
 
 from arena.schedules.spec import TournamentSpec
 from envs.core.errors import MasqueradeError
+from envs.core.files import parse_yaml, read_yaml
 
 __all__ = ["config_of", "parse_option", "read_config", "to_yaml", "with_games"]
 
 
 def read_config(path: Path) -> TournamentSpec:
     """Read the tournament that a YAML file describes."""
+    content = read_yaml(path, "game and agents")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise MasqueradeError(f"{path} is no valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict):
-        raise MasqueradeError(f"{path} must be a mapping with game and agents")
-    return TournamentSpec.parse(content)
+        return TournamentSpec.parse(content)
+    except MasqueradeError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def with_games(spec: TournamentSpec, games: int) -> TournamentSpec:
@@ -50,7 +47,7 @@ def parse_option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise MasqueradeError(f"--option takes NAME=VALUE, not {text!r}")
-    return name, yaml.safe_load(value)
+    return name, parse_yaml(value, f"--option {name}: {value!r} is no valid value")
 
 
 def config_of(spec: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -27,6 +28,8 @@ VARIANCE_REDUCTION = ("none", "chance", "full")
 MIN_PILOT = 100
 DEFAULT_SEED = 0
 SEED_BITS = 63
+MAX_DEALS = 10**9
+GAME_KEYS = ("id", "params")
 
 KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
 KEYS += ("unit", "variance_reduction", "pilot")
@@ -66,16 +69,11 @@ class TournamentSpec:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played before anything is."""
+        self._check_types()
         names = [agent.name for agent in self.agents]
         doubles = sorted({name for name in names if names.count(name) > 1})
         if doubles:
             raise OptionError(f"two agents are called {doubles}: name them, such as 'other=random'")
-        if self.deals < 1:
-            raise OptionError(f"deals must be at least 1, not {self.deals}")
-        if not 0.5 <= self.confidence < 1.0:
-            raise OptionError(f"confidence must be from 0.5 to below 1, not {self.confidence}")
-        if self.tables is not None and not (isinstance(self.tables, int) and self.tables > 0):
-            raise OptionError(f"tables must be a number above 0, not {self.tables!r}")
         if self.variance_reduction not in VARIANCE_REDUCTION:
             raise OptionError(
                 f"variance_reduction must be one of {', '.join(VARIANCE_REDUCTION)}, "
@@ -85,8 +83,33 @@ class TournamentSpec:
             raise OptionError(
                 "variance reduction needs agents that do not learn: set variance_reduction to none"
             )
-        if not isinstance(self.pilot, int) or self.pilot < MIN_PILOT:
-            raise OptionError(f"pilot must be at least {MIN_PILOT} games, not {self.pilot}")
+
+    def _check_types(self) -> None:
+        """Refuse a value of another type or beyond its range, with what it may be."""
+        whole = {
+            "deals": (1, MAX_DEALS, False),
+            "seed": (0, 2**SEED_BITS - 1, True),
+            "tables": (1, MAX_DEALS, True),
+            "pilot": (MIN_PILOT, MAX_DEALS, False),
+        }
+        for name, (low, high, is_optional) in whole.items():
+            value = getattr(self, name)
+            if value is None and is_optional:
+                continue
+            if type(value) is not int or not low <= value <= high:
+                raise OptionError(
+                    f"{name} must be a whole number from {low} to {high}, not {value!r}"
+                )
+        is_number = isinstance(self.confidence, int | float)
+        if not is_number or not 0.5 <= self.confidence < 1.0:
+            raise OptionError(
+                f"confidence must be a number from 0.5 to below 1, not {self.confidence!r}"
+            )
+        for name in ("game_id", "schedule", "variance_reduction"):
+            if not isinstance(getattr(self, name), str):
+                raise OptionError(f"{name} must be text, not {getattr(self, name)!r}")
+        if not isinstance(self.options, dict):
+            raise OptionError(f"params of the game must be a mapping, not {self.options!r}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> TournamentSpec:
@@ -97,8 +120,14 @@ class TournamentSpec:
             if key not in KEYS + LIMITS:
                 raise OptionError(f"unknown key '{key}': {nearest(key, KEYS + LIMITS)}")
         game = values.get("game")
-        if not isinstance(game, Mapping) or "id" not in game:
+        if not isinstance(game, Mapping) or not isinstance(game.get("id"), str):
             raise OptionError("game must be a mapping with an id, such as {id: kuhn_v0}")
+        for key in game:
+            if key not in GAME_KEYS:
+                raise OptionError(f"game: unknown key '{key}': {nearest(key, GAME_KEYS)}")
+        params = game.get("params") or {}
+        if not isinstance(params, Mapping):
+            raise OptionError(f"game.params must be a mapping, not {params!r}")
         agents = values.get("agents")
         if not isinstance(agents, Sequence) or isinstance(agents, str):
             raise OptionError("agents must be a list, such as [random, kuhn_rule]")
@@ -106,7 +135,7 @@ class TournamentSpec:
         if rest.get("unit") is not None:
             rest["unit"] = _parse_unit(rest["unit"])
         players = tuple(AgentSpec.parse(agent) for agent in agents)
-        spec = cls(game["id"], players, dict(game.get("params") or {}), **rest)
+        spec = cls(game["id"], players, dict(params), **rest)
         return spec.within(**{key: values[key] for key in LIMITS if key in values})
 
     def within(
@@ -197,6 +226,6 @@ def _parse_unit(value: Any) -> Unit:
         raise OptionError(
             f"unit must be a name and a scale, such as {{name: bb/100, scale: 50}}, not {value!r}"
         ) from error
-    if not unit.scale > 0:
+    if not 0 < unit.scale < math.inf:
         raise OptionError(f"the scale of a unit must be above 0, not {unit.scale}")
     return unit

@@ -17,8 +17,11 @@ from agents.base import Agent
 from arena.schedules.config import config_of
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.lengths import Lengths
+from envs.core.errors import one_line
 from envs.core.facts import Unit
 from envs.core.statistics import Interval
+
+MAX_TEXT = 2000
 
 __all__ = [
     "AgentInfo",
@@ -282,8 +285,13 @@ def _typed(kind: Any, value: Any) -> Any:
     if kind is Interval:
         ends = zip(value, (math.nan, -math.inf, math.inf), strict=True)
         return Interval(*(missing if end is None else end for end, missing in ends))
-    if kind is float:
-        return math.nan if value is None else value
+    if kind is float and value is None:
+        return math.nan
+    if kind in (str, int, bool, float):
+        is_fine = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+        if not is_fine or (isinstance(value, bool) and kind is not bool):
+            raise TypeError(f"{kind.__name__} at {value!r}")
+        return one_line(value, MAX_TEXT) if kind is str else value
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _typed(each, value[name]) for name, each in hints.items()})

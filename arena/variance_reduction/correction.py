@@ -31,9 +31,11 @@ from agents.base import Agent
 from arena.playing.match import MatchResult, play_match
 from arena.variance_reduction.terms import MEMO_BITS, NO_POLICY, add_values, line_up
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, reason_of
+from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
+from envs.core.rollouts import FAULTS
 
 __all__ = [
     "NO_POLICIES",
@@ -163,7 +165,13 @@ def read_policies(game: Game, agents: Sequence[Agent], records: Records, seed: i
             if not mine.any():
                 continue
             views = batch.views(rows[mine])
-            probs = agent.policy(views)
+            try:
+                probs = agent.policy(views)
+            except FAULTS as error:
+                raise MasqueradeError(
+                    f"the policy of {agent.name or agent!r} cannot be asked ({reason_of(error)}): "
+                    "mend it, or take out chance only (variance_reduction 'chance')"
+                ) from error
             if probs is None:
                 continue
             found.append(_check_policy(agent, np.asarray(probs), views.masks, actions[mine]))
@@ -229,15 +237,35 @@ class Values:
 
     def save(self, path: Path) -> None:
         """Write to an ``npz`` file."""
-        with path.open("wb") as file:
-            np.savez(file, **vars(self))
+        parts = {name: np.asarray(value) for name, value in vars(self).items()}
+        write_arrays(path, parts)
 
     @classmethod
     def load(cls, path: Path) -> Values:
         """Read what ``save`` has written."""
-        with np.load(path, allow_pickle=False) as file:
-            sizes = int(file["max_entries"]), int(file["degree"])
-            return cls(file["columns"], file["scales"], *sizes, file["table"])
+        fix = "remove it, and it is made again"
+        names = ("columns", "scales", "max_entries", "degree", "table")
+        parts = read_arrays(path, fix, names=names)
+        columns, scales, table = parts["columns"], parts["scales"], parts["table"]
+        kept = zip(names, "ifiif", (1, 1, 0, 0, 2), strict=True)
+        if any(parts[name].dtype.kind != kind or parts[name].ndim != n for name, kind, n in kept):
+            raise FileError(f"{path} is damaged: {fix}")
+        return cls(columns, scales, int(parts["max_entries"]), int(parts["degree"]), table)
+
+    def fits(self, game: Game) -> bool:
+        """Whether compiled code can work with it; what was read from a file might be anything."""
+        num_players, num_buckets = game.facts.num_players, len(self.table)
+        most = num_players * game.observation_size
+        return bool(
+            ((self.columns >= 0) & (self.columns < most)).all()
+            and len(self.scales) == num_players + len(self.columns)
+            and 1 <= self.max_entries <= num_players + most
+            and 1 <= self.degree <= 3
+            and num_buckets.bit_count() == 1
+            and self.table.shape == (num_buckets, num_players)
+            and np.isfinite(self.table).all()
+            and np.isfinite(self.scales).all()
+        )
 
 
 def lines_of(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import operator
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import IllegalActionError, PositionError
+from envs.core.files import read_json, write_json
 from envs.core.kernels import CHANCE, OVER, PUBLIC
 from envs.core.keys import first_key, fold
 from envs.core.rng import Words
@@ -199,10 +199,7 @@ class Position:
         if about:
             content["about"] = dict(about)
         content["checksum"] = _checksum(content)
-        path = Path(path)
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        write_json(Path(path), content)
 
     @staticmethod
     def load(path: str | Path, game: Game) -> Position:
@@ -233,14 +230,8 @@ def _checksum(content: dict[str, Any]) -> str:
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise PositionError(
-            f"{path} is truncated or no position file ({reason}): use an intact copy"
-        ) from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+    content = read_json(Path(path), "use an intact copy of a position file", PositionError)
+    if content.get("format") != _FORMAT:
         raise PositionError(f"{path} is no position file: expected one written by Position.save")
     if content.get("version") != POSITION_VERSION:
         version = content.get("version")
@@ -249,4 +240,10 @@ def _read(path: str | Path) -> dict[str, Any]:
         )
     if content.get("checksum") != _checksum(content):
         raise PositionError(f"{path} is damaged (its checksum is wrong): use an intact copy")
+    kinds = {"game": str, "options": dict, "number": int, "history": list, "state": str}
+    for name, kind in kinds.items():
+        if not isinstance(content.get(name), kind):
+            raise PositionError(f"{path} is damaged (it has no {name}): use an intact copy")
+    if not 0 <= content["number"] < 2**63 or not all(type(a) is int for a in content["history"]):
+        raise PositionError(f"{path} is damaged (no such game or actions): use an intact copy")
     return content

@@ -26,19 +26,21 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.batch import Batch, random_actions
-from envs.core.errors import IllegalActionError, MasqueradeError
+from envs.core.errors import IllegalActionError, MasqueradeError, one_line, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import Words, stream
 from envs.core.sides import forfeit_returns
 from envs.core.views import Views
 
-__all__ = ["CALLER", "Player", "Rollouts", "RowsFailed", "UniformPlayer"]
+__all__ = ["CALLER", "FAULTS", "Player", "Rollouts", "RowsFailed", "UniformPlayer"]
 
 Indices = npt.NDArray[np.int64]
 Fault = Callable[[int, int, str], None]
 """Told of a forfeit: row, seat and reason."""
 
+FAULTS = (Exception, SystemExit, GeneratorExit)
+"""What a player may raise and only its own games suffer; Ctrl-C is for all."""
 CALLER = -1
 """In a seating: the seat waits for whoever runs the engine."""
 
@@ -163,7 +165,7 @@ class Rollouts:
         batch, seat = self.batch, int(self.batch.turns[row])
         batch.end(row, forfeit_returns(batch.game.facts, seat, batch.totals[row]))
         if self._on_fault is not None:
-            self._on_fault(row, seat, reason)
+            self._on_fault(row, seat, one_line(reason))
         self._tell_ends(np.array([row]))
 
     def _take_answers(self, rows: Indices, actions: Indices, rngs: Words) -> None:
@@ -178,9 +180,9 @@ class Rollouts:
         rngs = views.rngs
         try:
             actions, reasons = ask(self.players[player], views)
-        except Exception as error:
+        except FAULTS as error:
             if len(rows) == 1:
-                self.forfeit(int(rows[0]), f"{type(error).__name__}: {error}")
+                self.forfeit(int(rows[0]), reason_of(error))
                 return
             # One bad game must not cost the others: look for it in ever smaller parts.
             for part in np.array_split(rows, 2):
@@ -215,7 +217,7 @@ class Rollouts:
             own = ended[places]
             try:
                 tell(batch.game_ids[own], seats, batch.totals[own])
-            except Exception:
+            except FAULTS:
                 if self._on_fault is None:
                     raise  # its games are over: there is nothing left to forfeit
 
@@ -249,5 +251,5 @@ def ask(player: Player, views: Views) -> tuple[Indices, Mapping[int, str]]:
         actions, reasons = np.array(failure.actions), failure.reasons
         actions[list(reasons)] = -1  # nowhere legal
     if actions.shape != (num_rows,) or actions.dtype.kind not in "iu":
-        raise TypeError(f"{num_rows} whole numbers expected, not {actions!r}")
+        raise TypeError(f"{num_rows} whole numbers expected, not {one_line(repr(actions), 80)}")
     return actions.astype(np.int64), reasons

@@ -46,6 +46,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.core.errors import MasqueradeError, nearest
+from envs.core.files import write_text
 
 __all__ = [
     "MAX_NODES",
@@ -196,7 +197,7 @@ def load_board(path: str | Path) -> Board:
 
 def save_board(board: Board, path: str | Path) -> None:
     """Write a board file, from which ``load_board`` makes an equal board."""
-    Path(path).write_text(board.to_text(), encoding="utf-8")
+    write_text(Path(path), board.to_text())
 
 
 def parse_board(content: Any) -> Board:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 from envs.pursuit.board import Board, save_board
 from envs.pursuit.city import city_board
 from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board
@@ -94,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.out is None:
             print(svg)
         else:
-            args.out.write_text(svg, encoding="utf-8")
+            write_text(args.out, svg)
             print(f"wrote {args.out}")
         return 0
     board = _make(args)

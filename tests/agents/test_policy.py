@@ -119,7 +119,7 @@ def test_another_version_is_refused(path: Path, changes: dict[str, Any], message
 def test_a_truncated_file_is_refused_in_one_line(path: Path, share: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(PolicyError, match="truncated or no policy file") as refused:
+    with pytest.raises(PolicyError, match="truncated or damaged") as refused:
         Policy.load(path, LEDUC)
     assert "\n" not in str(refused.value)
 
@@ -140,7 +140,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         Policy.load(tmp_path / "nothing.npz", LEDUC)
     text = tmp_path / "text.npz"
     text.write_text("hello")
-    with pytest.raises(PolicyError, match="no policy file"):
+    with pytest.raises(PolicyError, match="truncated or damaged"):
         Policy.load(text, LEDUC)
     np.savez(tmp_path / "other.npz", keys=np.arange(3))
     with pytest.raises(PolicyError, match="no policy file"):

@@ -42,6 +42,8 @@ MAX_KEPT = 64
 class ISMCTSAgent(Agent):
     """Searches one tree on what it sees itself (SO-ISMCTS)."""
 
+    thinks_long = True
+
     keeps_time = True
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""

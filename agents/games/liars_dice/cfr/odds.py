@@ -348,6 +348,8 @@ class OddsAbstraction:
     ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
     """
 
+    num_actions = NUM_ABSTRACT
+
     def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
         """Work out every chance that can come up in this game."""
         if game.id != "liars_dice_v0":

@@ -7,7 +7,6 @@ added: a version, and the number of dice the table was made for.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.model import TabularModel
 from envs.core.errors import OptionError
+from envs.core.files import write_json
 from envs.liars_dice import RULES, bid_count, bid_face
 
 __all__ = ["load_table", "save_table"]
@@ -45,10 +45,7 @@ def save_table(path: Path, model: TabularModel) -> None:
             saved[f"{name}GameLieCount"] = int(profile["num_lies"][i])
             saved[f"{name}GameLying"] = float(profile["ratios"][i])
         saved["gamesPlayed"] = int(profile["num_rounds"])
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial.write_text(json.dumps(saved) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_json(path, saved)
 
 
 def load_table(path: Path, model: TabularModel) -> None:

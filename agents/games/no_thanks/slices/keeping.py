@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_arrays
 
 __all__ = ["FORMAT", "read_slices", "slices_kind", "write_slices"]
 
@@ -18,12 +19,8 @@ FORMAT = 2
 
 def write_slices(path: Path, about: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
     """Write a file; it is there as a whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     told = json.dumps({"format": FORMAT, **about})
-    part = path.with_name(path.name + ".new")
-    with part.open("wb") as file:
-        np.savez_compressed(file, about=np.array(told), **arrays)  # type: ignore[arg-type]
-    part.replace(path)
+    write_arrays(path, {"about": np.array(told), **arrays}, is_compressed=True)
 
 
 def read_slices(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

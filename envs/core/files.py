@@ -1,0 +1,209 @@
+"""Files: written whole or not at all, and read without trust.
+
+Whatever the project writes goes through ``whole_file`` (or ``write_text``, ``write_json`` and
+``write_arrays`` on top of it): a reader sees the file before or the file after, never half of it,
+whether the disk is full, the process is killed or two processes write at once. Whatever it reads
+comes through ``read_json``, ``read_yaml`` or ``read_arrays``: a file that is missing, cut, damaged,
+of another kind or in another encoding gets one line that names it and the fix. None of them runs
+anything that a file names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envs.core.errors import FileError, MasqueradeError, one_line, reason_of
+
+__all__ = [
+    "append_text",
+    "make_folder",
+    "parse_yaml",
+    "read_arrays",
+    "read_json",
+    "read_text",
+    "read_yaml",
+    "whole_file",
+    "write_arrays",
+    "write_json",
+    "write_text",
+]
+
+_DAMAGE = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """A file to write into, which takes the place of ``path`` when all of it is on the disk.
+
+    Args:
+        path: the file; folders above it are made.
+        mode: who may read it, as ``os.open`` takes it.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
+    try:
+        make_folder(path.parent)
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, mode: int = 0o666) -> None:
+    """Write a text."""
+    with whole_file(path, mode) as file:
+        # Names may come from anywhere: what is no Unicode is written as a question mark.
+        file.write(text.encode("utf-8", "replace"))
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write plain values."""
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_arrays(
+    path: Path, arrays: Mapping[str, npt.NDArray[Any]], is_compressed: bool = False
+) -> None:
+    """Write arrays as one ``npz`` file."""
+    with whole_file(path) as file:
+        (np.savez_compressed if is_compressed else np.savez)(file, allow_pickle=False, **arrays)
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add to the end of a file; one that is cut there is mended by whoever reads it."""
+    try:
+        with path.open("ab") as file:
+            file.write(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless they are there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> FileError:
+    return FileError(
+        f"{path} cannot be written ({error.strerror or error}): make room there, or "
+        "choose another place"
+    )
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read_text(path: Path, fix: str, kind: type[MasqueradeError] = FileError) -> str:
+    """Read a text in UTF-8.
+
+    Args:
+        path: the file.
+        fix: what to do if it cannot be read, for the one line that says so.
+        kind: the error to raise.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise kind(f"{path} cannot be read ({error.strerror or error}): {fix}") from error
+    except ValueError as error:
+        raise kind(f"{path} is not written in UTF-8 ({one_line(error)}): {fix}") from error
+
+
+def read_json(path: Path, fix: str, kind: type[MasqueradeError] = FileError) -> dict[str, Any]:
+    """Read a mapping from a JSON file; see ``read_text`` for the arguments."""
+    text = read_text(path, fix, kind)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise kind(f"{path} is cut or damaged ({one_line(error)}): {fix}") from error
+    if not isinstance(content, dict):
+        raise kind(f"{path} is damaged (it holds no mapping): {fix}")
+    return content
+
+
+def read_yaml(path: Path, needs: str) -> dict[str, Any]:
+    """Read a mapping with text for keys from a YAML file.
+
+    Args:
+        path: the file.
+        needs: what it must have, such as "game and agents".
+    """
+    text = read_text(path, "save it as UTF-8")
+    content = parse_yaml(text, f"{path} is no valid YAML")
+    if not isinstance(content, dict):
+        raise FileError(f"{path} must be a mapping with {needs}")
+    _check_keys(content, str(path))
+    return content
+
+
+def parse_yaml(text: str, complaint: str) -> Any:
+    """What a text in YAML says; ``complaint`` begins the line that refuses one that is none."""
+    import yaml  # takes a while, and not everybody reads YAML
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise FileError(f"{complaint}: {one_line(error)}") from error
+
+
+def _check_keys(content: Any, place: str) -> None:
+    """Refuse keys that are no text, wherever they are; YAML reads ``1:`` and ``yes:`` as others."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if not isinstance(key, str):
+                raise FileError(f"{place}: the key {key!r} is no text: write it in quotes")
+            _check_keys(value, f"{place}: {key}")
+    elif isinstance(content, list):
+        for value in content:
+            _check_keys(value, place)
+
+
+def read_arrays(
+    path: Path,
+    fix: str,
+    kind: type[MasqueradeError] = FileError,
+    names: Collection[str] | None = None,
+) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays of an ``npz`` file; nothing in it is unpickled.
+
+    Args:
+        path: the file.
+        fix: what to do if it cannot be read.
+        kind: the error to raise.
+        names: those that must be there; others are left alone. ``None``: all there are.
+    """
+    try:
+        with Path(path).open("rb") as raw:
+            if not zipfile.is_zipfile(raw):
+                raise ValueError("no npz archive")
+            raw.seek(0)
+            file = np.load(raw, allow_pickle=False)
+            return {name: file[name] for name in (file.files if names is None else names)}
+    except OSError as error:
+        raise kind(f"{path} cannot be read ({error.strerror or error}): {fix}") from error
+    except (*_DAMAGE, MemoryError, RecursionError, AttributeError, TypeError) as error:
+        raise kind(f"{path} is truncated or damaged ({reason_of(error)}): {fix}") from error
