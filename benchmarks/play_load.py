@@ -96,9 +96,12 @@ class Person:
         before = self.view
         await self._say(socket, "join", table=self.table, key=self.key)
         self.view = await self._hear(socket, "view")
-        # Agents may have moved on before the kill: what was there then must still be there.
+        # Agents may have moved on before the kill: what was there then must still be there. If one
+        # of their moves ended the game, the log has since been turned up and cannot be compared.
         old, new = before["log"], self.view["log"]
-        if self.view["number"] == before["number"] and new[: len(old) - 1] != old[:-1]:
+        is_turned_up = self.view["to_move"] == OVER != before["to_move"]
+        is_same_game = self.view["number"] == before["number"]
+        if is_same_game and not is_turned_up and new[: len(old) - 1] != old[:-1]:
             self.num_changed += 1
         return socket
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from envs.core.drawing import Drawing, around
 from envs.core.kernels import OVER
+from envs.core.rng import new_rng
 from envs.holdem.betting import amount_of, call_to, kind_of
+from envs.holdem.equity import equity
 from envs.holdem.evaluator import RANK_NAMES, SUIT_NAMES
 from envs.holdem.pots import side_pots
 from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD, RULES
@@ -31,6 +33,7 @@ BUTTONS_Y = 590
 EXACT_BUTTONS = (0.5, 0.75, 1.0)
 RULER_Y, RULER_WIDTH = 552, 640
 MOST_ON_RULER = 400
+EQUITY_SAMPLES = 2000
 
 
 def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
@@ -45,8 +48,26 @@ def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
     places = around(int(r.num_players), *MIDDLE, *SEATS, first)
     for seat, place in enumerate(places):
         _draw_seat(drawing, s, seat, place, viewer)
+    _draw_equity(drawing, s, int(r.num_players), viewer)
     _draw_buttons(drawing, game, state, viewer)
     return drawing.svg()
+
+
+def _draw_equity(drawing: Drawing, s: Any, num_players: int, viewer: int | None) -> None:
+    """A layer with the viewer's share of the pot against random hands of those who are in."""
+    if viewer is None or s.to_move < 0 or s.status[viewer] != IN or s.hole[viewer, 1] == NO_CARD:
+        return
+    num_opponents = int((s.status[:num_players] == IN).sum()) - 1
+    if num_opponents < 1:
+        return
+    hole = [int(card) for card in s.hole[viewer]]
+    board = [int(card) for card in s.board if card != NO_CARD]
+    # Always the same generator: the picture is a function of what the viewer knows.
+    share = equity(hole, board, num_opponents, rng=new_rng(0), num_samples=EQUITY_SAMPLES)
+    x, y = MIDDLE
+    with drawing.layer("equity"):
+        words = f"equity {100 * share:.0f} % against {num_opponents} random"
+        drawing.text(x, y + 98, words, 15, "chalk", max_width=300)
 
 
 def _title(s: Any, r: Any, viewer: int | None) -> str:
