@@ -120,7 +120,7 @@ def their_c_evaluator() -> Chunk:
             out[i] = judge(h[0], h[1], h[2], h[3], h[4], h[5], h[6])
 
     def chunk() -> int:
-        judge_all(hands, out)
+        judge_all(hands, out)  # type: ignore[call-arg, type-var]
         return len(out)
 
     return chunk
