@@ -122,7 +122,7 @@ def their_c_evaluator() -> Chunk:
     judge_all: Any = numba.njit(judge_in_turn)
 
     def chunk() -> int:
-        judge_all(hands, out)
+        judge_all(hands, out)  # type: ignore[call-arg, type-var]
         return len(out)
 
     return chunk
