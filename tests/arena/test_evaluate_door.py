@@ -365,4 +365,6 @@ def test_a_hand_history_with_an_impossible_action_is_refused(
 
 
 def test_games_without_a_notation_are_not_exported(folder: Path, capsys: Any) -> None:
-    assert "no other program's notation is known" in refusal(capsys, "export", str(folder))
+    assert "no other program's notation is known" in refusal(
+        capsys, "export", str(folder), "--trust"
+    )
