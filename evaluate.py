@@ -282,6 +282,7 @@ def _add_trust(command: argparse.ArgumentParser) -> None:
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:
+    _add_trust(command)
     command.add_argument("folder", type=Path, help="what a tournament has written")
     command.add_argument(
         "--group",

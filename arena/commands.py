@@ -94,7 +94,7 @@ def replay(arguments: argparse.Namespace) -> None:
 
 def export(arguments: argparse.Namespace) -> None:
     """Write the games of a tournament in the notation that other programs read."""
-    replayer = Replayer(read_tournament(arguments.folder))
+    replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
     groups = [replayer.find_group(arguments.group)] if arguments.group else None
     path = arguments.out or arguments.folder / "games"
     written = export_games(replayer, path, groups, arguments.deals)

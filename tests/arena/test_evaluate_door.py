@@ -108,7 +108,7 @@ def test_a_tournament_ends_with_a_report(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_replayed_games_end_as_in_the_tournament(folder: Path) -> None:
-    replayer = Replayer(read_tournament(folder))
+    replayer = Replayer(read_tournament(folder), is_trusted=True)
     results = set()
     for group in range(len(replayer.groups)):
         for seating in (0, 1):
@@ -125,7 +125,7 @@ def test_replayed_games_end_as_in_the_tournament(folder: Path) -> None:
 
 
 def test_replay_follows_the_rules_to_the_end(folder: Path) -> None:
-    replayer = Replayer(read_tournament(folder))
+    replayer = Replayer(read_tournament(folder), is_trusted=True)
     recording = replayer.play(17, 0, 1)
     position = recording.game.replay(recording.history, recording.number)
     assert position.is_over
@@ -137,7 +137,7 @@ def test_replay_follows_the_rules_to_the_end(folder: Path) -> None:
 def test_an_agent_that_plays_otherwise_in_a_batch_is_replayed_in_one(tmp_path: Path) -> None:
     agents = (AgentSpec.parse("random"), AgentSpec(f"{__name__}:ByBatch", name="by batch"))
     run_tournament(TournamentSpec("leduc_v0", agents, deals=40, seed=0), tmp_path)
-    replayer = Replayer(read_tournament(tmp_path))
+    replayer = Replayer(read_tournament(tmp_path), is_trusted=True)
     for deal in range(10):
         assert replayer.play(deal).notes == []
 
@@ -146,19 +146,29 @@ def test_a_game_that_can_no_longer_be_repeated_says_so(folder: Path, tmp_path: P
     for name in ("tournament.json", "summary.json"):
         text = (folder / name).read_text()
         (tmp_path / name).write_text(text.replace('"seed": 4', '"seed": 5'))
-    assert Replayer(read_tournament(tmp_path)).play(3).notes == [
+    assert Replayer(read_tournament(tmp_path), is_trusted=True).play(3).notes == [
         "the tournament's own result of this game is no longer in its folder"
     ]
     (tmp_path / "units").symlink_to(folder / "units")
-    notes = [Replayer(read_tournament(tmp_path)).play(deal).notes for deal in range(5)]
+    notes = [
+        Replayer(read_tournament(tmp_path), is_trusted=True).play(deal).notes for deal in range(5)
+    ]
     assert any("an agent has changed" in line for note in notes for line in note)
 
 
 def test_replay_prints_the_game(folder: Path, capsys: Any) -> None:
     text = run(
-        capsys, "replay", str(folder), "--pair", "leduc_rule", "random", "--deal=7", "--seating=1"
+        capsys,
+        "replay",
+        str(folder),
+        "--trust",
+        "--pair",
+        "leduc_rule",
+        "random",
+        "--deal=7",
+        "--seating=1",
     )
-    recording = Replayer(read_tournament(folder)).play(7, 0, 1)
+    recording = Replayer(read_tournament(folder), is_trusted=True).play(7, 0, 1)
     assert "player 0: leduc_rule" in text
     assert "player 1: random" in text
     assert "1. chance: deals " in text
@@ -174,17 +184,17 @@ def test_replay_prints_the_game(folder: Path, capsys: Any) -> None:
 
 
 def test_replay_shows_a_forfeit(folder: Path, capsys: Any) -> None:
-    text = run(capsys, "replay", str(folder), "--group", "bad", "random")
+    text = run(capsys, "replay", str(folder), "--trust", "--group", "bad", "random")
     assert "player 1 forfeits: RuntimeError: always" in text
     assert "returns +13, -13" in text
 
 
 def test_a_viewer_sees_only_its_own_card(folder: Path, capsys: Any) -> None:
-    whole = run(capsys, "replay", str(folder), "--deal=5")
+    whole = run(capsys, "replay", str(folder), "--trust", "--deal=5")
     cards = re.search(r"1\. chance: deals (\w\w) (\w\w)", whole)
     assert cards is not None
     for viewer in (0, 1):
-        text = run(capsys, "replay", str(folder), "--deal=5", f"--viewer={viewer}")
+        text = run(capsys, "replay", str(folder), "--trust", "--deal=5", f"--viewer={viewer}")
         hidden = "a hidden event"
         seen = [f"deals {cards[1]}", hidden] if viewer == 0 else [hidden, f"deals {cards[2]}"]
         assert f"1. chance: {', '.join(seen)}" in text
@@ -245,7 +255,7 @@ def test_bad_replays_get_one_line(
     arguments: list[str], message: str, folder: Path, capsys: Any
 ) -> None:
     words = [str(folder) if word == "FOLDER" else word for word in arguments]
-    assert evaluate.main(["replay", *words]) == 2
+    assert evaluate.main(["replay", "--trust", *words]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
@@ -355,4 +365,6 @@ def test_a_hand_history_with_an_impossible_action_is_refused(
 
 
 def test_games_without_a_notation_are_not_exported(folder: Path, capsys: Any) -> None:
-    assert "no other program's notation is known" in refusal(capsys, "export", str(folder))
+    assert "no other program's notation is known" in refusal(
+        capsys, "export", str(folder), "--trust"
+    )

@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     spec = TournamentSpec("kuhn_v0", agents, deals=60, seed=0)
     run_tournament(spec, base / "played")
-    write_report(base / "played")
+    write_report(base / "played", is_trusted=True)
     return base / "played"
 
 
@@ -204,7 +204,7 @@ def test_faults_are_named(page: Page) -> None:
 
 
 def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
-    report = collect(folder)
+    report = collect(folder, is_trusted=True)
     tournament = read_tournament(folder)
     groups = tournament.spec.groups(tournament.spec.build_game())
     agents = names(folder)
@@ -220,7 +220,7 @@ def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
 
 
 def test_a_players_view_hides_the_other_card(folder: Path) -> None:
-    for sample in collect(folder).samples.games:
+    for sample in collect(folder, is_trusted=True).samples.games:
         for _, views in sample.steps[1:]:
             boards = [sample.texts[board] for _, board, _ in views]
             assert "?" not in boards[0]
@@ -235,7 +235,7 @@ def test_a_players_view_hides_the_other_card(folder: Path) -> None:
 
 
 def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
-    report = collect(folder)
+    report = collect(folder, is_trusted=True)
     game = report.spec.build_game()
     sample = report.samples.games[0]
     _, views = sample.steps[0]
@@ -255,7 +255,7 @@ def test_a_report_is_written_without_agents_that_are_gone(folder: Path, tmp_path
     summary["spec"]["agents"][0]["id"] = "tests.nowhere:Gone"
     for name, content in (("summary.json", summary), ("tournament.json", {"versions": {}})):
         (tmp_path / name).write_text(json.dumps(content))
-    page = Page(write_report(tmp_path).read_text())
+    page = Page(write_report(tmp_path, is_trusted=True).read_text())
     assert any("agent 'tests.nowhere:Gone' cannot be found" in text for text in page.texts["p"])
     assert len([cell for cell in page.find("td") if "data-row" in cell]) == 12
 
@@ -267,13 +267,13 @@ def test_games_that_cannot_be_repeated_are_not_shown(folder: Path, tmp_path: Pat
     for name, content in (("summary.json", summary), ("tournament.json", {"versions": {}})):
         (tmp_path / name).write_text(json.dumps(content))
     (tmp_path / "units").symlink_to(folder / "units")
-    games = collect(tmp_path).samples.games
+    games = collect(tmp_path, is_trusted=True).samples.games
     assert games
     assert {name for game in games for name in game.names} == {HOSTILE, "pupil"}
     # The same with a seed that was not played: nothing comes out as it was noted.
     summary["spec"]["seed"] = 1
     (tmp_path / "summary.json").write_text(json.dumps(summary))
-    fewer = collect(tmp_path).samples.games
+    fewer = collect(tmp_path, is_trusted=True).samples.games
     assert len(fewer) < len(games)
     assert all(not game.end for game in fewer)
 
@@ -418,7 +418,7 @@ def test_the_command_of_a_plain_tournament_repeats_it(tmp_path: Path) -> None:
     agents = AgentSpec.parse("random"), AgentSpec.parse("my rule=kuhn_rule")
     spec = TournamentSpec("kuhn_v0", agents, {"num_players": 3}, deals=7, seed=5)
     run_tournament(spec, tmp_path)
-    words = shlex.split(collect(tmp_path).command)
+    words = shlex.split(collect(tmp_path, is_trusted=True).command)
     assert words[:2] == ["python", "evaluate.py"]
     assert make_spec(evaluate.parse_arguments(words[2:])) == spec
 
@@ -426,7 +426,7 @@ def test_the_command_of_a_plain_tournament_repeats_it(tmp_path: Path) -> None:
 def test_one_deal_has_unknown_intervals_and_still_a_report(folder: Path, tmp_path: Path) -> None:
     spec = replace(read_tournament(folder).spec, deals=1)
     run_tournament(spec, tmp_path)
-    Page(write_report(tmp_path).read_text())
+    Page(write_report(tmp_path, is_trusted=True).read_text())
 
 
 def test_what_could_not_be_found_is_left_out(folder: Path, tmp_path: Path) -> None:
@@ -435,7 +435,7 @@ def test_what_could_not_be_found_is_left_out(folder: Path, tmp_path: Path) -> No
     summary["comparisons"][0]["gain"] = None
     for name, content in (("summary.json", summary), ("tournament.json", {"versions": {}})):
         (tmp_path / name).write_text(json.dumps(content))
-    page = Page(write_report(tmp_path).read_text())
+    page = Page(write_report(tmp_path, is_trusted=True).read_text())
     assert "-" in page.texts["td"]
     assert "nan" not in " ".join(page.texts["td"])
 
