@@ -28,7 +28,7 @@ ARRAYS: dict[str, Any] = {
 NOTED = ("exploitability", "notes", "abstraction")
 """What else belongs to it."""
 # Sums of probabilities and differences of values are off by so much at most.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-5  # policies are kept in single precision
 
 
 def policy_fault(values: Mapping[str, Any], game: Game) -> str:

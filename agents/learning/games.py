@@ -88,16 +88,27 @@ class LearnerGames(SeatGames):
     ) -> None:
         """Set up the games; ``deal`` begins them."""
         self._task = task
-        self.myself = myself
+        self._myself = myself
         rollouts = Rollouts(task.game, self._players(), size, task.seed, num_past=num_past)
         super().__init__(rollouts, self._draw_seating)
         for agent in task.opponents.agents if task.opponents else []:
             agent.begin_match()
 
+    @property
+    def myself(self) -> Agent | None:
+        """Who plays the other seats where the learner has drawn itself."""
+        return self._myself
+
+    @myself.setter
+    def myself(self, player: Agent) -> None:
+        self._myself = player
+        # Games that were saved in the middle go on before another is begun.
+        self.rollouts.players = self._players()
+
     def _players(self) -> list[Agent]:
         """Earlier selves join while it learns, so the list is made anew."""
         others = self._task.opponents.agents if self._task.opponents else []
-        return [self.myself, *others]  # type: ignore[list-item]  # nobody sits there without one
+        return [self._myself, *others]  # type: ignore[list-item]  # nobody sits there without one
 
     def _draw_seating(self, numbers: Indices) -> tuple[Indices, Indices]:
         self.rollouts.players = self._players()

@@ -91,7 +91,7 @@ def record_game(
     >>> game = make_game("kuhn_v0")
     >>> player = make_agent("random", game)
     >>> record_game(game, [player, player], ["a", "b"], deal=3).history
-    [2, 1, 1, 0]
+    [2, 1, 0, 0]
 
     Args:
         game: the game.

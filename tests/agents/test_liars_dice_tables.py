@@ -17,6 +17,7 @@ from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
 from envs import make_game
 from envs.core import OptionError, Position, new_rng
+from envs.core.errors import FileError
 from envs.liars_dice import RULES
 from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
@@ -378,6 +379,6 @@ def test_a_save_that_fails_leaves_the_old_file_whole(
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(FileError, match="disk full"):
         save_table(path, new_model())
     assert path.read_text() == before

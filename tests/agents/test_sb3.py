@@ -265,7 +265,7 @@ def test_algorithms_of_the_library_learn_in_it(name: str) -> None:
     model = algorithm(
         "MlpPolicy", env, n_steps=16, learning_rate=3e-3, seed=0, device="cpu", **batches
     )
-    model.learn(6000)
+    model.learn(12_000)
     recent = [episode["r"] for episode in model.ep_info_buffer]
     # Nobody gets more than 5/12 a game from the random player, and random play gets 0.
     assert np.mean(recent) > 0.1

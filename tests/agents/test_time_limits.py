@@ -134,7 +134,7 @@ def test_one_hanging_game_costs_that_game_and_no_other(monkeypatch: pytest.Monke
     monkeypatch.setattr(hosted, "MAX_ROWS", 2)  # the row beside it is asked again
     honest = make_agent("random", LEDUC)
     clean = play_match(LEDUC, [honest, honest], 20, seed=1)
-    agent = host(LEDUC, HANGING, 1.0, kind="loop", one_in=23)
+    agent = host(LEDUC, HANGING, 1.0, kind="loop", one_in=19)
     result = play_match(LEDUC, [honest, agent], 20, seed=1, has_forfeits=True)
     assert [(f.seat, f.reason) for f in result.faults] == [(1, "took longer than 1 s a move")]
     same = [number for number in range(20) if number != result.faults[0].game]

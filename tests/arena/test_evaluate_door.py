@@ -247,8 +247,8 @@ def test_a_saved_position_is_shown_with_its_moves(tmp_path: Path, capsys: Any) -
         ([], "name a tournament's folder"),
         (["--game", "kuhn_v0", "--agents", "random"], "2 seats: give as many --agents, not 1"),
         (["--game", "kuhn_v9", "--agents", "random"], "did you mean 'kuhn_v0'"),
-        (["--game=kuhn_v0", "--agents", "random", "a=random", "--deal=-3"], "at least 0, not -3"),
-        (["README.md"], "README.md is no position file"),
+        (["--game=kuhn_v0", "--agents", "random", "a=random", "--deal=-3"], "deal must be from 0"),
+        (["README.md"], "README.md is cut or damaged"),
     ],
 )
 def test_bad_replays_get_one_line(

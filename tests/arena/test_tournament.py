@@ -240,7 +240,9 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
             assert (run.agent.id, run.build_game()) == (agent.id, spec.build_game())
     names = dict.fromkeys(agent.id for agent in spec.agents if "path" not in agent.params)
     out = str(tmp_path / "o")
-    assert evaluate.main(["tournament", spec.game_id, *names, "--games", "40", "--out", out]) == 0
+    options = [f"--option={name}={json.dumps(value)}" for name, value in spec.options.items()]
+    arguments = ["tournament", spec.game_id, *names, *options, "--games", "40", "--out", out]
+    assert evaluate.main(arguments) == 0
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,10 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
         (["tournament", "kuhn_v0", "random", "random"], "two agents are called ['random']"),
         (["match", "kuhn_v0", "random", "leduc_rule"], "kuhn_v0"),
         (["match", "kuhn_v0", "random", "no.such:Agent"], "cannot be found"),
-        (["match", "kuhn_v0", "random", "b=random", "--games", "0"], "deals must be at least 1"),
+        (
+            ["match", "kuhn_v0", "random", "b=random", "--games", "0"],
+            "deals must be a whole number from 1",
+        ),
         (
             ["match", "kuhn_v0", "random", "b=random", "--workers", "0"],
             "workers must be at least 1",
@@ -298,7 +303,7 @@ GAME = "game: {id: kuhn_v0}\n"
         (GAME + "agents: [random, kuhn_rule]\ndesign: duels\n", "called 'schedule' now"),
         (GAME + "agents: [random, kuhn_rule]\nluck: full\n", "called 'variance_reduction' now"),
         (GAME + "agents: [random, kuhn_rule]\nunit: chips\n", "a name and a scale, such as"),
-        (GAME + "agents: [random, kuhn_rule]\ntables: 0\n", "tables must be a number above 0"),
+        (GAME + "agents: [random, kuhn_rule]\ntables: 0\n", "tables must be a whole number from 1"),
         ("game: [", "no valid YAML"),
         ("- 1\n", "must be a mapping"),
     ],

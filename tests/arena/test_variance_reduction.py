@@ -581,7 +581,7 @@ def test_the_command_says_what_was_corrected(tmp_path: Path, capsys: Any) -> Non
     ("changes", "message"),
     [
         ({"variance_reduction": "bad"}, "none, chance, full"),
-        ({"pilot": 5}, "at least 100"),
+        ({"pilot": 5}, "pilot must be a whole number from 100"),
         ({"agents": (replace(LEDUC.agents[0], learning=True), LEDUC.agents[1])}, "do not learn"),
     ],
 )

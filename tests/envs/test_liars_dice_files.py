@@ -162,7 +162,7 @@ def test_a_file_of_something_else_is_refused(content: str, tmp_path: Path) -> No
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "position.json"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(PositionError, match="no position file"):
+    with pytest.raises(PositionError, match="is not written in UTF-8"):
         Position.load(path, GAME)
 
 

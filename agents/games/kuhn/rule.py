@@ -71,7 +71,7 @@ class KuhnRule(Agent):
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)
     >>> [game.action_text(None, int(a)) for a in KuhnRule(game).act(batch.views(rows))]
-    ['pass', 'bet', 'pass', 'pass']
+    ['pass', 'bet', 'bet', 'pass']
     """
 
     game_ids = ("kuhn_v0",)
