@@ -241,7 +241,7 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
     names = dict.fromkeys(agent.id for agent in spec.agents if "path" not in agent.params)
     out = str(tmp_path / "o")
     options = [f"--option={name}={json.dumps(value)}" for name, value in spec.options.items()]
-    arguments = ["tournament", spec.game_id, *names, *options, "--games", "40", "--out", out]
+    arguments = ["tournament", spec.game_id, *names, *options, "--games", "8", "--out", out]
     assert evaluate.main(arguments) == 0
 
 

@@ -59,7 +59,7 @@ def test_text_boards_have_one_size_whatever_they_say() -> None:
 # ---- the pictures of the games -------------------------------------------------------------------
 
 
-def walk(game: Game, seed: int, num_positions: int = 20) -> list[Position]:
+def walk(game: Game, seed: int, num_positions: int = 12) -> list[Position]:
     """Positions of a few random games, chance and the end included."""
     rng = np.random.default_rng(seed)
     ends: list[Position] = []
@@ -81,7 +81,7 @@ def test_a_players_picture_is_the_same_in_all_worlds_it_cannot_tell_apart(game: 
     for position in walk(game, 0):
         for player in range(game.facts.num_players):
             picture = game.draw(position.state, player)
-            for _ in range(3):
+            for _ in range(2):
                 world = position.determinized(player, rng)
                 num_other_worlds += bool((world != position.state).any())
                 assert game.draw(world, player) == picture

@@ -31,6 +31,9 @@ PARAMS = {
     "flat_mc": {"iterations": 25},
     "joint_mcts": {"iterations": 25},
     "oos": {"iterations": 25},
+    "max_n": {"max_nodes": 200},
+    "paranoid": {"max_nodes": 200},
+    "best_reply": {"max_nodes": 200},
 }
 # Players that come from learners: how they are trained here, for a moment.
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -68,14 +68,15 @@ def test_pictures_keep_their_size_all_game_long(game: Game) -> None:
     env = GameEnv(game, render_mode="rgb_array")
     env.reset(seed=1)
     rng = np.random.default_rng(1)
-    sizes = {env.render().shape}
+    pixels, drawings = {env.render().shape}, set()
     for _ in range(12):
         if env.terminations[env.agent_selection]:
             break
         legal = np.flatnonzero(env.last()[0]["action_mask"])
         env.step(int(rng.choice(legal)))
-        sizes.add(env.render().shape)
-    assert len(sizes) == 1
+        drawings.add(game.draw(env.position().state).partition(" role=")[0])
+    pixels.add(env.render().shape)  # a large picture takes a third of a second
+    assert len(pixels) == len(drawings) == 1
 
 
 def test_the_learners_picture_is_its_own_view() -> None:

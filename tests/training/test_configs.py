@@ -30,6 +30,7 @@ SAMPLE = sample(CONFIGS, agent_of, 2)
 TINY = ["eval.games=20", "eval.exploitability=false", "log.tensorboard=false"]
 STEPS = {"cfr": 4, "mccfr": 40, "sb3": 1024, "dqn": 512}
 SMALL = {
+    "cfr_rounds": ["game.params.dice=2"],
     "offline": ["agent.params.sample_games=50", "agent.params.epochs=2"],
     "dqn": ["agent.params.learn_start=64", "agent.params.replay_size=1024"],
     "sb3": ["agent.params.num_envs=2", "agent.params.n_steps=64", "agent.params.batch_size=64"],
@@ -70,6 +71,6 @@ def test_a_run_resumes_to_the_same_curves(path: Path, tmp_path: Path) -> None:
     shutil.rmtree(checkpoints(stopped)[-1])  # as if it had been killed before the last checkpoint
     assert train.main(["--resume", str(stopped), "--quiet"]) == 0
     assert (stopped / "metrics.csv").read_bytes() == (whole / "metrics.csv").read_bytes()
-    game = RunConfig.parse(read_yaml(path)).build_game()
+    game = RunConfig.parse(read_yaml(whole / "config.yaml")).build_game()
     player = make_agent(f"{agent}:{whole}", game)
     assert play_match(game, [player] * game.facts.num_players, 4).num_games == 4
