@@ -196,7 +196,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _start(arguments: argparse.Namespace, hall: Any) -> str:
     """The part of the address that says what to open first."""
     if arguments.load is not None:
-        return f"#open/{quote(hall.library.take(arguments.load))}"
+        return f"#open/{quote(hall.tables.library.take(arguments.load))}"
     message = first_table(arguments, hall.catalogue)
     if message is None:
         return ""

@@ -9,7 +9,6 @@ belong to, and of a tournament only players of this project are asked again.
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from arena.playing.replay import Recording, read_position
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from envs.core.errors import MasqueradeError
+from envs.core.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
 from play.session import Session
@@ -60,7 +60,7 @@ class Library:
         self.folder = folder
         self._catalogue = catalogue
         self._tournaments = tournaments
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     # ---- keeping ---------------------------------------------------------------------------------
 
@@ -83,13 +83,10 @@ class Library:
 
     def take(self, path: Path) -> str:
         """Copy a file that was named on the command line among the games; its name there."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise MasqueradeError(f"{path} cannot be read: {error}") from error
+        text = read_text(path, "give a game that was kept, or a hand in PHH")
         ending = ".phh" if path.suffix == ".phh" else ".json"
         name = f"loaded-{path.stem[:80]}{ending}".replace("/", "-")
-        (self.folder / name).write_text(text, encoding="utf-8")
+        write_text(self.folder / name, text)
         self.read(name)  # says what is wrong with it
         return name
 
@@ -104,11 +101,11 @@ class Library:
         rows = []
         for path in reversed(self._paths()[-MAX_LISTED:]):
             try:
-                content = json.loads(path.read_text(encoding="utf-8"))
+                content = read_json(path, "")
                 names = [str(name) for name in content["about"]["names"]]
                 returns = [float(value) for value in content["about"]["returns"]]
                 title = self._catalogue.card(str(content["game"])).title
-            except (OSError, ValueError, KeyError, TypeError):
+            except (MasqueradeError, ValueError, KeyError, TypeError):
                 continue
             rows.append({"name": path.name, "title": title, "names": names, "returns": returns})
         return [*rows, *self._samples()]
@@ -149,7 +146,7 @@ class Library:
             path = self._inside(name)
         except MasqueradeError:
             return None
-        return path.name, path.read_text(encoding="utf-8")
+        return path.name, read_text(path, "play another game")
 
     def _inside(self, name: str) -> Path:
         folder = self.folder.resolve()
@@ -203,7 +200,7 @@ def _read_phh(path: Path) -> Recording:
     # Imported when needed: the rules of hold'em.
     from envs.holdem.phh import read_hand
 
-    hand = read_hand(path.read_text(encoding="utf-8"))
+    hand = read_hand(read_text(path, "give a hand in PHH"))
     names = [f"player {seat}" for seat in range(hand.game.facts.num_players)]
     returns = hand.position().returns().tolist()
     return Recording(hand.game, names, 0, list(hand.history), returns)

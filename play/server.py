@@ -20,7 +20,8 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from play.hall import Guest, Hall
+from play.guest import Guest
+from play.hall import Hall
 from play.messages import MAX_MESSAGE
 
 __all__ = ["make_app"]
@@ -48,7 +49,7 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         return Response(svg, media_type="image/svg+xml")
 
     async def kept(request: Request) -> Response:
-        found = hall.library.download(request.path_params["name"])
+        found = hall.tables.library.download(request.path_params["name"])
         if found is None:
             return PlainTextResponse("no such game", 404)
         name, text = found
@@ -56,7 +57,7 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         return PlainTextResponse(text, headers=headers)
 
     async def socket(websocket: WebSocket) -> None:
-        if not _is_allowed(websocket, hosts) or len(hall.guests) >= MAX_GUESTS:
+        if not _is_allowed(websocket, hosts) or len(hall.tables.guests) >= MAX_GUESTS:
             await websocket.close(1008)
             return
         await _serve(websocket, hall)

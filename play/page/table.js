@@ -66,11 +66,16 @@ export class TableView {
   review(message) { this.learn.review(message); }
   advisers(message) { this.learn.list(message.advisers); }
   look(message) { this.stepper.look(message); }
+  learnt(message) { this.learn.viewer.show(message.exhibits); }
 
   error(message) {
     this.isSent = false;
     if (message.about === "hint" || message.about === "review") {
       this.learn.failed(message.text);
+      return true;
+    }
+    if (message.about === "learnt") {
+      this.learn.viewer.failed(message.text);
       return true;
     }
     if (message.about === "move") {
@@ -154,7 +159,8 @@ export class TableView {
     const best = Math.max(...view.returns);
     const isZeroSum = Math.min(...view.returns) < 0;
     const verdict = isZeroSum ? (own > 0 ? "You win" : own < 0 ? "You lose" : "A draw") : own === best ? "You win" : "The end";
-    return [`${verdict}: ${signed(own)}`, own > 0 || own === best ? "over good" : "over bad"];
+    const kind = verdict === "A draw" ? "" : own > 0 || own === best ? " good" : " bad";
+    return [`${verdict}: ${signed(own)}`, `over${kind}`];
   }
 
   // Thinking time of whoever is to move.
@@ -208,7 +214,9 @@ export class TableView {
     const body = counted.map((row) => el("tr", {}, el("th", { scope: "row" }, row.name), el("td", {}, signed(row.mean)),
       el("td", {}, row.half_width === null ? "" : `± ${number(row.half_width)}`)));
     const games = Math.max(...counted.map((row) => row.games));
-    this.figures.replaceChildren(el("table", {}, el("caption", {}, `${games} game${games === 1 ? "" : "s"}, ${unit} a game`), el("tbody", {}, ...body)));
+    const what = unit.includes("/") ? unit : `${unit} a game`;
+    const words = `${games} game${games === 1 ? "" : "s"}: ${what}${games > 1 ? ", with 95 % intervals" : ""}`;
+    this.figures.replaceChildren(el("table", {}, el("caption", {}, words), el("tbody", {}, ...body)));
   }
 
   showLog(lines) {
@@ -307,6 +315,7 @@ export class TableView {
       return true;
     }
     if (event.key === "h") return this.learn.ask();
+    if (event.key === "l") return this.learn.askLearnt();
     if (event.key === "+" || event.key === "=") { this.board.zoomBy(1.4); return true; }
     if (event.key === "-") { this.board.zoomBy(1 / 1.4); return true; }
     const pans = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] };
@@ -317,7 +326,7 @@ export class TableView {
   help() {
     return [
       ["1 2 3 …", "play the move with that number"], ["arrows", "from move to move, Enter plays it; the map when it is enlarged"],
-      ["h", "a hint"], ["u", "take back"], ["n", "new game"], ["s", "swap seats"], ["p  .", "pause, one move (watching)"],
+      ["h", "a hint"], ["l", "what the adviser has learnt"], ["u", "take back"], ["n", "new game"], ["s", "swap seats"], ["p  .", "pause, one move (watching)"],
       ["\u2190 \u2192", "step through a game that is over"], ["+ −", "zoom"], ["?", "this list"],
     ];
   }

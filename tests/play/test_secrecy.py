@@ -18,7 +18,7 @@ from envs import make_game
 from envs.core import Game, new_rng
 from envs.core.kernels import UNSEEN
 from play import seeing
-from play.hall import Guest
+from play.guest import Guest
 from play.session import Session
 from play.table import Seat, Table
 from tests.support.option_sets import every_option_set
