@@ -30,7 +30,7 @@ CHARTS: dict[str, str] = {
 }
 """Games with charts of their own: id -> ``function(agent, views)``."""
 
-MAX_BARS = 24
+MAX_BARS = 12
 BAR_HEIGHT, BAR_LEFT, BAR_WIDTH = 22, 170, 300
 CELL_WIDTH, CELL_HEIGHT = 44, 26
 

@@ -165,7 +165,8 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     config = uvicorn.Config(app, log_level="warning", ws_max_size=256_000, lifespan="on")
     server = uvicorn.Server(config)
     print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
-    threading.Thread(target=_warm, args=(catalogue,), daemon=True).start()
+    hall.warmth.start()
+    threading.Thread(target=_warm, args=(hall,), daemon=True).start()
     if not arguments.no_open:
         webbrowser.open(address)
     asyncio.run(server.serve(sockets=[listener]))
@@ -204,12 +205,14 @@ def _start(arguments: argparse.Namespace, hall: Any) -> str:
     return "#first"
 
 
-def _warm(catalogue: Catalogue) -> None:
-    """Load what newcomers need before they ask for it."""
+def _warm(hall: Any) -> None:
+    """Load what newcomers need before they ask for it, as far as it is compiled."""
+    catalogue = hall.catalogue
     for card in catalogue.games():
+        if hall.warmth.is_cold(card.id):
+            continue
         try:
-            game = make_game(card.id, **card.options)
+            catalogue.usual_seats(catalogue.new_game(card.id))
             catalogue.picture(card.id)
-            catalogue.usual_seats(game)
         except Exception as error:
             print(f"play.py: {card.id} cannot be played: {error}", file=sys.stderr)

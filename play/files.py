@@ -17,12 +17,14 @@ from typing import Any
 from agents import AGENTS
 from agents.spec import AgentSpec
 from arena.playing.replay import Recording, read_position
+from arena.report.samples import sample_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from envs.core.errors import MasqueradeError
 from envs.core.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
+from play.maps import check_board
 from play.session import Session
 from play.table import Decision, Seat, Table
 
@@ -31,8 +33,9 @@ __all__ = ["Library", "Opened"]
 MAX_GAMES = 2000
 """Games that are kept; the oldest make room."""
 MAX_LISTED = 40
-MAX_SAMPLES = 12
-"""Games of one tournament that are listed."""
+MAX_TOURNAMENTS = 100
+MAX_GROUPS = 500
+"""What is listed; other games open by their address."""
 TOURNAMENT = "tournament:"
 
 
@@ -92,12 +95,12 @@ class Library:
 
     def _paths(self) -> list[Path]:
         """All games, the oldest first."""
-        return sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        return sorted(self.folder.glob("*.json"), key=_changed)
 
     # ---- listing ---------------------------------------------------------------------------------
 
     def listing(self) -> list[dict[str, Any]]:
-        """The latest games that can be opened, and sample games of tournaments."""
+        """The latest games that can be opened."""
         rows = []
         for path in reversed(self._paths()[-MAX_LISTED:]):
             try:
@@ -108,22 +111,54 @@ class Library:
             except (MasqueradeError, ValueError, KeyError, TypeError):
                 continue
             rows.append({"name": path.name, "title": title, "names": names, "returns": returns})
-        return [*rows, *self._samples()]
+        return rows
 
-    def _samples(self) -> list[dict[str, Any]]:
+    def tournaments(self) -> list[dict[str, Any]]:
+        """All tournaments that have come to their end, the latest first."""
         rows: list[dict[str, Any]] = []
-        for path in sorted(self._tournaments.glob("*/summary.json"))[-8:]:
+        paths = sorted(self._tournaments.glob("*/summary.json"), key=_changed, reverse=True)
+        for path in paths[:MAX_TOURNAMENTS]:
             try:
-                tournament = read_tournament(path.parent)
-                _check_agents(list(tournament.spec.agents))
-                title = self._catalogue.card(tournament.spec.game_id).title
+                spec = read_tournament(path.parent).spec
+                title = self._catalogue.card(spec.game_id).title
             except (MasqueradeError, KeyError, TypeError, ValueError):
-                continue  # such as one of another version, or with players from outside
-            folder = path.parent.name
-            for deal in range(min(2, tournament.spec.deals)):
-                name = f"{TOURNAMENT}{folder}/0/{deal}"
-                rows.append({"name": name, "title": title, "names": [folder], "returns": []})
-        return rows[:MAX_SAMPLES]
+                continue  # such as one of another version
+            players = [agent.name for agent in spec.agents]
+            rows.append({"name": path.parent.name, "title": title, "players": players})
+        return rows
+
+    def games_of(self, folder: str) -> dict[str, Any]:
+        """Who met whom in a tournament, and the sample games that its report has."""
+        replayer = self._replayer(folder)
+        names, spec = replayer.names, replayer.tournament.spec
+        groups = [
+            [[names[agent] for agent in seating] for seating in group.seatings]
+            for group in replayer.groups[:MAX_GROUPS]
+        ]
+        samples = [
+            {"name": f"{TOURNAMENT}{folder}/{group}/{deal}/{seating}", "deal": deal,
+             "players": groups[group][seating]}
+            for group, deal, seating in sample_games(replayer)
+            if group < len(groups)
+        ]  # fmt: skip
+        title = self._catalogue.card(spec.game_id).title
+        about = {"folder": folder, "title": title, "deals": spec.deals}
+        return {**about, "groups": groups, "samples": samples}
+
+    def _replayer(self, folder: str) -> Replayer:
+        """A tournament with its players; only those of the project are made again."""
+        root = self._tournaments.resolve()
+        try:
+            path = (root / folder).resolve()
+            is_there = path.parent == root and path.is_dir()
+        except (OSError, ValueError):
+            is_there = False
+        if not is_there:
+            raise MasqueradeError(f"there is no tournament '{folder}'")
+        tournament = read_tournament(path)
+        _check_agents(list(tournament.spec.agents))
+        check_board(tournament.spec.options)
+        return Replayer(tournament)
 
     # ---- reading ---------------------------------------------------------------------------------
 
@@ -134,7 +169,7 @@ class Library:
         elif name.endswith(".phh"):
             recording = _read_phh(self._inside(name))
         else:
-            recording = read_position(self._inside(name))
+            recording = _read_kept(self._inside(name))
         return Opened(RecordedTable(recording), self._catalogue.card(recording.game.id).title)
 
     def download(self, name: str) -> tuple[str, str] | None:
@@ -142,7 +177,7 @@ class Library:
         try:
             if name.endswith(".phh") and not (self.folder / Path(name).name).is_file():
                 path = self._inside(name.removesuffix(".phh") + ".json")
-                return name, _as_phh(read_position(path))
+                return name, _as_phh(_read_kept(path))
             path = self._inside(name)
         except MasqueradeError:
             return None
@@ -160,17 +195,18 @@ class Library:
         return path
 
     def _from_tournament(self, name: str) -> Recording:
-        folder, group, deal, seating = (*name.split("/"), "0", "0", "0")[:4]
-        root = self._tournaments.resolve()
-        path = (root / folder).resolve()
-        if path.parent != root or not all(part.isdecimal() for part in (group, deal, seating)):
+        folder, *rest = name.split("/")
+        group, deal, seating = (*rest, "0", "0", "0")[:3]
+        if not all(part.isdecimal() and len(part) < 10 for part in (group, deal, seating)):
             raise MasqueradeError(f"there is no tournament game '{name}'")
-        tournament = read_tournament(path)
-        _check_agents(list(tournament.spec.agents))
-        replayer = Replayer(tournament)
+        replayer = self._replayer(folder)
         if int(group) >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
         return replayer.play(int(deal), int(group), int(seating))
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def _check_agents(agents: list[AgentSpec]) -> None:
@@ -180,6 +216,15 @@ def _check_agents(agents: list[AgentSpec]) -> None:
             raise MasqueradeError(
                 f"{agent.name} is a player from outside: see this game with evaluate.py replay"
             )
+
+
+def _read_kept(path: Path) -> Recording:
+    """A game that was kept; whoever has edited it cannot make us read another file by it."""
+    options = read_json(path, "open another game").get("options")
+    if not isinstance(options, dict):
+        raise MasqueradeError(f"{path.name} is no game that was kept: open another one")
+    check_board(options)
+    return read_position(path)
 
 
 # ---- hold'em -------------------------------------------------------------------------------------

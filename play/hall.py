@@ -15,6 +15,7 @@ from envs.core.errors import MasqueradeError, one_line, reason_of
 from play.catalogue import Catalogue, game_of
 from play.counsel import Counsel
 from play.guest import Guest
+from play.map_room import MapRoom
 from play.messages import (
     Again,
     Client,
@@ -29,6 +30,7 @@ from play.messages import (
     Players,
     SeatChoice,
     TakeBack,
+    Tournament,
     parse_message,
 )
 from play.session import Session, hashed, new_secret
@@ -36,6 +38,7 @@ from play.table import Seat, Table
 from play.tables import Tables, viewers_of
 from play.thinking import Thinkers
 from play.turns import Turns
+from play.warming import Warmth
 
 __all__ = ["FAULT", "Hall"]
 
@@ -66,6 +69,7 @@ class Hall:
         self.tables = Tables(folder, catalogue, thinkers)
         self.first: dict[str, Any] | None = None
         """The table that the command line asks for, as a page would."""
+        self.warmth = Warmth(catalogue)
         self._turns = Turns(self.tables)
         self._counsel = Counsel(self.tables)
         self._handlers: Handlers = {
@@ -73,9 +77,11 @@ class Hall:
             Players: self._players,
             Create: self._create,
             Open: self._open,
+            Tournament: self._tournament,
             Join: self._join,
             **self._turns.handlers,
             **self._counsel.handlers,
+            **MapRoom(self.tables).handlers,
         }
 
     # ---- coming and going ------------------------------------------------------------------------
@@ -90,6 +96,7 @@ class Hall:
 
     async def close(self) -> None:
         """Stop all that is under way; every table has been kept already."""
+        self.warmth.stop()
         self._turns.close()
         self.tables.close()
 
@@ -127,9 +134,23 @@ class Hall:
     # ---- the lobby -------------------------------------------------------------------------------
 
     async def _lobby(self, guest: Guest, _message: Lobby) -> None:
-        games = [vars(card) for card in self.catalogue.games()]
-        files = await self.thinkers.run(self.tables.library.listing)
-        guest.send({"type": "lobby", "games": games, "files": files, "first": self.first})
+        library, run = self.tables.library, self.thinkers.run
+        guest.send(
+            {
+                "type": "lobby",
+                "games": [vars(card) for card in self.catalogue.games()],
+                "files": await run(library.listing),
+                "tournaments": await run(library.tournaments),
+                "cold": [
+                    card.id for card in self.catalogue.games() if self.warmth.is_cold(card.id)
+                ],
+                "first": self.first,
+            }
+        )
+
+    async def _tournament(self, guest: Guest, message: Tournament) -> None:
+        found = await self.thinkers.run(lambda: self.tables.library.games_of(message.name))
+        guest.send({"type": "tournament", **found})
 
     async def picture(self, game_id: str) -> str | None:
         """A position of a game for the lobby; ``None`` for what is no game."""
@@ -138,6 +159,8 @@ class Hall:
         return await self.thinkers.run(partial(self.catalogue.picture, game_id))
 
     async def _players(self, guest: Guest, message: Players) -> None:
+        await self.warmth.wait(guest, message.game)
+
         def describe() -> dict[str, Any]:
             game = game_of(message.game, message.options)
             return self.catalogue.describe(game)
@@ -158,6 +181,7 @@ class Hall:
     # ---- sitting down ----------------------------------------------------------------------------
 
     async def _create(self, guest: Guest, message: Create) -> None:
+        await self.warmth.wait(guest, message.game)
         card = self.catalogue.card(message.game)
         options = dict(message.options)
         if message.seats is None:

@@ -25,6 +25,7 @@ __all__ = [
     "Hint",
     "Join",
     "Learnt",
+    "LoadMap",
     "Lobby",
     "Look",
     "Milliseconds",
@@ -33,16 +34,18 @@ __all__ = [
     "Pace",
     "Players",
     "Review",
+    "SaveMap",
     "SeatChoice",
     "SeatNumber",
     "Seconds",
     "Spec",
     "TakeBack",
+    "Tournament",
     "parse_message",
     "words_of",
 ]
 
-MAX_MESSAGE = 64_000
+MAX_MESSAGE = 200_000
 """Letters of a message at most."""
 
 Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w-]+$")]
@@ -52,6 +55,7 @@ Spec = Annotated[str, Field(max_length=400)]
 Milliseconds = Annotated[int, Field(ge=0, le=20_000)]
 Seconds = Annotated[float, Field(gt=0, le=60)]
 Action = Annotated[int, Field(ge=0, lt=2**31)]
+MapName = Annotated[str, Field(min_length=1, max_length=40)]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 
 
@@ -101,6 +105,13 @@ class Open(Message):
 
     type: Literal["open"]
     name: Annotated[str, Field(max_length=300)]
+
+
+class Tournament(Message):
+    """Ask for the games of a tournament that has been played."""
+
+    type: Literal["tournament"]
+    name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Join(Message):
@@ -180,6 +191,22 @@ class Learnt(Message):
     agent: Spec
 
 
+class SaveMap(Message):
+    """Save the map of a table."""
+
+    type: Literal["save_map"]
+    table: Id
+    name: MapName
+
+
+class LoadMap(Message):
+    """Add a board file from the person's own disk to the maps."""
+
+    type: Literal["load_map"]
+    name: MapName
+    text: Annotated[str, Field(max_length=MAX_MESSAGE)]
+
+
 class Review(Message):
     """What each own decision of a game that is over has cost, by an agent's measure."""
 
@@ -194,6 +221,7 @@ Client = (
     | Players
     | Create
     | Open
+    | Tournament
     | Join
     | Move
     | TakeBack
@@ -203,6 +231,8 @@ Client = (
     | Look
     | Learnt
     | Review
+    | SaveMap
+    | LoadMap
 )
 Handlers = dict[type[Any], Callable[[Guest, Any], Awaitable[None]]]
 """By the class of a message, what does as it asks."""

@@ -99,6 +99,7 @@ class Session:
             "is_watched": not self.table.has_people,
             "pace": self.pace,
             "is_paused": self.is_paused,
+            "has_map": hasattr(self.game, "boards"),
             "seats": [
                 {
                     "name": seat.name,

@@ -262,13 +262,15 @@ export class TableView {
       buttons.push(tool("New game", "n", () => this.again(false)));
       buttons.push(this.speed());
     }
+    if (this.info.has_map && this.info.seats.every((seat) => seat.agent !== "recorded")) buttons.push(tool("Save map", "m", () => this.saveMap()));
+    if (this.info.yours.length && this.info.seats.some((seat) => seat.agent)) buttons.push(this.speed());
     buttons.push(el("a", { class: "plain", href: `#new/${this.info.game}` }, "Table …"));
     this.places.tools.replaceChildren(...buttons);
   }
 
   speed() {
     const range = el("input", {
-      type: "range", min: "0", max: "100", value: String(Math.round(100 - 100 * Math.sqrt(this.info.pace / 3000))), "aria-label": "Speed",
+      type: "range", min: "0", max: "100", value: String(Math.round(100 - 100 * Math.sqrt(this.info.pace / 3000))), "aria-label": "Speed of the agents", title: "speed of the agents",
       onchange: (event) => send({ type: "pace", table: this.id, pace: Math.round(3000 * ((100 - Number(event.target.value)) / 100) ** 2) }),
     });
     return el("label", { class: "speed" }, "speed ", range);
@@ -301,6 +303,13 @@ export class TableView {
     send({ type: "again", table: this.id, seat: this.info.yours[0] ?? null, swap });
   }
 
+  saveMap() {
+    const name = prompt("Name of the map:", `${this.info.game.replace(/_v\d+$/, "")} ${new Date().toISOString().slice(0, 10)}`);
+    if (name) send({ type: "save_map", table: this.id, name });
+  }
+
+  maps(message) { toast(`The map is saved as ${message.saved}: choose it under “Table …”, map and rules.`); }
+
   pause() { send({ type: "pace", table: this.id, is_paused: !this.info.is_paused }); }
 
   hide() { this.board.cover("The table is hidden.", "Show it"); }
@@ -327,7 +336,7 @@ export class TableView {
     return [
       ["1 2 3 …", "play the move with that number"], ["arrows", "from move to move, Enter plays it; the map when it is enlarged"],
       ["h", "a hint"], ["l", "what the adviser has learnt"], ["u", "take back"], ["n", "new game"], ["s", "swap seats"], ["p  .", "pause, one move (watching)"],
-      ["\u2190 \u2192", "step through a game that is over"], ["+ −", "zoom"], ["?", "this list"],
+      ["\u2190 \u2192", "step through a game that is over"], ["m", "save the map"], ["+ −", "zoom"], ["?", "this list"],
     ];
   }
 }

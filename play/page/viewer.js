@@ -17,7 +17,8 @@ export class Viewer {
   }
 
   show(exhibits) {
-    const parts = exhibits.map((one) => el("section", { class: "exhibit" }, el("h3", {}, one.title), one.words ? el("p", {}, one.words) : null,
+    const isWide = (one) => Number(/viewBox="0 0 (\d+)/.exec(one.svg)?.[1] ?? 0) > 800;
+    const parts = exhibits.map((one) => el("section", { class: isWide(one) ? "exhibit wide" : "exhibit" }, el("h3", {}, one.title), one.words ? el("p", {}, one.words) : null,
       one.svg ? el("div", { class: "chart" }, picture(one.svg)) : null, one.rows.length ? grid(one) : null));
     this.body.replaceChildren(...(parts.length ? parts : [el("p", {}, "Nothing that it can show: it plays by rules, or thinks anew each time.")]));
   }
