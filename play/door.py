@@ -162,7 +162,13 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     app = make_app(hall, LOOPBACK if is_local else ("*",))
     address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/"
     address += _start(arguments, hall)
-    config = uvicorn.Config(app, log_level="warning", ws_max_size=256_000, lifespan="on")
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        ws_max_size=256_000,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
     hall.warmth.start()
@@ -170,7 +176,11 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     if not arguments.no_open:
         webbrowser.open(address)
     asyncio.run(server.serve(sockets=[listener]))
-    return 0
+    # Every table is on the disk. A thread in which somebody still thinks, or compiles, cannot be
+    # stopped, and the end of the interpreter would wait for it.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _listen(host: str, port: int) -> socket.socket:

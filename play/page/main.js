@@ -21,6 +21,7 @@ function route() {
   if (where === "t" && rest[0]) openTable(rest[0], rest[1] ?? "", rest.slice(2));
   else if (where === "new" && rest[0]) openSetup(rest[0]);
   else if (where === "tournament" && rest[0]) {
+    title.textContent = "Tournament";
     wait("Reading the tournament");
     send({ type: "tournament", name: rest[0] });
   } else if (where === "open" && rest[0]) {
@@ -29,6 +30,7 @@ function route() {
     send({ type: "open", name: rest[0] });
   } else {
     document.title = "Masquerade";
+    title.textContent = "All games";
     if (app.lobby) showLobby(main, app.lobby, start);
     send({ type: "lobby" });
   }

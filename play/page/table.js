@@ -25,7 +25,7 @@ export class TableView {
     this.stepper = new Stepper(this);
     this.status = el("p", { class: "status", role: "status", "aria-live": "polite" });
     this.people = el("ol", { class: "people", "aria-label": "Players" });
-    this.log = el("ol", { class: "log", role: "log", "aria-label": "The game so far", tabindex: "0" });
+    this.log = el("ol", { class: "log", "aria-label": "The game so far", tabindex: "0" });
     this.figures = el("div", { class: "figures" });
     this.layers = el("div", { class: "chips layers", role: "group", "aria-label": "Show" });
     this.text = el("pre", { class: "sr-only", "aria-label": "The board in words" });
@@ -35,7 +35,7 @@ export class TableView {
   render() {
     const side = el("aside", {},
       this.people, this.figures, this.learn.element,
-      el("h2", {}, "The game so far"), this.log);
+      el("h2", {}, "The game so far"), el("div", { role: "log", "aria-label": "The game so far" }, this.log));
     this.places.main.replaceChildren(el("div", { class: "table" },
       el("div", { class: "play" }, el("div", { class: "row bar-row" }, this.status, this.layers, this.board.tools), this.board.element, this.text, this.choices.element, this.stepper.element), side));
     this.places.main.focus({ preventScroll: true });

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from play.catalogue import Catalogue
 from play.guest import Guest
@@ -45,13 +46,25 @@ JUNK: list[Any] = [
 FIELDS = (
     *("table", "key", "invite", "seat", "turn", "action", "game", "options", "seats", "pace"),
     *("is_paused", "has_step", "agent", "seconds", "step", "viewer", "name", "swap", "extra"),
+    "text",
 )
 KINDS = (
     *("lobby", "players", "create", "open", "join", "move", "take_back", "again", "pace"),
     *("hint", "look", "review", "learnt", "nothing", "view", "__init__"),
+    *("tournament", "save_map", "load_map"),
 )
 # What changes a table if it happens to be right is sent with something wrong in it.
-HARMLESS = {"lobby", "players", "open", "look", "hint", "review", "learnt"}
+HARMLESS = {
+    "lobby",
+    "players",
+    "open",
+    "look",
+    "hint",
+    "review",
+    "learnt",
+    "tournament",
+    "load_map",
+}
 
 
 def broken(rng: np.random.Generator, table: str, seat: int) -> str:
@@ -115,4 +128,62 @@ async def fuzz(folder: Path) -> None:
     assert json.dumps(hall.tables.sessions[table_id].to_dict()) == before
     assert (folder / "tables" / f"{table_id}.json").read_bytes() == kept
     assert list(hall.tables.sessions) == [table_id]
+    await hall.close()
+
+
+# ---- tables that somebody has edited -------------------------------------------------------------
+
+EDITS: list[tuple[str, Any]] = [
+    ("version", 2),
+    ("game", "os"),
+    ("options", {"board": "/etc/passwd"}),
+    ("options", {"game_id": 1}),
+    ("seed", -1),
+    ("seed", 2**80),
+    ("number", 2**40),
+    ("decisions", [[0, 2**40, ""]]),
+    ("decisions", [[1, 0, ""]]),
+    ("decisions", [[0, 7, ""]]),
+    ("decisions", [[0, 0, "0" * 64]]),
+    ("decisions", [[0, 0, ""]] * 50),
+    ("decisions", "x"),
+    ("fault", [99]),
+    ("pace", 10**9),
+    ("title", ["x"]),
+    ("results", [{"names": ["a"], "returns": []}]),
+    ("results", [{"names": ["a"], "returns": ["NaN"]}]),
+    ("seats", []),
+    ("seats", [{"name": "x", "agent": "os:getcwd", "params": {}, "key": "", "invite": ""}] * 2),
+    ("seats", [{"name": "x", "agent": "random", "params": {"path": "x"}, "key": "", "invite": ""}]),
+    ("extra", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), EDITS, ids=lambda value: str(value)[:30])
+def test_a_table_that_was_edited_is_refused_in_a_line(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    asyncio.run(edited(tmp_path, name, value))
+
+
+async def edited(folder: Path, name: str, value: object) -> None:
+    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+    guest = Guest()
+    seats = [{"who": "me"}, {"who": "me"}]
+    await hall.handle(guest, json.dumps({"type": "create", "game": "kuhn_v0", "seats": seats}))
+    joined = await answered(guest, "a table")
+    table_id = joined["table"]
+    while (await answered(guest, "a table"))["type"] != "view":
+        pass
+    path = folder / "tables" / f"{table_id}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    hall.tables.sessions.clear()
+    stranger = Guest()
+    join = {"type": "join", "table": table_id, "key": joined["key"]}
+    await hall.handle(stranger, json.dumps(join))
+    answer = await answered(stranger, "a join")
+    assert answer["type"] == "error"
+    assert answer["text"] != FAULT
+    assert "\n" not in answer["text"]
+    assert not hall.tables.sessions
     await hall.close()
