@@ -24,6 +24,7 @@ __all__ = ["parse_arguments", "run"]
 
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
+INTERRUPTED = 130
 EXAMPLES = """\
 examples:
   python play.py                                   every game, in the browser
@@ -171,16 +172,19 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     )
     server = uvicorn.Server(config)
     print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
-    hall.warmth.start()
     threading.Thread(target=_warm, args=(hall,), daemon=True).start()
     if not arguments.no_open:
         webbrowser.open(address)
-    asyncio.run(server.serve(sockets=[listener]))
+    code = 0
+    try:
+        asyncio.run(server.serve(sockets=[listener]))
+    except KeyboardInterrupt:  # which the server has answered already
+        code = INTERRUPTED
     # Every table is on the disk. A thread in which somebody still thinks, or compiles, cannot be
     # stopped, and the end of the interpreter would wait for it.
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -218,6 +222,7 @@ def _start(arguments: argparse.Namespace, hall: Any) -> str:
 def _warm(hall: Any) -> None:
     """Load what newcomers need before they ask for it, as far as it is compiled."""
     catalogue = hall.catalogue
+    hall.warmth.start()
     for card in catalogue.games():
         if hall.warmth.is_cold(card.id):
             continue

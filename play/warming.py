@@ -18,7 +18,7 @@ from pathlib import Path
 from agents import AGENTS
 from envs import GAMES
 from envs.core.compiling import JIT_DISABLED, sources_of
-from envs.core.warming import compiled_files, is_compiled
+from envs.core.warming import has_compiled_code, is_compiled
 from play.catalogue import Catalogue
 from play.guest import Guest
 from play.table import Seat, Table
@@ -42,8 +42,10 @@ class Warmth:
         """Nothing is compiled by it yet."""
         self._catalogue = catalogue
         self._process: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+        self._ready: set[str] = set()
         self.cold: list[str] = []
-        """Games that are not ready yet, the most wanted first."""
+        """Games that are known not to be ready yet, the most wanted first."""
 
     def progress(self, game_id: str) -> tuple[int, int]:
         """How many of the files that a first game needs are compiled, and how many there are."""
@@ -52,14 +54,20 @@ class Warmth:
 
     def is_cold(self, game_id: str) -> bool:
         """Whether a first game would wait for the compiler."""
-        return game_id in self.cold
+        with self._lock:
+            if JIT_DISABLED or game_id in self._ready or game_id not in GAMES:
+                return False
+            if game_id not in self.cold:
+                done, total = self.progress(game_id)
+                (self._ready.add if done == total else self.cold.append)(game_id)
+            return game_id in self.cold
 
     def start(self) -> None:
         """Compile what is missing, in the order of the lobby."""
-        games = [] if JIT_DISABLED else [card.id for card in self._catalogue.games()]
-        found = {game_id: self.progress(game_id) for game_id in games}
-        self.cold = [game_id for game_id, (done, total) in found.items() if done < total]
-        self._begin()
+        for card in self._catalogue.games():
+            self.is_cold(card.id)
+        if self.cold and self._process is None:
+            self._begin()
 
     def stop(self) -> None:
         """Let the compiler go; the files that it has finished stay."""
@@ -68,13 +76,14 @@ class Warmth:
 
     async def wait(self, guest: Guest, game_id: str) -> None:
         """Until a game is compiled; the browser is told how far it is."""
-        if self.is_cold(game_id) and self.cold[0] != game_id:
-            self.cold.remove(game_id)
-            self.cold.insert(0, game_id)
+        if not await asyncio.to_thread(self.is_cold, game_id):
+            return
+        if self._process is None or self.cold[0] != game_id:
+            self.cold.sort(key=lambda one: one != game_id)
             self.stop()
             self._begin()
         last = None
-        while self.is_cold(game_id):
+        while game_id in self.cold:
             now = await asyncio.to_thread(self.progress, game_id)
             if now != last:
                 message = {"title": self._catalogue.card(game_id).title, "game": game_id}
@@ -83,8 +92,6 @@ class Warmth:
             await asyncio.sleep(EVERY)
 
     def _begin(self) -> None:
-        if not self.cold:
-            return
         root = str(Path(__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
@@ -102,11 +109,15 @@ class Warmth:
         """Note which games are ready, until the process ends."""
         assert process.stdout is not None
         for line in process.stdout:
-            if line.strip() in self.cold:
-                self.cold.remove(line.strip())
+            self._note([line.strip()])
         process.wait()
         if process is self._process:
-            self.cold.clear()  # it has failed: then a game is compiled when it is played
+            self._note(list(self.cold))  # it has failed: such a game is compiled when it is played
+
+    def _note(self, games: list[str]) -> None:
+        with self._lock:
+            self._ready.update(games)
+            self.cold = [one for one in self.cold if one not in self._ready]
 
 
 @cache
@@ -118,12 +129,7 @@ def _files(game_id: str, agent_id: str) -> tuple[Path, ...]:
         found = importlib.util.find_spec(place.partition(":")[0])
         if found is not None and found.origin is not None:
             needed = needed | sources_of(Path(found.origin))
-    return tuple(path for path in _all_files() if path in needed)
-
-
-@cache
-def _all_files() -> list[Path]:
-    return compiled_files()
+    return tuple(path for path in sorted(needed) if has_compiled_code(path))
 
 
 def main(games: list[str]) -> int:
