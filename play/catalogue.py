@@ -22,8 +22,10 @@ import yaml
 from agents import AGENTS, LEARNERS, agent_class, split_path
 from agents.base import Agent
 from envs import GAMES, make_game
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, nearest
 from envs.core.game import Game
+from envs.core.lazily import look_up
+from envs.core.options import Options
 from envs.core.rollouts import Rollouts, UniformPlayer
 from play.maps import FOLDER, board_of, check_board, saved_maps
 from play.messages import SeatChoice
@@ -31,8 +33,8 @@ from play.messages import SeatChoice
 __all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of"]
 
 RUNS = Path("runs")
-MAX_POOL = 50
-"""Random maps that a table can draw from: they are all made before it begins."""
+MAX_POOL, MAX_FAIR_POOL = 50, 4
+"""Random maps that a table can draw from, any or fair ones: all are made before it begins."""
 DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."
 # Programs and bots from outside are named on the command line; learners play from their runs.
@@ -302,14 +304,31 @@ def _roles(found: type[Agent]) -> tuple[str, ...]:
     return tuple(roles) if isinstance(roles, tuple) else ()
 
 
+def _type_of_options(game_id: str) -> type[Options]:
+    """The class of a game's options."""
+    found: type[Options] = look_up("game", GAMES, game_id).Options
+    return found
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return 0.0  # which the game refuses
+
+
 def game_of(game_id: str, options: Mapping[str, Any]) -> Game:
     """The game with options that came from outside: no files but saved maps, no huge pools."""
     check_board(options)
-    num_maps = options.get("num_maps", 1)
-    if isinstance(num_maps, int | float) and num_maps > MAX_POOL:
-        raise MasqueradeError(f"num_maps: at most {MAX_POOL} at a table")
-    if "game_id" in options:
-        raise MasqueradeError("game_id is no option of a game: leave it out")
+    names = {*_type_of_options(game_id).json_schema()["properties"], "preset"}
+    for name in options:
+        if name not in names:
+            raise MasqueradeError(f"unknown option '{name}': {nearest(name, names)}")
+    if not isinstance(options.get("preset", ""), str):
+        raise MasqueradeError("preset must be the name of one")
+    most = MAX_POOL if options.get("max_imbalance") is None else MAX_FAIR_POOL
+    if _as_number(options.get("num_maps", 1)) > most:
+        raise MasqueradeError(f"num_maps: at most {most} at a table")
     return make_game(game_id, **options)
 
 

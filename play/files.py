@@ -9,6 +9,7 @@ belong to, and of a tournament only players of this project are asked again.
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,12 +198,15 @@ class Library:
     def _from_tournament(self, name: str) -> Recording:
         folder, *rest = name.split("/")
         group, deal, seating = (*rest, "0", "0", "0")[:3]
-        if not all(part.isdecimal() and len(part) < 10 for part in (group, deal, seating)):
+        if not all(
+            part.isascii() and part.isdecimal() and len(part) < 10
+            for part in (group, deal, seating)
+        ):
             raise MasqueradeError(f"there is no tournament game '{name}'")
         replayer = self._replayer(folder)
-        if int(group) >= len(replayer.groups):
+        if group >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
-        return replayer.play(int(deal), int(group), int(seating))
+        return replayer.play(deal, group, seating)
 
 
 def _changed(path: Path) -> float:
