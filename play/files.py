@@ -197,12 +197,10 @@ class Library:
 
     def _from_tournament(self, name: str) -> Recording:
         folder, *rest = name.split("/")
-        group, deal, seating = (*rest, "0", "0", "0")[:3]
-        if not all(
-            part.isascii() and part.isdecimal() and len(part) < 10
-            for part in (group, deal, seating)
-        ):
+        numbers = (*rest, "0", "0", "0")[:3]
+        if not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
             raise MasqueradeError(f"there is no tournament game '{name}'")
+        group, deal, seating = map(int, numbers)
         replayer = self._replayer(folder)
         if group >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
