@@ -30,6 +30,7 @@ from agents.abstraction import (
 )
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
+from agents.learnt import Exhibit
 from agents.policy_checks import ARRAYS, NOTED, policy_fault
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
@@ -368,6 +369,16 @@ class PolicyAgent(Agent):
             actions[unknown] = random_actions(views.masks[unknown], rngs)
             views.rngs[unknown] = rngs
         return actions
+
+    def learnt(self, _views: Views | None) -> list[Exhibit]:
+        """How large the policy is, and what is known of it."""
+        table = self.table
+        words = f"{len(table):,} information sets, {int(table.is_reached.sum()):,} of them reached."
+        if table.exploitability is not None:
+            words += f" A best response wins {table.exploitability:.3g} a game from it at most."
+        notes = [[str(name), str(value)[:80]] for name, value in table.notes.items()]
+        rows = [["note", "value"], *notes] if notes else []
+        return [Exhibit("The policy", words, rows)]
 
     def _look_up(self, views: Views) -> tuple[AbstractViews | None, npt.NDArray[np.int64]]:
         """What abstract actions stand for, if there are such, and the row of every view."""

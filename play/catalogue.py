@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,14 +22,19 @@ import yaml
 from agents import AGENTS, LEARNERS, agent_class, split_path
 from agents.base import Agent
 from envs import GAMES, make_game
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, nearest
 from envs.core.game import Game
+from envs.core.lazily import look_up
+from envs.core.options import Options
 from envs.core.rollouts import Rollouts, UniformPlayer
+from play.maps import FOLDER, board_of, check_board, saved_maps
 from play.messages import SeatChoice
 
 __all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of"]
 
 RUNS = Path("runs")
+MAX_POOL, MAX_FAIR_POOL = 50, 4
+"""Random maps that a table can draw from, any or fair ones: all are made before it begins."""
 DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."
 # Programs and bots from outside are named on the command line; learners play from their runs.
@@ -76,6 +81,7 @@ CARDS = (
         "No-Limit Hold'em",
         "Six players, ten thousand chips, every amount.",
         against="holdem_tight",
+        seat=3,  # the first to act in the first hand: a newcomer need not wait for the others
     ),
     GameCard(
         "no_thanks_v0",
@@ -140,6 +146,10 @@ class Catalogue:
         found = next((card for card in self.games() if card.id == game_id), None)
         return found or GameCard(game_id, game_id, "")
 
+    def new_game(self, game_id: str) -> Game:
+        """The game as a newcomer gets it."""
+        return make_game(game_id, **self.card(game_id).options)
+
     def picture(self, game_id: str) -> str:
         """A position in the middle of a game, as a player sees it.
 
@@ -173,11 +183,12 @@ class Catalogue:
             "game": game.id,
             "title": self.card(game.id).title,
             "options": game.options.to_dict(),
-            "schema": type(game).Options.json_schema(),
+            "schema": _schema(game),
             "presets": {name: dict(values) for name, values in game.presets.items()},
             "roles": [seat.role for seat in game.facts.seats],
             "players": [player.to_dict() for player in self.players(game)],
             "usual": [choice.model_dump() for choice in self.usual_seats(game)],
+            **_maps(game),
         }
 
     def check(self, game: Game, spec: str) -> None:
@@ -219,6 +230,26 @@ class Catalogue:
             if not game.options.misfit(trained):
                 spec = f"{run['agent']}:{path.parent}"
                 yield PlayerCard(spec, path.parent.name, "run", f"trained: {run['agent']}")
+
+
+def _schema(game: Game) -> dict[str, Any]:
+    """The form of the options; maps that were saved are boards like others."""
+    schema = type(game).Options.json_schema()
+    board = schema["properties"].get("board")
+    if board is not None:
+        board["examples"] = [*board["examples"], *saved_maps()]
+    return schema
+
+
+def _maps(game: Game) -> dict[str, Any]:
+    """For games with maps: a picture of the one that was chosen, and where maps are."""
+    board = board_of(game, game.new_position().state)
+    if board is None:
+        return {}
+    # Imported when needed: only pursuits have boards.
+    from envs.pursuit.picture import draw_board
+
+    return {"picture": draw_board(board), "maps": str(FOLDER)}
 
 
 @lru_cache(maxsize=64)
@@ -273,11 +304,31 @@ def _roles(found: type[Agent]) -> tuple[str, ...]:
     return tuple(roles) if isinstance(roles, tuple) else ()
 
 
-def game_of(game_id: str, options: dict[str, Any]) -> Game:
-    """The game with options that came from outside; files may not be named by them."""
-    board = options.get("board")
-    if isinstance(board, str) and ("/" in board or "\\" in board or "." in board):
-        raise MasqueradeError("board: choose one of the boards in the list, not a file")
+def _type_of_options(game_id: str) -> type[Options]:
+    """The class of a game's options."""
+    found: type[Options] = look_up("game", GAMES, game_id).Options
+    return found
+
+
+def _as_number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return 0.0  # which the game refuses
+
+
+def game_of(game_id: str, options: Mapping[str, Any]) -> Game:
+    """The game with options that came from outside: no files but saved maps, no huge pools."""
+    check_board(options)
+    names = {*_type_of_options(game_id).json_schema()["properties"], "preset"}
+    for name in options:
+        if name not in names:
+            raise MasqueradeError(f"unknown option '{name}': {nearest(name, names)}")
+    if not isinstance(options.get("preset", ""), str):
+        raise MasqueradeError("preset must be the name of one")
+    most = MAX_POOL if options.get("max_imbalance") is None else MAX_FAIR_POOL
+    if _as_number(options.get("num_maps", 1)) > most:
+        raise MasqueradeError(f"num_maps: at most {most} at a table")
     return make_game(game_id, **options)
 
 

@@ -24,6 +24,7 @@ __all__ = ["parse_arguments", "run"]
 
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
+INTERRUPTED = 130
 EXAMPLES = """\
 examples:
   python play.py                                   every game, in the browser
@@ -162,14 +163,28 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     app = make_app(hall, LOOPBACK if is_local else ("*",))
     address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/"
     address += _start(arguments, hall)
-    config = uvicorn.Config(app, log_level="warning", ws_max_size=256_000, lifespan="on")
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        ws_max_size=256_000,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
-    threading.Thread(target=_warm, args=(catalogue,), daemon=True).start()
+    threading.Thread(target=_warm, args=(hall,), daemon=True).start()
     if not arguments.no_open:
         webbrowser.open(address)
-    asyncio.run(server.serve(sockets=[listener]))
-    return 0
+    code = 0
+    try:
+        asyncio.run(server.serve(sockets=[listener]))
+    except KeyboardInterrupt:  # which the server has answered already
+        code = INTERRUPTED
+    # Every table is on the disk. A thread in which somebody still thinks, or compiles, cannot be
+    # stopped, and the end of the interpreter would wait for it.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -196,7 +211,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _start(arguments: argparse.Namespace, hall: Any) -> str:
     """The part of the address that says what to open first."""
     if arguments.load is not None:
-        return f"#open/{quote(hall.library.take(arguments.load))}"
+        return f"#open/{quote(hall.tables.library.take(arguments.load))}"
     message = first_table(arguments, hall.catalogue)
     if message is None:
         return ""
@@ -204,12 +219,15 @@ def _start(arguments: argparse.Namespace, hall: Any) -> str:
     return "#first"
 
 
-def _warm(catalogue: Catalogue) -> None:
-    """Load what newcomers need before they ask for it."""
+def _warm(hall: Any) -> None:
+    """Load what newcomers need before they ask for it, as far as it is compiled."""
+    catalogue = hall.catalogue
+    hall.warmth.start()
     for card in catalogue.games():
+        if hall.warmth.is_cold(card.id):
+            continue
         try:
-            game = make_game(card.id, **card.options)
+            catalogue.usual_seats(catalogue.new_game(card.id))
             catalogue.picture(card.id)
-            catalogue.usual_seats(game)
         except Exception as error:
             print(f"play.py: {card.id} cannot be played: {error}", file=sys.stderr)

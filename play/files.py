@@ -9,7 +9,7 @@ belong to, and of a tournament only players of this project are asked again.
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +18,14 @@ from typing import Any
 from agents import AGENTS
 from agents.spec import AgentSpec
 from arena.playing.replay import Recording, read_position
+from arena.report.samples import sample_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from envs.core.errors import MasqueradeError
+from envs.core.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
+from play.maps import check_board
 from play.session import Session
 from play.table import Decision, Seat, Table
 
@@ -31,8 +34,9 @@ __all__ = ["Library", "Opened"]
 MAX_GAMES = 2000
 """Games that are kept; the oldest make room."""
 MAX_LISTED = 40
-MAX_SAMPLES = 12
-"""Games of one tournament that are listed."""
+MAX_TOURNAMENTS = 100
+MAX_GROUPS = 500
+"""What is listed; other games open by their address."""
 TOURNAMENT = "tournament:"
 
 
@@ -60,7 +64,7 @@ class Library:
         self.folder = folder
         self._catalogue = catalogue
         self._tournaments = tournaments
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     # ---- keeping ---------------------------------------------------------------------------------
 
@@ -83,50 +87,79 @@ class Library:
 
     def take(self, path: Path) -> str:
         """Copy a file that was named on the command line among the games; its name there."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise MasqueradeError(f"{path} cannot be read: {error}") from error
+        text = read_text(path, "give a game that was kept, or a hand in PHH")
         ending = ".phh" if path.suffix == ".phh" else ".json"
         name = f"loaded-{path.stem[:80]}{ending}".replace("/", "-")
-        (self.folder / name).write_text(text, encoding="utf-8")
+        write_text(self.folder / name, text)
         self.read(name)  # says what is wrong with it
         return name
 
     def _paths(self) -> list[Path]:
         """All games, the oldest first."""
-        return sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        return sorted(self.folder.glob("*.json"), key=_changed)
 
     # ---- listing ---------------------------------------------------------------------------------
 
     def listing(self) -> list[dict[str, Any]]:
-        """The latest games that can be opened, and sample games of tournaments."""
+        """The latest games that can be opened."""
         rows = []
         for path in reversed(self._paths()[-MAX_LISTED:]):
             try:
-                content = json.loads(path.read_text(encoding="utf-8"))
+                content = read_json(path, "")
                 names = [str(name) for name in content["about"]["names"]]
                 returns = [float(value) for value in content["about"]["returns"]]
                 title = self._catalogue.card(str(content["game"])).title
-            except (OSError, ValueError, KeyError, TypeError):
+            except (MasqueradeError, ValueError, KeyError, TypeError):
                 continue
             rows.append({"name": path.name, "title": title, "names": names, "returns": returns})
-        return [*rows, *self._samples()]
+        return rows
 
-    def _samples(self) -> list[dict[str, Any]]:
+    def tournaments(self) -> list[dict[str, Any]]:
+        """All tournaments that have come to their end, the latest first."""
         rows: list[dict[str, Any]] = []
-        for path in sorted(self._tournaments.glob("*/summary.json"))[-8:]:
+        paths = sorted(self._tournaments.glob("*/summary.json"), key=_changed, reverse=True)
+        for path in paths[:MAX_TOURNAMENTS]:
             try:
-                tournament = read_tournament(path.parent)
-                _check_agents(list(tournament.spec.agents))
-                title = self._catalogue.card(tournament.spec.game_id).title
+                spec = read_tournament(path.parent).spec
+                title = self._catalogue.card(spec.game_id).title
             except (MasqueradeError, KeyError, TypeError, ValueError):
-                continue  # such as one of another version, or with players from outside
-            folder = path.parent.name
-            for deal in range(min(2, tournament.spec.deals)):
-                name = f"{TOURNAMENT}{folder}/0/{deal}"
-                rows.append({"name": name, "title": title, "names": [folder], "returns": []})
-        return rows[:MAX_SAMPLES]
+                continue  # such as one of another version
+            players = [agent.name for agent in spec.agents]
+            rows.append({"name": path.parent.name, "title": title, "players": players})
+        return rows
+
+    def games_of(self, folder: str) -> dict[str, Any]:
+        """Who met whom in a tournament, and the sample games that its report has."""
+        replayer = self._replayer(folder)
+        names, spec = replayer.names, replayer.tournament.spec
+        groups = [
+            [[names[agent] for agent in seating] for seating in group.seatings]
+            for group in replayer.groups[:MAX_GROUPS]
+        ]
+        samples = [
+            {"name": f"{TOURNAMENT}{folder}/{group}/{deal}/{seating}", "deal": deal,
+             "players": groups[group][seating]}
+            for group, deal, seating in sample_games(replayer)
+            if group < len(groups)
+        ]  # fmt: skip
+        title = self._catalogue.card(spec.game_id).title
+        about = {"folder": folder, "title": title, "deals": spec.deals}
+        return {**about, "groups": groups, "samples": samples}
+
+    def _replayer(self, folder: str) -> Replayer:
+        """A tournament with its players; only those of the project are made again."""
+        root = self._tournaments.resolve()
+        try:
+            path = (root / folder).resolve()
+            is_there = path.parent == root and path.is_dir()
+        except (OSError, ValueError):
+            is_there = False
+        if not is_there:
+            raise MasqueradeError(f"there is no tournament '{folder}'")
+        tournament = read_tournament(path)
+        _check_agents(list(tournament.spec.agents))
+        check_board(tournament.spec.options)
+        return Replayer(tournament)
 
     # ---- reading ---------------------------------------------------------------------------------
 
@@ -137,7 +170,7 @@ class Library:
         elif name.endswith(".phh"):
             recording = _read_phh(self._inside(name))
         else:
-            recording = read_position(self._inside(name))
+            recording = _read_kept(self._inside(name))
         return Opened(RecordedTable(recording), self._catalogue.card(recording.game.id).title)
 
     def download(self, name: str) -> tuple[str, str] | None:
@@ -145,11 +178,11 @@ class Library:
         try:
             if name.endswith(".phh") and not (self.folder / Path(name).name).is_file():
                 path = self._inside(name.removesuffix(".phh") + ".json")
-                return name, _as_phh(read_position(path))
+                return name, _as_phh(_read_kept(path))
             path = self._inside(name)
         except MasqueradeError:
             return None
-        return path.name, path.read_text(encoding="utf-8")
+        return path.name, read_text(path, "play another game")
 
     def _inside(self, name: str) -> Path:
         folder = self.folder.resolve()
@@ -163,17 +196,19 @@ class Library:
         return path
 
     def _from_tournament(self, name: str) -> Recording:
-        folder, group, deal, seating = (*name.split("/"), "0", "0", "0")[:4]
-        root = self._tournaments.resolve()
-        path = (root / folder).resolve()
-        if path.parent != root or not all(part.isdecimal() for part in (group, deal, seating)):
+        folder, *rest = name.split("/")
+        numbers = (*rest, "0", "0", "0")[:3]
+        if not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
             raise MasqueradeError(f"there is no tournament game '{name}'")
-        tournament = read_tournament(path)
-        _check_agents(list(tournament.spec.agents))
-        replayer = Replayer(tournament)
-        if int(group) >= len(replayer.groups):
+        group, deal, seating = map(int, numbers)
+        replayer = self._replayer(folder)
+        if group >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
-        return replayer.play(int(deal), int(group), int(seating))
+        return replayer.play(deal, group, seating)
+
+
+def _changed(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def _check_agents(agents: list[AgentSpec]) -> None:
@@ -183,6 +218,15 @@ def _check_agents(agents: list[AgentSpec]) -> None:
             raise MasqueradeError(
                 f"{agent.name} is a player from outside: see this game with evaluate.py replay"
             )
+
+
+def _read_kept(path: Path) -> Recording:
+    """A game that was kept; whoever has edited it cannot make us read another file by it."""
+    options = read_json(path, "open another game").get("options")
+    if not isinstance(options, dict):
+        raise MasqueradeError(f"{path.name} is no game that was kept: open another one")
+    check_board(options)
+    return read_position(path)
 
 
 # ---- hold'em -------------------------------------------------------------------------------------
@@ -203,7 +247,7 @@ def _read_phh(path: Path) -> Recording:
     # Imported when needed: the rules of hold'em.
     from envs.holdem.phh import read_hand
 
-    hand = read_hand(path.read_text(encoding="utf-8"))
+    hand = read_hand(read_text(path, "give a hand in PHH"))
     names = [f"player {seat}" for seat in range(hand.game.facts.num_players)]
     returns = hand.position().returns().tolist()
     return Recording(hand.game, names, 0, list(hand.history), returns)

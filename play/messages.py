@@ -7,32 +7,45 @@ that says why, and changes nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from envs.core.errors import MasqueradeError
+from play.guest import Guest
 
 __all__ = [
     "MAX_MESSAGE",
+    "Action",
     "Again",
     "Client",
     "Create",
+    "Handlers",
     "Hint",
     "Join",
+    "Learnt",
+    "LoadMap",
     "Lobby",
     "Look",
+    "Milliseconds",
     "Move",
     "Open",
     "Pace",
     "Players",
     "Review",
+    "SaveMap",
     "SeatChoice",
+    "SeatNumber",
+    "Seconds",
+    "Spec",
     "TakeBack",
+    "Tournament",
     "parse_message",
+    "words_of",
 ]
 
-MAX_MESSAGE = 64_000
+MAX_MESSAGE = 200_000
 """Letters of a message at most."""
 
 Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[\w-]+$")]
@@ -40,6 +53,10 @@ Secret = Annotated[str, Field(max_length=64, pattern=r"^[\w-]*$")]
 SeatNumber = Annotated[int, Field(ge=0, lt=64)]
 Spec = Annotated[str, Field(max_length=400)]
 Milliseconds = Annotated[int, Field(ge=0, le=20_000)]
+Seconds = Annotated[float, Field(gt=0, le=60)]
+Action = Annotated[int, Field(ge=0, lt=2**31)]
+MapName = Annotated[str, Field(min_length=1, max_length=40)]
+Count = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class Message(BaseModel):
@@ -54,7 +71,7 @@ class SeatChoice(Message):
     who: Literal["me", "guest", "agent"]
     """Whoever makes the table, somebody who gets a link, or an agent."""
     agent: Spec = ""
-    seconds: Annotated[float, Field(gt=0, le=60)] | None = None
+    seconds: Seconds | None = None
     """For a move of an agent that thinks by the clock."""
     name: Annotated[str, Field(max_length=40)] = ""
 
@@ -90,6 +107,13 @@ class Open(Message):
     name: Annotated[str, Field(max_length=300)]
 
 
+class Tournament(Message):
+    """Ask for the games of a tournament that has been played."""
+
+    type: Literal["tournament"]
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class Join(Message):
     """Sit down with a key or an invitation; without either, watch agents play."""
 
@@ -105,9 +129,9 @@ class Move(Message):
     type: Literal["move"]
     table: Id
     seat: SeatNumber
-    turn: Annotated[int, Field(ge=0)]
+    turn: Count
     """How many lines the game had for this seat when it decided: a late message changes nothing."""
-    action: int
+    action: Action
 
 
 class TakeBack(Message):
@@ -145,7 +169,7 @@ class Hint(Message):
     table: Id
     seat: SeatNumber
     agent: Spec
-    seconds: Annotated[float, Field(gt=0, le=60)] | None = None
+    seconds: Seconds | None = None
 
 
 class Look(Message):
@@ -153,8 +177,34 @@ class Look(Message):
 
     type: Literal["look"]
     table: Id
-    step: Annotated[int, Field(ge=0)]
+    step: Count
     viewer: SeatNumber | None = None
+
+
+class Learnt(Message):
+    """What an agent has learnt: at a seat's decision, at a step of a game that is over, at all."""
+
+    type: Literal["learnt"]
+    table: Id
+    seat: SeatNumber | None = None
+    step: Count | None = None
+    agent: Spec
+
+
+class SaveMap(Message):
+    """Save the map of a table."""
+
+    type: Literal["save_map"]
+    table: Id
+    name: MapName
+
+
+class LoadMap(Message):
+    """Add a board file from the person's own disk to the maps."""
+
+    type: Literal["load_map"]
+    name: MapName
+    text: Annotated[str, Field(max_length=MAX_MESSAGE)]
 
 
 class Review(Message):
@@ -167,8 +217,25 @@ class Review(Message):
 
 
 Client = (
-    Lobby | Players | Create | Open | Join | Move | TakeBack | Again | Pace | Hint | Look | Review
+    Lobby
+    | Players
+    | Create
+    | Open
+    | Tournament
+    | Join
+    | Move
+    | TakeBack
+    | Again
+    | Pace
+    | Hint
+    | Look
+    | Learnt
+    | Review
+    | SaveMap
+    | LoadMap
 )
+Handlers = dict[type[Any], Callable[[Guest, Any], Awaitable[None]]]
+"""By the class of a message, what does as it asks."""
 _ADAPTER: TypeAdapter[Client] = TypeAdapter(Annotated[Client, Field(discriminator="type")])
 
 
@@ -191,13 +258,14 @@ def parse_message(text: str) -> Client:
     try:
         return _ADAPTER.validate_python(content)
     except ValidationError as error:
-        raise MasqueradeError(f"message refused: {_words(error)}") from None
+        raise MasqueradeError(f"message refused: {words_of(error, 1)}") from None
     except RecursionError:
         raise MasqueradeError("message refused: it is nested too deeply") from None
 
 
-def _words(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    # The first place is the type of the message, which its sender knows.
-    place = ".".join(str(part) for part in first["loc"][1:])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+def words_of(error: ValidationError, first: int = 0) -> str:
+    """What is wrong, in a line; ``first`` is the part of the place to begin with."""
+    found = error.errors(include_url=False, include_input=False)[0]
+    # The first place of a message is its type, which its sender knows.
+    place = ".".join(str(part) for part in found["loc"][first:])
+    return f"{place}: {found['msg']}" if place else str(found["msg"])

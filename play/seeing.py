@@ -191,7 +191,7 @@ def notice(game: Game, state: State, action: int, viewer: int) -> Entry | None:
         enough = 2 if actor == CHANCE else NUM_WORLDS
         if texts and number + 1 >= enough:
             break
-    return Entry(actor, _common(texts))
+    return Entry(actor, _common(texts or _telling(game, state, viewer)))
 
 
 def _is_open(game: Game, world: State, action: int, players: tuple[int, int], token: int) -> bool:
@@ -218,12 +218,34 @@ def _meanings(game: Game, world: State, viewer: int, token: int) -> set[str]:
     }
 
 
+def _telling(game: Game, state: State, viewer: int) -> set[str]:
+    """The words of actions that look otherwise in other worlds.
+
+    A token may tell so much, as all dice do that a call turns up, that no world drawn before has
+    the same: then it was none of the actions that always look alike.
+    """
+    kernels, rules = game.kernels, game.rules
+    tokens: dict[str, set[int]] = {}
+    for number in range(NUM_WORLDS):
+        world = world_of(game, state, viewer, number)
+        mask = np.zeros(game.mask_size, np.int8)
+        kernels.legal(world, rules, mask)
+        is_chance = int(kernels.turn(world, rules)) == CHANCE
+        words = game.chance_text if is_chance else game.action_text
+        for action in map(int, np.flatnonzero(mask)):
+            token = int(kernels.seen(world, rules, action, viewer))
+            tokens.setdefault(words(world, action), set()).add(token)
+    return {text for text, seen in tokens.items() if len(seen) > 1}
+
+
 def _common(texts: set[str]) -> str:
     """What all the texts begin with, word by word.
 
     >>> _common({"taxi to 4", "taxi to 77"}), _common({"liar"})
     ('taxi to …', 'liar')
     """
+    if not texts:
+        return HIDDEN
     if len(texts) == 1:
         return next(iter(texts))
     common = []

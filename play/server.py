@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.applications import Starlette
 from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
@@ -20,7 +20,9 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from play.hall import Guest, Hall
+from play.guest import Guest
+from play.hall import Hall
+from play.maps import map_text
 from play.messages import MAX_MESSAGE
 
 __all__ = ["make_app"]
@@ -48,15 +50,20 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         return Response(svg, media_type="image/svg+xml")
 
     async def kept(request: Request) -> Response:
-        found = hall.library.download(request.path_params["name"])
+        found = hall.tables.library.download(request.path_params["name"])
         if found is None:
             return PlainTextResponse("no such game", 404)
-        name, text = found
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return PlainTextResponse(text, headers=headers)
+        return _download(*found)
+
+    async def saved_map(request: Request) -> Response:
+        name = request.path_params["name"]
+        text = map_text(name)
+        if text is None:
+            return PlainTextResponse("no such map", 404)
+        return _download(name, text)
 
     async def socket(websocket: WebSocket) -> None:
-        if not _is_allowed(websocket, hosts) or len(hall.guests) >= MAX_GUESTS:
+        if not _is_allowed(websocket, hosts) or len(hall.tables.guests) >= MAX_GUESTS:
             await websocket.close(1008)
             return
         await _serve(websocket, hall)
@@ -71,6 +78,7 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
             Route("/", index),
             Route("/pictures/{game}.svg", picture),
             Route("/games/{name}", kept),
+            Route("/maps/{name}", saved_map),
             WebSocketRoute("/ws", socket),
             Mount("/page", StaticFiles(directory=PAGE)),
         ],
@@ -92,6 +100,12 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
 
     app.add_middleware(Guard)
     return app
+
+
+def _download(name: str, text: str) -> Response:
+    # Names of ours have no quotes; whatever else they have is written as browsers read it.
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return PlainTextResponse(text, headers=headers)
 
 
 def _is_allowed(connection: HTTPConnection, hosts: tuple[str, ...]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,10 @@ from envs.core.kernels import CHANCE
 from envs.core.position import Position
 from envs.core.statistics import mean_interval
 from play.seeing import ELLIPSIS, Entry, notice
-from play.table import Seat, Table
+from play.store import KeptTable
+from play.table import Table
 
-__all__ = ["Session", "changed_options", "hashed", "lines_of", "new_secret", "seats_from"]
+__all__ = ["Session", "changed_options", "hashed", "lines_of", "new_secret"]
 
 
 def new_secret() -> str:
@@ -52,6 +53,8 @@ class Session:
     """The file of the last game that has ended."""
     is_counted: bool = False
     """Whether the game in play is among the results."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while the table is written."""
 
     @property
     def game(self) -> Game:
@@ -96,6 +99,7 @@ class Session:
             "is_watched": not self.table.has_people,
             "pace": self.pace,
             "is_paused": self.is_paused,
+            "has_map": hasattr(self.game, "boards"),
             "seats": [
                 {
                     "name": seat.name,
@@ -176,8 +180,7 @@ class Session:
     def look(self, step: int, viewer: int | None) -> dict[str, Any]:
         """A step of a game without secrets: one that is over, or that only agents play."""
         table = self.table
-        if table.has_people and not table.is_over:
-            raise MasqueradeError("the game can be stepped through when it is over")
+        self._check_open()
         if viewer is not None and viewer >= len(table.seats):
             raise MasqueradeError(f"there is no seat {viewer} at this table")
         ends = self._steps()
@@ -201,6 +204,17 @@ class Session:
             "to_move": walk.turn,
             "log": lines_of(entries),
         }
+
+    def _check_open(self) -> None:
+        if self.table.has_people and not self.table.is_over:
+            raise MasqueradeError("the game can be stepped through when it is over")
+
+    def position_at(self, step: int) -> Position:
+        """The true position at a step of such a game."""
+        self._check_open()
+        ends = self._steps()
+        history = self.table.history[: ends[min(step, len(ends) - 1)]]
+        return self.game.replay(history, self.table.number)
 
     def _steps(self) -> list[int]:
         """How much of the history each step has: chance events in a row are one step."""
@@ -232,24 +246,22 @@ class Session:
         }
 
     @classmethod
-    def from_dict(cls, table_id: str, content: Mapping[str, Any], table: Table) -> Session:
+    def from_kept(cls, table_id: str, content: KeptTable, table: Table) -> Session:
         """The session whose table has been made again."""
-        table.load(dict(content))
+        table.load(content)
+        results = [result.model_dump() for result in content.results]
+        if any(len(one["names"]) != len(one["returns"]) for one in results):
+            raise MasqueradeError("this table cannot be set up again: its results are damaged")
         return cls(
             table_id,
             table,
-            str(content["title"]),
-            int(content["pace"]),
-            bool(content["is_paused"]),
-            list(content["results"]),
-            str(content["kept"]),
-            bool(content["is_counted"]),
+            content.title,
+            content.pace,
+            content.is_paused,
+            results,
+            content.kept,
+            content.is_counted,
         )
-
-
-def seats_from(content: Mapping[str, Any]) -> list[Seat]:
-    """The seats of a table that was kept."""
-    return [Seat(**seat) for seat in content["seats"]]
 
 
 def changed_options(game: Game) -> dict[str, Any]:

@@ -1,23 +1,76 @@
 """Tables as files, so that a server that is killed has every table as it was.
 
 A table is one JSON file under ``runs/play/tables``, written anew after every move, whole or not at
-all. Nothing in it is run: it names a game, options, agents, a seed and numbers of actions.
+all. Nothing in it is run: it names a game, options, agents, a seed and numbers of actions, and what
+does not fit the model of it is not set up again, whoever has edited it.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from envs.core.errors import MasqueradeError
+from envs.core.files import make_folder, read_json, write_text
+from play.messages import Action, Milliseconds, SeatNumber, Seconds, Spec, words_of
 
-__all__ = ["Store"]
+__all__ = ["KeptSeat", "KeptTable", "Store"]
 
 VERSION = 1
+MAX_KEPT = 4000
+"""Tables on disk; the oldest are forgotten."""
+PRUNE_EVERY = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{4,64}")
+Name = Annotated[str, Field(max_length=200)]
+Hash = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Kept(BaseModel):
+    """Base of all that is kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KeptSeat(Kept):
+    """Who sits there."""
+
+    name: Name
+    agent: Spec
+    params: dict[Literal["seconds"], Seconds]
+    key: Hash
+    invite: Hash
+
+
+class KeptResult(Kept):
+    """A game that counts."""
+
+    names: list[Name]
+    returns: list[Finite]
+
+
+class KeptTable(Kept):
+    """All that makes a table what it is."""
+
+    version: Literal[1]
+    game: Name
+    options: dict[str, Any]
+    seats: list[KeptSeat]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    number: Annotated[int, Field(ge=0, lt=2**31)]
+    decisions: list[tuple[SeatNumber, Action, Hash]]
+    fault: tuple[SeatNumber, Annotated[str, Field(max_length=2000)]] | None
+    has_taken_back: bool
+    title: Name
+    pace: Milliseconds
+    is_paused: bool
+    results: list[KeptResult]
+    kept: Name
+    is_counted: bool
 
 
 class Store:
@@ -25,18 +78,15 @@ class Store:
 
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> store.write("abcd", {"seed": 1})
-    >>> store.read("abcd")["seed"], store.read("none")
-    (1, None)
+    >>> print(store.read("none"))
+    None
     """
 
     def __init__(self, folder: Path) -> None:
         """Make the folder if it is not there."""
         self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise MasqueradeError(f"{folder} cannot be made: {error.strerror}") from error
+        self._num_written = 0
+        make_folder(folder)
 
     def _path(self, table_id: str) -> Path | None:
         """Where a table is kept; ``None`` for what is no id of a table."""
@@ -47,31 +97,24 @@ class Store:
         path = self._path(table_id)
         if path is None:
             raise MasqueradeError(f"'{table_id}' is no id of a table")
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps({"version": VERSION, **content}), encoding="utf-8")
-        os.replace(partial, path)
+        write_text(path, json.dumps({"version": VERSION, **content}))
+        self._num_written += 1
+        if self._num_written % PRUNE_EVERY == 0:
+            self._prune()
 
-    def read(self, table_id: str) -> dict[str, Any] | None:
-        """A table that was kept; ``None`` if there is none, or if it cannot be read."""
+    def read(self, table_id: str) -> KeptTable | None:
+        """A table that was kept; ``None`` if there is none."""
         path = self._path(table_id)
         if path is None or not path.is_file():
             return None
+        fix = "make a new table"
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return None
-        if not isinstance(content, dict) or content.get("version") != VERSION:
-            return None
-        return content
+            return KeptTable.model_validate(read_json(path, fix))
+        except ValidationError as error:
+            raise MasqueradeError(f"{path} is damaged ({words_of(error)}): {fix}") from None
 
-    def ids(self) -> list[str]:
-        """All tables, the one that moved last first."""
-        paths = list(self.folder.glob("*.json"))
-        paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        return [path.stem for path in paths]
-
-    def drop(self, table_id: str) -> None:
-        """Forget a table."""
-        path = self._path(table_id)
-        if path is not None:
+    def _prune(self) -> None:
+        """Forget the tables at which nobody has moved for longest."""
+        paths = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for path in paths[:-MAX_KEPT]:
             path.unlink(missing_ok=True)

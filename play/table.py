@@ -21,6 +21,7 @@ from envs.core.kernels import CHANCE, OVER
 from envs.core.position import Position
 from envs.core.rollouts import Rollouts
 from play.seeing import Entry, Sight, State, look, notice, world_of
+from play.store import KeptTable
 
 __all__ = ["MAX_LENGTH", "Decision", "Seat", "Table"]
 
@@ -193,6 +194,8 @@ class Table:
         self.fault = None
         self._deal()
         for decision in decisions:
+            if decision.seat != self.turn or bool(decision.draws) != (self.turn in self.agents):
+                raise MasqueradeError("these moves are not those of this table: make a new one")
             if decision.draws:
                 self.views()  # as it was when the agent was asked, so that worlds are drawn alike
             self._play(decision)
@@ -279,12 +282,8 @@ class Table:
             "has_taken_back": self.has_taken_back,
         }
 
-    def load(self, content: dict[str, Any]) -> None:
+    def load(self, content: KeptTable) -> None:
         """Go on where ``to_dict`` was made, with the same game, seats and agents."""
-        self.seed, self.number = int(content["seed"]), int(content["number"])
-        fault = content["fault"]
-        self.restore(
-            [Decision(int(s), int(a), str(d)) for s, a, d in content["decisions"]],
-            None if fault is None else (int(fault[0]), str(fault[1])),
-        )
-        self.has_taken_back = bool(content["has_taken_back"])
+        self.seed, self.number = content.seed, content.number
+        self.restore([Decision(*decision) for decision in content.decisions], content.fault)
+        self.has_taken_back = content.has_taken_back

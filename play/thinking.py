@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from agents import agent_class, make_agent, split_path
+from agents import AGENTS, agent_class, make_agent, split_path
 from agents.base import Agent, RowsFailed, Views
 from agents.spec import AgentSpec
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from play.catalogue import OUTSIDERS
 
 __all__ = ["Answer", "Thinkers"]
 
@@ -31,6 +32,9 @@ QUICK = ("agents.uniform", "agents.games.", "agents.policy", "agents.tabular.")
 SEARCH = ("agents.search.",)
 MAX_AGENTS = 48
 MAX_THREADS = 8
+MAX_ADVISERS = 2
+ADVICE_SECONDS = 60.0
+"""What advice may take, waiting for its turn included."""
 DEFAULT_SECONDS = 20.0
 """What an agent without a clock of its own may take for a move."""
 GRACE = 15.0
@@ -58,10 +62,13 @@ class Thinkers:
         self._lock = threading.Lock()
         self._max_agents = max_agents
         self._pool = ThreadPoolExecutor(max_threads, thread_name_prefix="thinking")
+        # Advice may take long: moves never wait for it.
+        self._advisers = ThreadPoolExecutor(MAX_ADVISERS, thread_name_prefix="advising")
 
     def close(self) -> None:
         """Let go of all agents and their processes."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._advisers):
+            pool.shutdown(wait=False, cancel_futures=True)
         for agent in self._agents.values():
             _stop(agent)
         self._agents.clear()
@@ -84,11 +91,22 @@ class Thinkers:
                 _stop(oldest)  # a table that still has it starts its process anew
             return agent
 
-    def adviser(self, game: Game, spec: str, seconds: float | None = None) -> Agent:
-        """An agent to be asked for advice; a search is asked here, for only so it tells all."""
-        found = agent_class(split_path(spec)[0])
+    def adviser(
+        self, game: Game, spec: str, seconds: float | None = None, is_here: bool = False
+    ) -> Agent:
+        """An agent to be asked for advice; a search is asked here, for only so it tells all.
+
+        Args:
+            game: what is played.
+            spec: whom to ask.
+            seconds: for a search.
+            is_here: ask everybody here who is one of the project's own.
+        """
+        agent_id = split_path(spec)[0]
+        found = agent_class(agent_id)
         params: dict[str, Any] = {} if seconds is None else {"seconds": seconds}
-        if found.__module__.startswith(SEARCH):
+        is_ours = agent_id in AGENTS and agent_id not in OUTSIDERS
+        if found.__module__.startswith(SEARCH) or (is_here and is_ours):
             params["is_here"] = True
         return self.agent(game, spec, params)
 
@@ -96,13 +114,26 @@ class Thinkers:
         """Do something in a thread, such as making an agent."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, job)
 
+    async def ask(self, job: Callable[[], T]) -> T:
+        """Have advice given in a thread."""
+        asked = asyncio.get_running_loop().run_in_executor(self._advisers, job)
+        try:
+            return await asyncio.wait_for(asked, ADVICE_SECONDS)
+        except TimeoutError:
+            raise MasqueradeError(
+                f"no advice within {ADVICE_SECONDS:g} s: ask somebody quicker"
+            ) from None
+
+    def lock(self, agent: Agent) -> threading.Lock:
+        """To be held while an agent is asked: it need not know of threads."""
+        return self._locks.setdefault(id(agent), threading.Lock())
+
     # ---- asking ----------------------------------------------------------------------------------
 
     def answer(self, agent: Agent, views: Views) -> Answer:
         """What the agent does in the only row of ``views``."""
         rngs = views.rngs  # the array that is handed out, not what the agent may put in its place
-        lock = self._locks.setdefault(id(agent), threading.Lock())
-        with lock:  # an agent need not know of threads
+        with self.lock(agent):
             try:
                 actions = np.asarray(agent.act(views))
             except RowsFailed as failure:

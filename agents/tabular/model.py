@@ -159,6 +159,21 @@ class TabularModel:
             "charts/visits": float(self.table.visits.sum()) / max(len(self.table), 1),
         }
 
+    def values_at(
+        self, world: npt.NDArray[np.uint8], seat: int, key: int
+    ) -> npt.NDArray[np.float64]:
+        """[num_actions] what the table says of every action there; NaN: nothing.
+
+        Args:
+            world: a state that the seat cannot tell from the true one.
+            seat: whose decision it is.
+            key: of its information set.
+        """
+        keys = np.zeros(self.game.facts.num_actions, np.uint64)
+        self.abstraction.encode(world, self.game.rules, seat, np.uint64(key), keys)
+        tag = np.uint64(0 if self.settings.shared else (seat + 1) << 60)
+        return np.where(keys == 0, np.nan, self.table.get(keys ^ tag))
+
     def know_opponents(self, num_opponents: int) -> None:
         """Have room for a model of each of them, if they are told apart."""
         if self.opponents is not None and self.opponents.by_opponent:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
+from agents.advice import legal_words
 from agents.base import Actions, Agent, TimeStep, Views
 from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
+from agents.learnt import Exhibit
 from agents.tabular.games import act_rows, end_rows, make_workspace, observe_rows, turn_rows
 from agents.tabular.model import TabularModel
 from agents.tabular.rollouts import follow_growth
@@ -98,6 +100,25 @@ class TabularAgent(Agent):
         probs = np.empty((len(views), self.game.facts.num_actions))
         self._ask(views, np.empty(0, np.int64), probs)
         return probs
+
+    def learnt(self, views: Views | None) -> list[Exhibit]:
+        """The size of the table, its values at a decision, and what it knows of opponents."""
+        model, table = self.model, self.model.table
+        games, visits = int(model.record["num_games"][0]), int(table.visits.sum())
+        words = (
+            f"{self.rule} over '{model.settings.abstraction}': {len(table):,} entries, changed "
+            f"{visits:,} times in {games:,} games."
+        )
+        found = [Exhibit("The table", words)]
+        if views is not None:
+            values = model.values_at(views.worlds()[0], int(views.seats[0]), int(views.keys[0]))
+            rows = [["move", "value"]]
+            for action, text in legal_words(views).items():
+                value = values[action]
+                rows.append([text, "not met" if np.isnan(value) else f"{value:.3g}"])
+            found.append(Exhibit("Its values here", "What the table expects of each move.", rows))
+        show = getattr(model.opponents, "learnt", None)  # a model of somebody else's need not
+        return found if show is None else [*found, *show(views)]
 
     def _ask(self, views: Views, actions: Actions, probs: npt.NDArray[np.float64]) -> None:
         known = views.seats, views.worlds(), views.keys, views.rngs

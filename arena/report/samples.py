@@ -13,7 +13,7 @@ from arena.running.folder import Tournament
 from arena.running.replayer import Replayer
 from envs.core.errors import MasqueradeError
 
-__all__ = ["Sample", "Samples", "read_samples"]
+__all__ = ["Sample", "Samples", "read_samples", "sample_games"]
 
 MAX_GAMES = 40
 MAX_GAMES_OF_A_GROUP = 4
@@ -64,7 +64,7 @@ def read_samples(
     num_letters = 0
     try:
         replayer = Replayer(tournament, context, is_trusted)
-        for group, deal, seating in _choose(replayer, tournament):
+        for group, deal, seating in sample_games(replayer):
             recording = replayer.play(deal, group, seating, has_patience=False)
             if not recording.is_exact:
                 continue
@@ -81,8 +81,9 @@ def read_samples(
     return Samples(games, len(groups), trouble)
 
 
-def _choose(replayer: Replayer, tournament: Tournament) -> Iterator[tuple[int, int, int]]:
+def sample_games(replayer: Replayer) -> Iterator[tuple[int, int, int]]:
     """Group, deal and seating of each sample game; groups of the best agents first."""
+    tournament = replayer.tournament
     standings = tournament.summary.standings
     # Who learns or thinks by the clock plays another game each time, and may take long for it.
     steady = [s.name for s in standings if s.is_reproducible and not s.is_learning]

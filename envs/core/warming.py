@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
 
-__all__ = ["compiled_files", "main", "warm_up"]
+__all__ = ["compiled_files", "has_compiled_code", "is_compiled", "main", "warm_up"]
 
 PROJECT = Path(__file__).resolve().parents[2]
 MARKS = ("\n@compiled(", "\n@kernel(")
@@ -36,13 +36,16 @@ def compiled_files() -> list[Path]:
     >>> "kuhn.py" in [path.name for path in compiled_files()]
     True
     """
-    found = []
+    found: list[Path] = []
     for room in (room for room in ROOMS if room not in OPTIONAL):
-        for path in (PROJECT / room).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            if any(mark in text for mark in MARKS):
-                found.append(path)
+        found += [path for path in (PROJECT / room).rglob("*.py") if has_compiled_code(path)]
     return sorted(found, key=lambda path: (len(sources_of(path)), path))
+
+
+def has_compiled_code(path: Path) -> bool:
+    """Whether a file has functions that are compiled when it is imported."""
+    text = path.read_text(encoding="utf-8")
+    return any(mark in text for mark in MARKS)
 
 
 def is_compiled(path: Path) -> bool:

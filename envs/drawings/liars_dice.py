@@ -65,10 +65,25 @@ def _seat(
             _open_hand(drawing, game, s, x, wide, dice)
         else:
             drawing.cup(x, 112, min(92, wide - 20))
+    given = game.options.dice
+    num_given = given[seat] if isinstance(given, tuple) else given
+    num_lost = num_given - max(num_dice, len(dice))
     words, colour = f"{num_dice} {'die' if num_dice == 1 else 'dice'}", "dim"
     if result is not None:
         words, colour = f"{result:+.3g}", "chalk"
-    drawing.text(x, SEATS_HEIGHT - 16, words, 14, colour, is_bold=result is not None)
+    side = 7.0 * num_lost
+    drawing.text(x - side, SEATS_HEIGHT - 16, words, 14, colour, is_bold=result is not None)
+    _lost_dice(drawing, x - side + 30, num_lost)
+
+
+def _lost_dice(drawing: Drawing, x: float, num_lost: int) -> None:
+    """Dice that are gone, in red beside the number of those that are left."""
+    if not num_lost:
+        return
+    with drawing.group(tip=f"{num_lost} lost"):
+        for number in range(num_lost):
+            left = x + 14 * number
+            drawing.rect(left, SEATS_HEIGHT - 22, 12, 12, 2, fill="bad", stroke="white")
 
 
 def _open_hand(

@@ -1,6 +1,6 @@
 // The picture of a game: what carries data-action can be clicked and focused, maps can be zoomed.
 
-import { calm, el } from "./dom.js";
+import { calm, el, picture } from "./dom.js";
 
 const MAX_ZOOM = 6;
 
@@ -64,8 +64,7 @@ export class Board {
     if (text === this.text && isLive === this.isLive) return;
     this.text = text;
     this.isLive = isLive;
-    const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    const svg = document.importNode(parsed, true);
+    const svg = picture(text);
     const old = this.svg;
     const isSameSize = old && old.dataset.box === svg.getAttribute("viewBox");
     svg.dataset.box = svg.getAttribute("viewBox");

@@ -12,6 +12,12 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
+// A picture that the server has drawn, as elements.
+export function picture(text) {
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  return document.importNode(parsed, true);
+}
+
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "";
   const text = Math.abs(value) >= 1000 ? value.toFixed(0) : Number(value.toPrecision(digits)).toString();

@@ -2,24 +2,31 @@
 
 import { el, number } from "./dom.js";
 import { send } from "./net.js";
+import { Viewer } from "./viewer.js";
 
 export class Learn {
   constructor(table) {
     this.table_ = table;
     this.select = el("select", { "aria-label": "Who gives advice" });
     this.button = el("button", { type: "button", "data-tool-hint": "", onclick: () => this.ask() }, "Hint ", el("kbd", { "aria-hidden": "true" }, "h"));
+    this.learnt = el("button", { type: "button", class: "plain", "data-learnt": "", onclick: () => this.askLearnt() }, "What it has learnt ", el("kbd", { "aria-hidden": "true" }, "l"));
+    this.viewer = new Viewer();
     this.body = el("div", { class: "advice", "aria-live": "polite" });
-    this.element = el("section", { class: "learn", "aria-label": "Advice" }, el("div", { class: "row" }, this.button, this.select), this.body);
+    this.element = el("section", { class: "learn", "aria-label": "Advice" }, el("div", { class: "row" }, this.button, this.select, this.learnt), this.body, this.viewer.element);
     this.element.hidden = true;
   }
 
   table(info) {
-    this.element.hidden = !info.yours.length;
+    // Who watches or opens a game of others can ask, too, but has no moves for a hint or a review.
+    this.button.hidden = !info.yours.length;
+    this.element.hidden = false;
     this.advisers ??= [];
+    this.learnt.disabled = !this.advisers.length;
   }
 
   list(advisers) {
     this.advisers = advisers;
+    this.learnt.disabled = false;
     const wanted = localStorage.getItem(`adviser ${this.table_.info.game}`) ?? this.select.value;
     this.select.replaceChildren(...advisers.map((p) => el("option", { value: p.spec, selected: p.spec === wanted }, p.label)));
     if (this.view) this.turn(this.view, this.table_.isMine());
@@ -47,6 +54,17 @@ export class Learn {
     this.body.replaceChildren(el("p", {}, el("span", { class: "spinner", "aria-hidden": "true" }), isOver ? " looking at your moves …" : " thinking …"));
     if (isOver) send({ type: "review", table: this.table_.id, seat, agent });
     else send({ type: "hint", table: this.table_.id, seat, agent });
+    return true;
+  }
+
+  askLearnt() {
+    if (!this.advisers.length) return false;
+    const { stepper, seat, info, id } = this.table_;
+    const message = { type: "learnt", table: id, agent: this.select.value };
+    if (this.view.to_move === -2) message.step = stepper.now();
+    else if (info.yours.length) message.seat = seat;
+    this.viewer.open(label(this, this.select.value));
+    send(message);
     return true;
   }
 

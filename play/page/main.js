@@ -1,7 +1,7 @@
 // The page: which part of it is shown follows the part of the address behind the #.
 
 import { el, toast } from "./dom.js";
-import { showLobby } from "./lobby.js";
+import { showLobby, showTournament } from "./lobby.js";
 import { connect, keepKey, keyOf, on, send } from "./net.js";
 import { showSetup } from "./setup.js";
 import { TableView } from "./table.js";
@@ -20,12 +20,17 @@ function route() {
   tools.replaceChildren();
   if (where === "t" && rest[0]) openTable(rest[0], rest[1] ?? "", rest.slice(2));
   else if (where === "new" && rest[0]) openSetup(rest[0]);
-  else if (where === "open" && rest[0]) {
+  else if (where === "tournament" && rest[0]) {
+    title.textContent = "Tournament";
+    wait("Reading the tournament");
+    send({ type: "tournament", name: rest[0] });
+  } else if (where === "open" && rest[0]) {
     app.pending = rest.slice(1);
     wait("Opening the game");
     send({ type: "open", name: rest[0] });
   } else {
     document.title = "Masquerade";
+    title.textContent = "All games";
     if (app.lobby) showLobby(main, app.lobby, start);
     send({ type: "lobby" });
   }
@@ -63,7 +68,7 @@ on("closed", () => { document.getElementById("offline").hidden = false; });
 on("error", (message) => {
   if (app.view?.error?.(message)) return;
   toast(message.text);
-  if (message.about === "join" || message.about === "open") {
+  if (["join", "open", "tournament"].includes(message.about)) {
     main.replaceChildren(el("p", { class: "empty" }, message.text), el("p", { class: "empty" }, el("a", { class: "button", href: "#" }, "All games")));
   } else if (message.about === "create" && app.lobby && !app.view) showLobby(main, app.lobby, start);
 });
@@ -74,6 +79,16 @@ on("lobby", (message) => {
     start(message.first);
   } else if (["", "#", "#main"].includes(location.hash)) showLobby(main, message, start);
 });
+on("compiling", (message) => {
+  const line = main.querySelector("[data-compiling]");
+  const words = `Compiling ${message.title} for the first time on this machine: ${message.done} of ${message.total} files.`;
+  const bar = el("progress", { max: message.total, value: message.done, "aria-label": "compiled" });
+  const parts = [el("p", { role: "status" }, words), bar, el("p", {}, "This happens once and takes a minute or so. Meanwhile other games can be opened; this one goes on being made.")];
+  if (line) line.replaceChildren(...parts);
+  else if (!(app.view instanceof TableView)) main.querySelector(".empty, .setup")?.prepend(el("div", { class: "compiling", "data-compiling": "" }, ...parts));
+});
+on("tournament", (message) => { if (location.hash.startsWith("#tournament/")) showTournament(main, message); });
+on("maps", (message) => app.view?.maps?.(message));
 on("players", (message) => app.view?.players?.(message));
 on("joined", (message) => {
   keepKey(message.table, message.key);
@@ -86,7 +101,7 @@ on("joined", (message) => {
   const here = `#t/${message.table}`;
   if (!location.hash.startsWith("#open/")) history.replaceState(null, "", here);
 });
-for (const type of ["table", "view", "hint", "look", "review", "advisers"]) {
+for (const type of ["table", "view", "hint", "look", "review", "learnt", "advisers"]) {
   on(type, (message) => {
     if (app.view instanceof TableView && app.view.id === message.table) app.view[type](message);
   });

@@ -1,6 +1,6 @@
 // A new table: who sits where, and the options of the game, a form made from their schema.
 
-import { el } from "./dom.js";
+import { el, picture } from "./dom.js";
 import { send } from "./net.js";
 
 export function showSetup(main, game, start) {
@@ -25,7 +25,7 @@ class Setup {
   }
 
   error(message) {
-    if (message.about !== "players" && message.about !== "create") return false;
+    if (!["players", "create", "load_map"].includes(message.about)) return false;
     if (message.about === "create") this.render();
     this.error_.textContent = message.text;
     return true;
@@ -50,7 +50,7 @@ class Setup {
     if (!this.info) return;
     const open = this.body.querySelector("details")?.open ?? false;
     const go = el("button", { type: "button", class: "primary", "data-start": "", onclick: () => this.create() }, "Play");
-    const options = el("details", { open }, el("summary", {}, "Rules"), this.presets(), this.form());
+    const options = el("details", { open }, el("summary", {}, this.info.maps ? "Map and rules" : "Rules"), this.map(), this.presets(), this.form());
     this.body.replaceChildren(
       el("h2", {}, "Who plays?"), el("div", { class: "seats" }, ...this.seats.map((seat, i) => this.seat(seat, i))),
       options, this.error_, el("p", { class: "row" }, go, el("a", { href: "#", class: "plain" }, "Back")));
@@ -83,6 +83,29 @@ class Setup {
       onchange: (event) => { seat.seconds = event.target.value ? Number(event.target.value) : null; },
     })) : null;
     return el("div", { class: "seat-row" }, el("strong", {}, label), select, clock, el("small", {}, seat.who === "agent" ? card?.words ?? "" : ""));
+  }
+
+  // The map that the options make, another one, and one from a file of the user's own.
+  map() {
+    if (!this.info.picture) return el("span", {});
+    const { options } = this.info;
+    const file = el("input", { type: "file", accept: ".json,application/json", "data-load-map": "", onchange: (event) => this.load(event.target.files[0]) });
+    const saved = options.board.startsWith(this.info.maps) ? options.board.slice(this.info.maps.length + 1) : "";
+    return el("div", { class: "map" }, el("div", { class: "chart", "data-map": "" }, picture(this.info.picture)),
+      el("div", { class: "row" },
+        options.board === "random" ? el("button", { type: "button", "data-next-map": "", onclick: () => this.change({ map_seed: options.map_seed + 1 }) }, "Another map") : null,
+        el("label", {}, "Load a map ", file),
+        saved ? el("a", { class: "chip", href: `/maps/${encodeURIComponent(saved)}`, download: "" }, "save as a file") : null));
+  }
+
+  async load(file) {
+    if (!file) return;
+    const name = file.name.replace(/\.json$/i, "").replace(/[^\p{L}\p{N}_ -]/gu, "-").slice(0, 40);
+    send({ type: "load_map", name, text: (await file.text()).slice(0, 190_000) });
+  }
+
+  maps(message) {
+    if (message.saved) this.change({ board: message.saved });
   }
 
   presets() {
@@ -133,6 +156,10 @@ function field(name, schema, value, onChange) {
       id, type: "number", min: String(range.minimum), max: String(range.maximum), step: range.type === "integer" ? "1" : "any",
       value: String(value), onchange: (event) => onChange(Number(event.target.value)),
     });
+  } else if (schema.examples?.length && !isList && !range) {
+    const names = [...new Set([...schema.examples, value])];
+    input = el("select", { id, onchange: (event) => onChange(event.target.value) },
+      ...names.map((one) => el("option", { value: one, selected: one === value }, one.split("/").at(-1).replace(/\.json$/, ""))));
   } else {
     const examples = schema.examples ?? choices;
     const list = examples.length ? el("datalist", { id: `${id}-list` }, ...examples.map((one) => el("option", { value: String(one) }))) : null;

@@ -25,7 +25,7 @@ export class TableView {
     this.stepper = new Stepper(this);
     this.status = el("p", { class: "status", role: "status", "aria-live": "polite" });
     this.people = el("ol", { class: "people", "aria-label": "Players" });
-    this.log = el("ol", { class: "log", role: "log", "aria-label": "The game so far", tabindex: "0" });
+    this.log = el("ol", { class: "log", "aria-label": "The game so far", tabindex: "0" });
     this.figures = el("div", { class: "figures" });
     this.layers = el("div", { class: "chips layers", role: "group", "aria-label": "Show" });
     this.text = el("pre", { class: "sr-only", "aria-label": "The board in words" });
@@ -35,7 +35,7 @@ export class TableView {
   render() {
     const side = el("aside", {},
       this.people, this.figures, this.learn.element,
-      el("h2", {}, "The game so far"), this.log);
+      el("h2", {}, "The game so far"), el("div", { role: "log", "aria-label": "The game so far" }, this.log));
     this.places.main.replaceChildren(el("div", { class: "table" },
       el("div", { class: "play" }, el("div", { class: "row bar-row" }, this.status, this.layers, this.board.tools), this.board.element, this.text, this.choices.element, this.stepper.element), side));
     this.places.main.focus({ preventScroll: true });
@@ -66,11 +66,16 @@ export class TableView {
   review(message) { this.learn.review(message); }
   advisers(message) { this.learn.list(message.advisers); }
   look(message) { this.stepper.look(message); }
+  learnt(message) { this.learn.viewer.show(message.exhibits); }
 
   error(message) {
     this.isSent = false;
     if (message.about === "hint" || message.about === "review") {
       this.learn.failed(message.text);
+      return true;
+    }
+    if (message.about === "learnt") {
+      this.learn.viewer.failed(message.text);
       return true;
     }
     if (message.about === "move") {
@@ -154,7 +159,8 @@ export class TableView {
     const best = Math.max(...view.returns);
     const isZeroSum = Math.min(...view.returns) < 0;
     const verdict = isZeroSum ? (own > 0 ? "You win" : own < 0 ? "You lose" : "A draw") : own === best ? "You win" : "The end";
-    return [`${verdict}: ${signed(own)}`, own > 0 || own === best ? "over good" : "over bad"];
+    const kind = verdict === "A draw" ? "" : own > 0 || own === best ? " good" : " bad";
+    return [`${verdict}: ${signed(own)}`, `over${kind}`];
   }
 
   // Thinking time of whoever is to move.
@@ -208,7 +214,9 @@ export class TableView {
     const body = counted.map((row) => el("tr", {}, el("th", { scope: "row" }, row.name), el("td", {}, signed(row.mean)),
       el("td", {}, row.half_width === null ? "" : `± ${number(row.half_width)}`)));
     const games = Math.max(...counted.map((row) => row.games));
-    this.figures.replaceChildren(el("table", {}, el("caption", {}, `${games} game${games === 1 ? "" : "s"}, ${unit} a game`), el("tbody", {}, ...body)));
+    const what = unit.includes("/") ? unit : `${unit} a game`;
+    const words = `${games} game${games === 1 ? "" : "s"}: ${what}${games > 1 ? ", with 95 % intervals" : ""}`;
+    this.figures.replaceChildren(el("table", {}, el("caption", {}, words), el("tbody", {}, ...body)));
   }
 
   showLog(lines) {
@@ -254,13 +262,15 @@ export class TableView {
       buttons.push(tool("New game", "n", () => this.again(false)));
       buttons.push(this.speed());
     }
+    if (this.info.has_map && this.info.seats.every((seat) => seat.agent !== "recorded")) buttons.push(tool("Save map", "m", () => this.saveMap()));
+    if (this.info.yours.length && this.info.seats.some((seat) => seat.agent)) buttons.push(this.speed());
     buttons.push(el("a", { class: "plain", href: `#new/${this.info.game}` }, "Table …"));
     this.places.tools.replaceChildren(...buttons);
   }
 
   speed() {
     const range = el("input", {
-      type: "range", min: "0", max: "100", value: String(Math.round(100 - 100 * Math.sqrt(this.info.pace / 3000))), "aria-label": "Speed",
+      type: "range", min: "0", max: "100", value: String(Math.round(100 - 100 * Math.sqrt(this.info.pace / 3000))), "aria-label": "Speed of the agents", title: "speed of the agents",
       onchange: (event) => send({ type: "pace", table: this.id, pace: Math.round(3000 * ((100 - Number(event.target.value)) / 100) ** 2) }),
     });
     return el("label", { class: "speed" }, "speed ", range);
@@ -293,6 +303,13 @@ export class TableView {
     send({ type: "again", table: this.id, seat: this.info.yours[0] ?? null, swap });
   }
 
+  saveMap() {
+    const name = prompt("Name of the map:", `${this.info.game.replace(/_v\d+$/, "")} ${new Date().toISOString().slice(0, 10)}`);
+    if (name) send({ type: "save_map", table: this.id, name });
+  }
+
+  maps(message) { toast(`The map is saved as ${message.saved}: choose it under “Table …”, map and rules.`); }
+
   pause() { send({ type: "pace", table: this.id, is_paused: !this.info.is_paused }); }
 
   hide() { this.board.cover("The table is hidden.", "Show it"); }
@@ -307,6 +324,7 @@ export class TableView {
       return true;
     }
     if (event.key === "h") return this.learn.ask();
+    if (event.key === "l") return this.learn.askLearnt();
     if (event.key === "+" || event.key === "=") { this.board.zoomBy(1.4); return true; }
     if (event.key === "-") { this.board.zoomBy(1 / 1.4); return true; }
     const pans = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] };
@@ -317,8 +335,8 @@ export class TableView {
   help() {
     return [
       ["1 2 3 …", "play the move with that number"], ["arrows", "from move to move, Enter plays it; the map when it is enlarged"],
-      ["h", "a hint"], ["u", "take back"], ["n", "new game"], ["s", "swap seats"], ["p  .", "pause, one move (watching)"],
-      ["\u2190 \u2192", "step through a game that is over"], ["+ −", "zoom"], ["?", "this list"],
+      ["h", "a hint"], ["l", "what the adviser has learnt"], ["u", "take back"], ["n", "new game"], ["s", "swap seats"], ["p  .", "pause, one move (watching)"],
+      ["\u2190 \u2192", "step through a game that is over"], ["m", "save the map"], ["+ −", "zoom"], ["?", "this list"],
     ];
   }
 }

@@ -134,6 +134,15 @@ def test_bids_are_told_apart_by_their_bidder() -> None:
     assert _bidders(game, game.record(position.state)) == dict(zip(bids, [0, 1, 2, 0], strict=True))
 
 
+def test_lost_dice_lie_beside_those_that_are_left() -> None:
+    game = make_game("liars_dice_v0", dice=(2, 3))
+    rolls = [0, 0, 0, 0, 0]
+    position = game.replay([*rolls, game.parse_action("5*6")])
+    assert "lost</title>" not in game.draw(position.state, 0)
+    position.apply(game.facts.num_actions - 1)  # called: player 0 loses a die
+    assert game.draw(position.state, 1).count("<title>1 lost</title>") == 1
+
+
 def test_moves_of_leduc_are_told_apart_by_their_player() -> None:
     from envs.drawings.leduc import _moves
 

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from agents.spec import AgentSpec
+from arena.running.tournament import run_tournament
+from arena.schedules.spec import TournamentSpec
 from envs import GAMES
 from tests.support.browser import find_chromium
 from tests.support.play_server import Server
@@ -272,6 +275,77 @@ def test_a_layer_is_switched_on(page: Page) -> None:
     assert layer.get_attribute("display") == "none"
     page.click("[data-show-layer=belief]")
     assert layer.get_attribute("display") is None
+
+
+def test_what_an_agent_has_learnt_is_shown(page: Page) -> None:
+    begin(page, "leduc_v0")
+    wait_for_turn(page)
+    page.wait_for_selector("[data-learnt]:not(:disabled)")
+    page.keyboard.press("l")
+    page.wait_for_selector(".viewer .exhibit svg")
+    expect(page.locator(".viewer h2")).to_contain_text("leduc rule")
+    page.keyboard.press("Escape")
+    expect(page.locator(".viewer")).not_to_be_visible()
+    before = log_length(page)
+    page.keyboard.press("1")
+    wait_for_answer(page, before)
+
+
+def test_a_map_is_saved_chosen_again_and_loaded_from_a_file(page: Page, server: Server) -> None:
+    page.goto("/#new/phantom_v0")
+    page.click("summary")
+    first = page.inner_html("[data-map]")
+    page.click("[data-next-map]")
+    page.wait_for_function("a => document.querySelector('[data-map]').innerHTML !== a", arg=first)
+    chosen = page.inner_html("[data-map]")
+    page.click("[data-start]")
+    page.wait_for_selector(".frame svg")
+    page.once("dialog", lambda dialog: dialog.accept("mine"))
+    page.click("[data-tool=m]")
+    page.wait_for_selector(".toast")
+    file = server.folder / "runs" / "maps" / "mine.json"
+    page.goto("/#new/scotland_yard_v0")
+    page.click("summary")
+    page.select_option("#option-board", label="mine")
+    page.wait_for_selector("a[href='/maps/mine.json']")
+    assert page.inner_html("[data-map]") == chosen
+    copy = server.folder / "a copy.json"
+    copy.write_bytes(file.read_bytes())
+    page.set_input_files("[data-load-map]", copy)
+    page.wait_for_selector("a[href='/maps/a%20copy.json']")
+    assert (server.folder / "runs" / "maps" / "a copy.json").read_bytes() == file.read_bytes()
+
+
+def test_every_game_of_a_tournament_can_be_opened(page: Page, server: Server) -> None:
+    agents = tuple(AgentSpec(name, name=name) for name in ("random", "kuhn_rule"))
+    spec = TournamentSpec("kuhn_v0", agents, deals=30, seed=0)
+    run_tournament(spec, server.folder / "runs" / "tournaments" / "small", workers=1)
+    page.goto("/")
+    page.click(".tournaments summary")
+    page.click(".tournaments a")
+    expect(page.locator(".samples a")).to_have_count(4)
+    page.select_option("[data-tables]", label="kuhn_rule, random")
+    page.fill(".row input", "29")
+    page.click("[data-open-game]")
+    page.wait_for_selector(".stepper")
+    expect(page.locator(".people li >> nth=0")).to_contain_text("kuhn_rule")
+    page.go_back()
+    page.click(".samples a >> nth=0")
+    page.wait_for_selector(".stepper")
+
+
+def test_results_run_on_from_hand_to_hand_with_an_interval(page: Page) -> None:
+    begin(page, "holdem_v0")
+    for hand in range(2):
+        while wait_for_turn(page):
+            before = log_length(page)
+            page.keyboard.press("1")
+            wait_for_answer(page, before)
+        expect(page.locator(".figures caption")).to_contain_text(f"{hand + 1} game")
+        page.keyboard.press("n")
+        page.wait_for_selector(".status:not(.over)")
+    expect(page.locator(".figures caption")).to_contain_text("bb/100")
+    expect(page.locator(".figures tr", has_text="You")).to_contain_text("±")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

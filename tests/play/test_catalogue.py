@@ -97,3 +97,22 @@ def test_agents_are_shared_and_their_number_is_bounded() -> None:
         thinkers.agent(make_game("kuhn_v0", num_players=players), "random")
     assert thinkers.agent(game, "random") is not first
     thinkers.close()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"self": 1},
+        {"game_id": "kuhn_v0"},
+        {"preset": []},
+        {"num_maps": 1000},
+        {"num_maps": "1e3"},
+        {"num_maps": 10, "max_imbalance": 0.01},
+        {"num_maps": float("nan")},
+        {"rows": 10**400},
+    ],
+    ids=str,
+)
+def test_strange_options_are_refused_in_a_line(options: dict[str, object]) -> None:
+    with pytest.raises(MasqueradeError):
+        game_of("phantom_v0", options)

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from play.catalogue import Catalogue
-from play.hall import Guest, Hall
+from play.guest import Guest
+from play.hall import FAULT, Hall
 from play.messages import MAX_MESSAGE
 from play.thinking import Thinkers
 
@@ -44,13 +46,25 @@ JUNK: list[Any] = [
 FIELDS = (
     *("table", "key", "invite", "seat", "turn", "action", "game", "options", "seats", "pace"),
     *("is_paused", "has_step", "agent", "seconds", "step", "viewer", "name", "swap", "extra"),
+    "text",
 )
 KINDS = (
     *("lobby", "players", "create", "open", "join", "move", "take_back", "again", "pace"),
-    *("hint", "look", "review", "nothing", "view", "__init__"),
+    *("hint", "look", "review", "learnt", "nothing", "view", "__init__"),
+    *("tournament", "save_map", "load_map"),
 )
 # What changes a table if it happens to be right is sent with something wrong in it.
-HARMLESS = {"lobby", "players", "open", "look", "hint", "review"}
+HARMLESS = {
+    "lobby",
+    "players",
+    "open",
+    "look",
+    "hint",
+    "review",
+    "learnt",
+    "tournament",
+    "load_map",
+}
 
 
 def broken(rng: np.random.Generator, table: str, seat: int) -> str:
@@ -77,6 +91,18 @@ def test_broken_messages_change_no_table_and_are_all_answered(tmp_path: Path) ->
     asyncio.run(fuzz(tmp_path))
 
 
+async def answered(guest: Guest, what: str) -> dict[str, Any]:
+    """The next thing that is sent, but for the list of advisers, which comes by itself."""
+    while True:
+        try:
+            text = await asyncio.wait_for(guest.outbox.get(), 30)
+        except TimeoutError:
+            raise AssertionError(f"no answer to {what}") from None
+        answer: dict[str, Any] = json.loads(str(text))
+        if answer["type"] != "advisers":
+            return answer
+
+
 async def fuzz(folder: Path) -> None:
     hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
     guest = Guest()
@@ -84,22 +110,80 @@ async def fuzz(folder: Path) -> None:
     seats = [{"who": "me"}, {"who": "guest"}]
     message = {"type": "create", "game": "kuhn_v0", "seats": seats}
     await hall.handle(guest, json.dumps(message))
-    table_id = next(iter(hall.sessions))
-    before = json.dumps(hall.sessions[table_id].to_dict())
+    while (await answered(guest, "a table"))["type"] != "view":
+        pass
+    table_id = next(iter(hall.tables.sessions))
+    before = json.dumps(hall.tables.sessions[table_id].to_dict())
     kept = (folder / "tables" / f"{table_id}.json").read_bytes()
     rng = np.random.default_rng(0)
     for number in range(NUM_MESSAGES):
-        while not guest.outbox.empty():
-            guest.outbox.get_nowait()
         text = broken(rng, table_id, 0)
         await hall.handle(guest, text)
-        assert not guest.outbox.empty(), f"message {number} was not answered: {text[:200]}"
-        answer = json.loads(str(guest.outbox.get_nowait()))
-        assert answer["type"] in ("error", "lobby", "players", "look", "hint"), text[:200]
+        answer = await answered(guest, f"message {number}: {text[:200]}")
+        assert answer["type"] in ("error", "lobby", "players", "look", "hint", "learnt"), text[:200]
+        assert answer.get("text") != FAULT, text
         if answer["type"] == "error":
             assert "\n" not in answer["text"]
             assert len(answer["text"]) < 2000
-    assert json.dumps(hall.sessions[table_id].to_dict()) == before
+    assert json.dumps(hall.tables.sessions[table_id].to_dict()) == before
     assert (folder / "tables" / f"{table_id}.json").read_bytes() == kept
-    assert list(hall.sessions) == [table_id]
+    assert list(hall.tables.sessions) == [table_id]
+    await hall.close()
+
+
+# ---- tables that somebody has edited -------------------------------------------------------------
+
+EDITS: list[tuple[str, Any]] = [
+    ("version", 2),
+    ("game", "os"),
+    ("options", {"board": "/etc/passwd"}),
+    ("options", {"game_id": 1}),
+    ("seed", -1),
+    ("seed", 2**80),
+    ("number", 2**40),
+    ("decisions", [[0, 2**40, ""]]),
+    ("decisions", [[1, 0, ""]]),
+    ("decisions", [[0, 7, ""]]),
+    ("decisions", [[0, 0, "0" * 64]]),
+    ("decisions", [[0, 0, ""]] * 50),
+    ("decisions", "x"),
+    ("fault", [99]),
+    ("pace", 10**9),
+    ("title", ["x"]),
+    ("results", [{"names": ["a"], "returns": []}]),
+    ("results", [{"names": ["a"], "returns": ["NaN"]}]),
+    ("seats", []),
+    ("seats", [{"name": "x", "agent": "os:getcwd", "params": {}, "key": "", "invite": ""}] * 2),
+    ("seats", [{"name": "x", "agent": "random", "params": {"path": "x"}, "key": "", "invite": ""}]),
+    ("extra", 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), EDITS, ids=lambda value: str(value)[:30])
+def test_a_table_that_was_edited_is_refused_in_a_line(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    asyncio.run(edited(tmp_path, name, value))
+
+
+async def edited(folder: Path, name: str, value: object) -> None:
+    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+    guest = Guest()
+    seats = [{"who": "me"}, {"who": "me"}]
+    await hall.handle(guest, json.dumps({"type": "create", "game": "kuhn_v0", "seats": seats}))
+    joined = await answered(guest, "a table")
+    table_id = joined["table"]
+    while (await answered(guest, "a table"))["type"] != "view":
+        pass
+    path = folder / "tables" / f"{table_id}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    hall.tables.sessions.clear()
+    stranger = Guest()
+    join = {"type": "join", "table": table_id, "key": joined["key"]}
+    await hall.handle(stranger, json.dumps(join))
+    answer = await answered(stranger, "a join")
+    assert answer["type"] == "error"
+    assert answer["text"] != FAULT
+    assert "\n" not in answer["text"]
+    assert not hall.tables.sessions
     await hall.close()

@@ -7,8 +7,10 @@ what would be sent if only what the seat cannot see were otherwise. Byte for byt
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,12 @@ from envs import make_game
 from envs.core import Game, new_rng
 from envs.core.kernels import UNSEEN
 from play import seeing
-from play.hall import Guest
+from play.catalogue import Catalogue
+from play.guest import Guest
+from play.hall import Hall
 from play.session import Session
 from play.table import Seat, Table
+from play.thinking import Thinkers
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL
 
@@ -147,3 +152,36 @@ def like(game: Game, world: Any, viewer: int, token: int, noticed: Any) -> Any:
         if int(game.kernels.seen(world, game.rules, int(action), viewer)) == token:
             return seeing.notice(game, world, int(action), viewer)
     return noticed
+
+
+def test_what_an_agent_has_learnt_is_shown_without_secrets(tmp_path: Path) -> None:
+    """Byte for byte the same in all games in which the seat has noticed the same."""
+    assert asyncio.run(compare_learnt(tmp_path)) > 20
+
+
+async def compare_learnt(folder: Path) -> int:
+    hall, rng = Hall(folder, Catalogue(), Thinkers()), np.random.default_rng(0)
+    known: dict[tuple[Any, ...], tuple[str, set[bytes]]] = {}
+    for agent, game in [
+        ("leduc_rule", make_game("leduc_v0")),
+        ("liars_dice_rule", make_game("liars_dice_v0", dice=1, faces=3)),
+    ]:
+        session = hall.tables.sessions["T"] = sit(game)
+        guest = Guest()
+        guest.sit("T", list(range(len(session.table.seats))))
+        for seed in range(60 * MORE):
+            session.table.begin(seed, number=0)
+            while not session.table.is_over:
+                seat = session.table.turn
+                message = {"type": "learnt", "table": "T", "seat": seat, "agent": agent}
+                await hall.handle(guest, json.dumps(message))
+                sent = str(await asyncio.wait_for(guest.outbox.get(), 60))
+                position = session.table.position
+                key = agent, seat, tuple(position.tokens(seat))
+                first, states = known.setdefault(key, (sent, set()))
+                assert sent == first
+                assert json.loads(sent)["type"] == "learnt"
+                states.add(position.state.tobytes())
+                session.table.move(seat, int(rng.choice(position.legal_actions())))
+    await hall.close()
+    return sum(len(states) - 1 for _, states in known.values())

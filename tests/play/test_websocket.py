@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import signal
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -11,6 +14,10 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from envs import GAMES
+from envs.pursuit.generators import grid_board
+from play.catalogue import Catalogue
+from play.guest import Guest
+from play.warming import Warmth
 from tests.support.play_server import Client, Server, serving
 
 KUHN = [{"who": "me"}, {"who": "guest"}]
@@ -197,3 +204,52 @@ def test_a_server_that_was_killed_has_every_table_as_it_was(folder: Path) -> Non
             after = client.view()
             assert {**after, "seed": 0} == {**before, "seed": 0}
             client.close()
+
+
+def test_an_interrupt_ends_the_server_and_keeps_the_tables(folder: Path) -> None:
+    with serving(folder, "--pace", "0") as server:
+        client = Client(server.port)
+        table, key = client.create("leduc_v0")
+        before = client.view()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) == 130
+        assert "Traceback" not in server.kill()
+    with serving(folder) as server:
+        client = Client(server.port)
+        client.send("join", table=table, key=key)
+        assert client.view() == before
+        client.close()
+
+
+# ---- the compiler --------------------------------------------------------------------------------
+
+
+def test_whoever_waits_for_the_compiler_is_told_how_far_it_is() -> None:
+    async def wait() -> str:
+        warmth, guest = Warmth(Catalogue()), Guest()
+        warmth.cold = ["kuhn_v0"]
+        waiting = asyncio.create_task(warmth.wait(guest, "kuhn_v0"))
+        told = str(await asyncio.wait_for(guest.outbox.get(), 60))
+        assert not waiting.done()
+        warmth.cold.clear()
+        await asyncio.wait_for(waiting, 60)
+        return told
+
+    told = json.loads(asyncio.run(wait()))
+    assert (told["type"], told["title"]) == ("compiling", "Kuhn poker")
+    assert 0 <= told["done"] <= told["total"] > 3
+
+
+@pytest.mark.parametrize("board", ["../x.json", "runs/maps/../../x.json", "runs/maps/none.json"])
+def test_only_maps_that_were_saved_are_opened(client: Client, board: str) -> None:
+    client.send("create", game="phantom_v0", options={"board": board})
+    assert "not a file" in client.error()
+
+
+@pytest.mark.parametrize("name", ["../x", ".hidden", "a/b", "x" * 41, "", "a\0b"])
+def test_names_of_maps_do_not_lead_out_of_their_folder(client: Client, name: str) -> None:
+    text = grid_board(3, 3).to_text()
+    client.send("load_map", name=name, text=text)
+    assert client.error()
+    client.send("load_map", name="good", text="[" * 5000)
+    assert "no JSON" in client.error()

@@ -34,6 +34,7 @@ class Server:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self.folder = folder
         self.lines: list[str] = []
         assert self.process.stdout is not None
         for line in self.process.stdout:

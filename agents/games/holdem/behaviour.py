@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +22,7 @@ from agents.asking import policy_at
 from agents.base import Actions, Agent, Views
 from agents.games.holdem.draws import draw_positions
 from agents.games.holdem.starting_chart import draw_charts
+from agents.learnt import Exhibit
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
@@ -33,7 +34,7 @@ from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class
 from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.records import IN, RULES, STATE
 
-__all__ = ["Behaviour", "describe", "starting_hands"]
+__all__ = ["Behaviour", "describe", "exhibits", "starting_hands"]
 
 FOLD, CALL = 0, 1
 WEAK, STRONG = 0.4, 0.7
@@ -61,9 +62,7 @@ class Behaviour:
     @property
     def shares(self) -> npt.NDArray[np.float64]:
         """[positions, 3] folds, calls and raises over all 1326 hands."""
-        weights = np.bincount(_kinds(), minlength=NUM_CLASSES) / len(_kinds())
-        shares: npt.NDArray[np.float64] = np.einsum("pka,k->pa", self.starting, weights)
-        return shares
+        return _shares(self.starting)
 
     @property
     def draw_score(self) -> float:
@@ -87,9 +86,7 @@ class Behaviour:
 
     def to_tables(self) -> list[tuple[str, list[list[str]]]]:
         """Titles and tables with a head."""
-        rows = [["position", "folds", "calls", "raises"]]
-        for name, shares in zip(self.positions, self.shares, strict=True):
-            rows.append([name, *(f"{100 * share:.1f} %" for share in shares)])
+        rows = _share_rows(self.starting, self.positions)
         bets = [["own hand", "bets when checked to"]]
         words = {"weak": "weak: a bluff", "middle": "middle", "strong": "strong"}
         bets += [[words[kind], f"{100 * s.mean:.1f} % [{100 * s.low:.1f}, {100 * s.high:.1f}]"]
@@ -128,11 +125,35 @@ def describe(make_agent: MakeAgent, game: Game, name: str, num_hands: int, seed:
     )
 
 
+def exhibits(agent: Agent, _views: Views | None) -> list[Exhibit]:
+    """The chart of starting hands, unless every question would be a search."""
+    if agent.thinks_long:
+        return []
+    starting, positions = starting_hands(agent, agent.game)
+    name = agent.name or type(agent).__name__
+    chart = draw_charts(name, starting, positions)
+    words = "What it does with each hand if everybody before it has folded."
+    return [Exhibit("Starting hands", words, _share_rows(starting, positions), chart)]
+
+
 # ---- starting hands ------------------------------------------------------------------------------
 
 
 def _kinds() -> npt.NDArray[np.int64]:
     return np.array([starting_class(int(a), int(b)) for a, b in all_hands()], np.int64)
+
+
+def _shares(starting: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    weights = np.bincount(_kinds(), minlength=NUM_CLASSES) / len(_kinds())
+    shares: npt.NDArray[np.float64] = np.einsum("pka,k->pa", starting, weights)
+    return shares
+
+
+def _share_rows(starting: npt.NDArray[np.float64], positions: Sequence[str]) -> list[list[str]]:
+    rows = [["position", "folds", "calls", "raises"]]
+    for name, shares in zip(positions, _shares(starting), strict=True):
+        rows.append([name, *(f"{100 * share:.1f} %" for share in shares)])
+    return rows
 
 
 def position_names(num_players: int) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.games.liars_dice.lies.settings import LieSettings
+from agents.learnt import Exhibit, draw_bars
 from agents.tabular.hooks import ADJUST, OBSERVE
 from envs.core.compiling import compiled, helper
 from envs.core.errors import OptionError
@@ -233,3 +234,20 @@ class LieProfiles:
         """The share of lies in each category."""
         ratios = self.records[profile]["ratios"]
         return {name: float(ratio) for name, ratio in zip(CATEGORIES, ratios, strict=True)}
+
+    def learnt(self, _views: object = None) -> list[Exhibit]:
+        """The profiles as tables and bars."""
+        found = []
+        for number, record in enumerate(self.records):
+            if self.by_opponent and number == 0:
+                continue  # the learner's own row
+            rows = [["bids", "made", "lies", "share"]]
+            for name, bids, lies in zip(
+                CATEGORIES, record["num_bids"], record["num_lies"], strict=True
+            ):
+                rows.append([name, str(bids), str(lies), f"{self.ratios(number)[name]:.1%}"])
+            whose = f"opponent {number}" if self.by_opponent else "all opponents together"
+            words = f"How often bids of {whose} were not borne out by the dice."
+            bars = draw_bars(list(self.ratios(number).items()))
+            found.append(Exhibit("The lie profile", words, rows, bars))
+        return found

@@ -1,0 +1,116 @@
+"""Advice at the tables: hints, reviews, games stepped through, and what was learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.advice import advise, views_of
+from agents.learnt import exhibits
+from envs.core.errors import MasqueradeError
+from play.advice import legal_words, review
+from play.guest import Guest
+from play.messages import Handlers, Hint, Learnt, Look, Review
+from play.session import Session
+from play.tables import Tables
+
+__all__ = ["Counsel"]
+
+
+class Counsel:
+    """What agents say to people."""
+
+    def __init__(self, tables: Tables) -> None:
+        """Nobody has been asked yet."""
+        self._tables = tables
+        self.handlers: Handlers = {
+            Hint: self._hint,
+            Look: self._look,
+            Learnt: self._learnt,
+            Review: self._review,
+        }
+
+    def send_advisers(self, guest: Guest, session: Session) -> None:
+        """Send the list of those who can be asked, which may take a while to put together."""
+        usual = self._tables.catalogue.card(session.game.id).against
+
+        def tell(players: list[tuple[str, str]]) -> None:
+            advisers = [{"spec": spec, "label": label} for spec, label in players]
+            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
+
+        async def send() -> None:
+            found = await self._tables.thinkers.run(
+                lambda: self._tables.catalogue.players(session.game)
+            )
+            found.sort(key=lambda player: player.spec != usual)
+            tell([(player.spec, player.label) for player in found])
+
+        tell([(usual, usual.replace("_", " "))])  # who is there at once
+        self._tables.job(send)
+
+    async def _hint(self, guest: Guest, message: Hint) -> None:
+        session = self._tables.own(guest, message.table, message.seat)
+        table, thinkers = session.table, self._tables.thinkers
+        if table.turn != message.seat:
+            raise MasqueradeError("a hint is given when you are to move")
+        self._tables.catalogue.check(table.game, message.agent)
+        views, words, turn = table.views(), legal_words(table), len(table.log(message.seat))
+
+        def ask() -> dict[str, Any]:
+            agent = thinkers.adviser(table.game, message.agent, message.seconds)
+            with thinkers.lock(agent):
+                return advise(agent, views, words).to_dict()
+
+        found = await thinkers.ask(ask)
+        about = {"type": "hint", "table": session.id, "seat": message.seat, "turn": turn}
+        guest.send({**about, "agent": message.agent, **found})
+
+    async def _look(self, guest: Guest, message: Look) -> None:
+        session = self._tables.own(guest, message.table, None)
+        guest.send(session.look(message.step, message.viewer))
+
+    async def _learnt(self, guest: Guest, message: Learnt) -> None:
+        """Show what an agent has learnt; of the game it is told what the seat may know."""
+        session = self._tables.own(guest, message.table, message.seat)
+        table, thinkers = session.table, self._tables.thinkers
+        self._tables.catalogue.check(table.game, message.agent)
+        views = None
+        if message.step is not None:
+            position = session.position_at(message.step)  # refused while people play
+            views = views_of(position) if position.turn >= 0 else None
+        elif message.seat is not None and table.turn == message.seat:
+            views = table.views()
+
+        def ask() -> list[dict[str, Any]]:
+            agent = thinkers.adviser(table.game, message.agent, None, is_here=True)
+            with thinkers.lock(agent):
+                return [exhibit.to_dict() for exhibit in exhibits(agent, views)]
+
+        about = {"type": "learnt", "table": session.id, "agent": message.agent}
+        guest.send({**about, "exhibits": await thinkers.ask(ask)})
+
+    async def _review(self, guest: Guest, message: Review) -> None:
+        session = self._tables.own(guest, message.table, None)
+        table, thinkers = session.table, self._tables.thinkers
+        if not table.is_over:
+            raise MasqueradeError("a review is given when the game is over")
+        if message.seat >= len(table.seats):
+            raise MasqueradeError(f"there is no seat {message.seat} at this table")
+        self._tables.catalogue.check(table.game, message.agent)
+
+        def ask() -> list[dict[str, Any]]:
+            agent = thinkers.adviser(table.game, message.agent, None)
+            with thinkers.lock(agent):
+                return [vars(verdict) for verdict in review(table, message.seat, agent)]
+
+        about: dict[str, Any] = {"type": "review", "table": session.id, "seat": message.seat}
+        unit, number = table.game.facts.unit, table.number
+        verdicts = await thinkers.ask(ask)
+        guest.send(
+            {
+                **about,
+                "agent": message.agent,
+                "number": number,
+                "unit": unit.name,
+                "verdicts": verdicts,
+            }
+        )

@@ -1,0 +1,156 @@
+"""The tables of a server: those in memory, those on disk, and who is told of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from envs.core.errors import MasqueradeError
+from envs.core.game import Game
+from play.catalogue import Catalogue, game_of
+from play.files import Library
+from play.guest import Guest
+from play.session import Session
+from play.store import Store
+from play.table import Seat, Table
+from play.thinking import Thinkers
+
+__all__ = ["Tables", "viewers_of"]
+
+MAX_TABLES = 400
+"""Tables in memory; those at which nobody sits make room for others."""
+
+T = TypeVar("T")
+
+
+class Tables:
+    """All tables and the browsers at them.
+
+    Args:
+        folder: where tables and games are kept.
+        catalogue: what can be played, and by whom.
+        thinkers: the agents.
+    """
+
+    def __init__(self, folder: Path, catalogue: Catalogue, thinkers: Thinkers) -> None:
+        """Tables that were kept are read when somebody comes back to them."""
+        self.store = Store(folder / "tables")
+        self.library = Library(folder / "games", catalogue)
+        self.catalogue = catalogue
+        self.thinkers = thinkers
+        self.sessions: dict[str, Session] = {}
+        self.guests: set[Guest] = set()
+        self.busy: set[str] = set()
+        """Tables at which agents move."""
+        self._jobs: set[asyncio.Task[None]] = set()
+        self._disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
+
+    def close(self) -> None:
+        """Stop all that is under way; every table has been kept already."""
+        for task in self._jobs:
+            task.cancel()
+        self.thinkers.close()
+        self._disk.shutdown(wait=True)
+
+    # ---- finding ---------------------------------------------------------------------------------
+
+    def own(self, guest: Guest, table_id: str, seat: int | None) -> Session:
+        """The table at which a browser sits in that seat."""
+        places = guest.places.get(table_id)
+        session = self.sessions.get(table_id)
+        if places is None or session is None:
+            raise MasqueradeError("sit down at the table first")
+        if seat is not None and seat not in places:
+            raise MasqueradeError(f"seat {seat} is not yours")
+        if seat is None and session.table.has_people and not places:
+            raise MasqueradeError("only those who sit at the table can do that")
+        return session
+
+    async def find(self, table_id: str) -> Session:
+        """A table in memory, or one that was kept."""
+        if table_id in self.sessions:
+            return self.sessions[table_id]
+        content = await self._on_disk(lambda: self.store.read(table_id))
+        if content is None:
+            raise MasqueradeError("there is no such table (any more): make a new one")
+
+        def restore() -> Session:
+            game = game_of(content.game, content.options)
+            seats = [Seat(**seat.model_dump()) for seat in content.seats]
+            table = Table(game, seats, self.agents(game, seats))
+            return Session.from_kept(table_id, content, table)
+
+        session = await self.thinkers.run(restore)
+        # Somebody else may have asked for it in the meantime.
+        if table_id not in self.sessions:
+            self.admit(session)
+        return self.sessions[table_id]
+
+    def admit(self, session: Session) -> None:
+        """Put a table into memory; one at which nobody sits makes room."""
+        if len(self.sessions) >= MAX_TABLES:
+            taken = {table_id for guest in self.guests for table_id in guest.places}
+            free = next((i for i in self.sessions if i not in taken | self.busy), None)
+            if free is None:
+                raise MasqueradeError(f"all {MAX_TABLES} tables are taken: try again later")
+            del self.sessions[free]
+        self.sessions[session.id] = session
+
+    def agents(self, game: Game, seats: list[Seat]) -> dict[int, Any]:
+        """The agents of a table; may take seconds."""
+        found = {}
+        for number, seat in enumerate(seats):
+            if not seat.is_person:
+                self.catalogue.check(game, seat.agent)
+                agent = self.thinkers.agent(game, seat.agent, seat.params)
+                if not agent.can_sit(number):
+                    role = game.facts.seats[number].role
+                    raise MasqueradeError(f"{seat.agent} cannot play the {role}: choose another")
+                found[number] = agent
+        return found
+
+    # ---- keeping and telling ---------------------------------------------------------------------
+
+    async def keep(self, session: Session) -> bool:
+        """Write a table; whether it is still as it was then, so that it can be shown."""
+        async with session.lock:  # writes of one table come one after the other
+            epoch, content = session.table.epoch, session.to_dict()
+            await self._on_disk(lambda: self.store.write(session.id, content))
+        return session.table.epoch == epoch
+
+    async def _on_disk(self, job: Callable[[], T]) -> T:
+        """Read or write in a thread of its own, however many agents are thinking."""
+        return await asyncio.get_running_loop().run_in_executor(self._disk, job)
+
+    def tell(self, session: Session) -> None:
+        """Show everybody at a table how the game stands."""
+        for guest in list(self.guests):
+            if session.id in guest.places:
+                for seat in viewers_of(guest.places[session.id]):
+                    guest.send(session.view(seat))
+
+    def tell_table(self, session: Session) -> None:
+        """Tell everybody at a table who sits there, and how it is set up."""
+        for guest in list(self.guests):
+            if session.id in guest.places:
+                guest.send(session.describe(guest.places[session.id]))
+
+    def job(self, work: Callable[[], Awaitable[Any]]) -> None:
+        """Do something beside everything else."""
+
+        async def run() -> None:
+            with contextlib.suppress(Exception):  # an agent that is told of an end has no say
+                await work()
+
+        task = asyncio.create_task(run())
+        self._jobs.add(task)
+        task.add_done_callback(self._jobs.discard)
+
+
+def viewers_of(seats: list[int]) -> list[int | None]:
+    """Through whose eyes a browser looks; who has no seat sees everything, if anything."""
+    return list(seats) or [None]
