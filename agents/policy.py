@@ -31,7 +31,7 @@ from agents.abstraction import (
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
 from agents.learnt import Exhibit
-from agents.policy_checks import ARRAYS, NOTED, policy_fault
+from agents.policy_checks import ARRAYS, NOTED, normalized, policy_fault
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
 from envs.core.errors import FileError, MasqueradeError
@@ -142,6 +142,7 @@ class Policy:
         _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
+        arrays["probs"] = normalized(arrays)
         parts: dict[str, Any] = {**arrays, **{name: header[name] for name in NOTED}}
         return cls(solved, **parts)._on(game)
 
@@ -155,7 +156,7 @@ class Policy:
         _check_values(path, state, game)
         solved = _solved(path, read_header(path)["options"], game)
         _check_encoding(path, state.pop("encoding"), solved, state["abstraction"])
-        return cls(solved, **state)._on(game)
+        return cls(solved, **{**state, "probs": normalized(state)})._on(game)
 
     def _on(self, game: Game) -> Policy:
         """The same for a game with other options, where nobody knows how exploitable it is."""

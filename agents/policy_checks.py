@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.abstraction import as_action_abstraction, find_abstraction
 from envs.core.game import Game
 
-__all__ = ["ARRAYS", "NOTED", "policy_fault"]
+__all__ = ["ARRAYS", "NOTED", "normalized", "policy_fault"]
 
 ARRAYS: dict[str, Any] = {
     "keys": np.uint64,
@@ -28,7 +29,10 @@ ARRAYS: dict[str, Any] = {
 NOTED = ("exploitability", "notes", "abstraction")
 """What else belongs to it."""
 # Sums of probabilities and differences of values are off by so much at most.
-_ROUNDING = 1e-5  # policies are kept in single precision
+_ROUNDING = 1e-6
+# What adding one more number in single precision can change, for files from before rows were
+# added up in double precision.
+_SINGLE = 2.0**-24
 
 
 def policy_fault(values: Mapping[str, Any], game: Game) -> str:
@@ -62,10 +66,28 @@ def policy_fault(values: Mapping[str, Any], game: Game) -> str:
         return "the actions of a row do not rise"
     if not ((probs >= 0.0) & (probs <= 1.0 + _ROUNDING)).all():
         return "its probabilities are not all from 0 to 1"
-    sums = np.add.reduceat(probs, firsts[:-1]) if len(probs) else probs
-    if (abs(sums - 1.0) > _ROUNDING).any():
-        return f"the probabilities of a row add up to {sums[abs(sums - 1.0).argmax()]:.6g}, not 1"
+    sums = _sums(values)
+    if (abs(sums - 1.0) > np.maximum(_ROUNDING, _SINGLE * np.diff(firsts))).any():
+        return f"the probabilities of a row add up to {sums[abs(sums - 1.0).argmax()]:.7g}, not 1"
     return _fault_of_notes(values)
+
+
+def normalized(values: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    """The probabilities of parts without a fault, as rows that add up to 1.
+
+    Rows of old files, which single precision has left further from it, are divided by their sums.
+    """
+    sums = _sums(values)
+    sums[abs(sums - 1.0) <= _ROUNDING] = 1.0
+    probs: npt.NDArray[np.float64] = values["probs"] / np.repeat(sums, np.diff(values["firsts"]))
+    return probs
+
+
+def _sums(values: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    """What the probabilities of each row add up to; rows are not empty."""
+    probs, firsts = values["probs"], values["firsts"]
+    sums: npt.NDArray[np.float64] = np.add.reduceat(probs, firsts[:-1]) if len(probs) else probs
+    return sums
 
 
 def _fault_of_notes(values: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ __all__ = ["Tabulated", "from_policy", "tabulate", "to_policy", "views_at"]
 
 DEFAULT_SAMPLES = 1000
 _ROWS_AT_ONCE = 4096
-_ROUNDING = 1e-5  # policies are kept in single precision
+_ROUNDING = 1e-6
 
 
 def to_policy(

@@ -15,6 +15,9 @@ from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tree_policies import from_policy, tabulate, to_policy
+from agents.games.liars_dice.cfr.match import finish_round
+from agents.games.liars_dice.cfr.rounds import RoundSolver
+from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena import play_match
 from envs import make_game
@@ -23,6 +26,7 @@ from envs.core.compiling import kernel
 from envs.core.kernels import SEEN
 from envs.kuhn import Kuhn
 from envs.kuhn import seen as right_seen
+from envs.liars_dice import LiarsDice
 from tests.support.broken_games import kuhn_with
 
 LEDUC = make_game("leduc_v0")
@@ -54,6 +58,47 @@ def test_everything_comes_back(policy: Policy, path: Path) -> None:
     assert loaded.notes == {"variant": "cfr+", "iterations": 200}
     probs = from_policy(TREE, loaded)
     assert exploitability(TREE, probs) == policy.exploitability
+
+
+def test_rows_that_are_extracted_in_single_precision_add_up_to_one() -> None:
+    """Twelve raises of wild weights: added up in single precision they missed 1 by up to 1e-6."""
+    game = LiarsDice(dice=(2, 2), faces=3, single_round=True)
+    solver = RoundSolver(RoundShape(game.options, (2, 2)))
+    weights = np.random.default_rng(0).uniform(0.0, 1e4, len(solver.arrays.regrets))
+    solver.arrays.cumulative_policy[:] = weights
+    rows = finish_round(solver, game, least=1e-4).rows
+    sums = np.add.reduceat(rows.probs, np.cumsum(rows.sizes) - rows.sizes)
+    assert rows.sizes.max() > 8
+    assert abs(sums - 1.0).max() < 1e-12
+
+
+def one_row(game: Game, size: int, factor: float) -> Policy:
+    """A table of one row that adds up to ``factor``."""
+    return Policy(
+        game,
+        np.array([5], np.uint64),
+        np.array([0, size]),
+        np.arange(size, dtype=np.int32),
+        np.full(size, factor / size),
+        np.ones(1, np.bool_),
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "error", "is_fine"),
+    [(2, 9e-7, True), (2, -2e-6, False), (2, 1e-5, False), (40, -2e-6, True), (40, -3e-6, False)],
+)
+def test_single_precision_is_forgiven_and_nothing_else(
+    tmp_path: Path, size: int, error: float, is_fine: bool
+) -> None:
+    """Adding up 40 numbers in single precision may be off by 40 times 2 ** -24, not by more."""
+    game = make_game("liars_dice_v0")
+    path = one_row(game, size, 1.0 + error).save(tmp_path / "old.npz")
+    if is_fine:
+        assert Policy.load(path, game).probs.sum() == pytest.approx(1.0, abs=1e-6)
+        return
+    with pytest.raises(PolicyError, match="add up to"):
+        Policy.load(path, game)
 
 
 def test_unreached_states_are_marked_and_uniform(policy: Policy) -> None:

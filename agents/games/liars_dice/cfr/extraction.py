@@ -69,7 +69,10 @@ FIELD = types.NamedTuple(
 
 @inlined
 def drop_small(weights, place, width, num_actions, h, least):
-    """Make 0 of what is improbable for one hand; returns the total that remains."""
+    """Make 0 of what is improbable for one hand; returns the total that remains.
+
+    That is added up in double precision: the probabilities of a row then add up to 1.
+    """
     total = ZERO
     largest = ZERO
     for action in range(num_actions):
@@ -77,7 +80,7 @@ def drop_small(weights, place, width, num_actions, h, least):
         total += weight
         largest = max(largest, weight)
     limit = min(least * total, largest)
-    kept = ZERO
+    kept = np.float64(0.0)
     for action in range(num_actions):
         at = place + action * width + h
         if weights[at] < limit:
@@ -99,7 +102,7 @@ def write_row(shape, field, frame, weights, width, num_actions, h, key, total, r
             if rows.actions.size:
                 standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
                 rows.actions[entry + num_kept] = field.actions[standing]
-                rows.probs[entry + num_kept] = weight / np.float64(total)
+                rows.probs[entry + num_kept] = weight / total
             num_kept += 1
     if num_kept == 0:
         return
