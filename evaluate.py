@@ -12,6 +12,7 @@ python evaluate.py exploitability leduc_v0 random leduc_rule
 python evaluate.py best-response liars_dice_v0 liars_dice_rule
 python evaluate.py behaviour holdem_v0 holdem_tight
 python evaluate.py advise no_thanks_v0 no_thanks_value max_n --moves pay pay take
+python evaluate.py --list
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena import commands
+from agents.listing import list_games, list_players
 from envs.core.errors import MasqueradeError
-from training.bounds import best_response
-from training.missing import train_missing
+from envs.core.lazily import look_up
 
-FOLDER = commands.RUNS / "leduc_v0-tournament-seed0"
+RUNS = Path("runs") / "tournaments"
+FOLDER = RUNS / "leduc_v0-tournament-seed0"
 TOURNAMENT = f"""\
 everybody against everybody, each deal in every seating, with a table and a report
 
@@ -144,21 +145,36 @@ class _Renamed(argparse.Action):
         parser.error(f"{self.option_strings[0]} is called {self.const} now")
 
 
+class _List(argparse.Action):
+    """Like ``--help``: print what there is, and end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        files = sorted(Path("configs/tournaments").glob("**/*.yaml"))
+        parts = [("games", list_games()), ("players", list_players())]
+        parts.append(("tournaments (--config)", [f"  {path}" for path in files]))
+        print("\n\n".join("\n".join([title, *lines]) for title, lines in parts))
+        parser.exit()
+
+
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = _parser(argparse.ArgumentParser, prog="evaluate.py", description=__doc__)
+    parser.add_argument("--list", action=_List, help="games, players and tournaments there are")
     subparsers = parser.add_subparsers(dest="command", required=True)
     for name, text, add, run in (
-        ("tournament", TOURNAMENT, _add_tournament, commands.tournament),
-        ("match", MATCH, _add_match, commands.tournament),
-        ("report", REPORT, _add_report, commands.report),
-        ("replay", REPLAY, _add_replay, commands.replay),
-        ("export", EXPORT, _add_export, commands.export),
-        ("leaderboard", LEADERBOARD, _add_leaderboard, commands.leaderboard),
-        ("exploitability", EXPLOITABILITY, _add_exploitability, commands.exploitability),
-        ("best-response", BEST_RESPONSE, _add_best_response, best_response),
-        ("behaviour", BEHAVIOUR, _add_behaviour, commands.behaviour),
-        ("advise", ADVISE, _add_advise, commands.advise),
+        ("tournament", TOURNAMENT, _add_tournament, "arena.commands:tournament"),
+        ("match", MATCH, _add_match, "arena.commands:tournament"),
+        ("report", REPORT, _add_report, "arena.commands:report"),
+        ("replay", REPLAY, _add_replay, "arena.commands:replay"),
+        ("export", EXPORT, _add_export, "arena.commands:export"),
+        ("leaderboard", LEADERBOARD, _add_leaderboard, "arena.commands:leaderboard"),
+        ("exploitability", EXPLOITABILITY, _add_exploitability, "arena.commands:exploitability"),
+        ("best-response", BEST_RESPONSE, _add_best_response, "training.bounds:best_response"),
+        ("behaviour", BEHAVIOUR, _add_behaviour, "arena.commands:behaviour"),
+        ("advise", ADVISE, _add_advise, "arena.commands:advise"),
     ):
         short = text.partition("\n")[0]
         command = _parser(subparsers.add_parser, name=name, help=short, description=text)
@@ -233,7 +249,7 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         "--pilot", type=int, metavar="GAMES", help="of every group, for variance reduction"
     )
     command.add_argument("--until", type=float, help="play on until all leads are known to this ±")
-    command.add_argument("--out", type=Path, help=f"folder of the results (in {commands.RUNS}/)")
+    command.add_argument("--out", type=Path, help=f"folder of the results (in {RUNS}/)")
     command.add_argument("--resume", action="store_true", help="go on in that folder")
 
 
@@ -377,12 +393,16 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
-    parsed = parse_arguments(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     try:
+        parsed = parse_arguments(arguments)
+        # Imported when needed: --help and --list do without compiled code.
+        from arena import commands
+        from training.missing import train_missing
+
         # What is named by its run and is not there yet is trained first.
         train_missing(commands.agents_of(parsed), getattr(parsed, "device", None) or "auto")
-        parsed.run(parsed)
+        look_up("command", {parsed.command: parsed.run}, parsed.command)(parsed)
     except MasqueradeError as error:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 2

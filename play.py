@@ -8,6 +8,7 @@ python play.py --terminal kuhn_v0                     # without a browser
 
 from __future__ import annotations
 
+import os
 import sys
 
 from envs.core.errors import MasqueradeError
@@ -19,5 +20,7 @@ if __name__ == "__main__":
     except MasqueradeError as error:
         print(f"play.py: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:  # the reader has seen enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         sys.exit(130)

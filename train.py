@@ -17,13 +17,14 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.learning.device import DEVICES, resolve_device
 from envs.core.errors import MasqueradeError
-from training.config import RunConfig, read_yaml
 from training.listing import list_everything, plan
-from training.runner import Outcome, begin_run, resume_run
-from training.schema import run_schema
+
+if TYPE_CHECKING:
+    from training.runner import Outcome
 
 RUNS = Path("runs")
 MAX_THREADS = 1024
@@ -72,6 +73,11 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     if arguments.list:
         print(list_everything())
         return None
+    # Imported when needed: --help and --list do without compiled code.
+    from training.config import RunConfig, read_yaml
+    from training.runner import begin_run, resume_run
+    from training.schema import run_schema
+
     if arguments.schema:
         print(json.dumps(run_schema(), indent=1))
         return None

@@ -10,15 +10,17 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from arena.schedules.config import parse_option
+from agents.listing import list_games, list_players
 from envs import GAMES, make_game
 from envs.core.errors import MasqueradeError, UnknownNameError, nearest
-from envs.core.game import Game
-from play.catalogue import Catalogue, find_own
 from play.messages import SeatChoice
+
+if TYPE_CHECKING:
+    from envs.core.game import Game
+    from play.catalogue import Catalogue
 
 __all__ = ["parse_arguments", "run"]
 
@@ -64,6 +66,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="NAME",
         help="players of your own: module:Class, external:./program, or a file or folder of them",
     )
+    parser.add_argument("--list", action="store_true", help="games and players there are")
     parser.add_argument("--terminal", action="store_true", help="play in this terminal")
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})"
@@ -84,6 +87,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play; the exit code."""
+    if arguments.list:
+        print("\n".join(["games", *list_games(), "", "players", *list_players()]))
+        return 0
+    # Imported when needed: --help and --list do without compiled code.
+    from play.catalogue import Catalogue, find_own
+
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     if arguments.game is not None and arguments.game not in GAMES:
         raise UnknownNameError(f"unknown game '{arguments.game}': {nearest(arguments.game, GAMES)}")
@@ -109,6 +118,9 @@ def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str
     """What the command line asks for, as the message that makes the table."""
     if arguments.game is None:
         return None
+    # Imported when needed: --help and --list do without compiled code.
+    from arena.schedules.config import parse_option
+
     options = dict(parse_option(text) for text in arguments.option)
     message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
     if arguments.against or arguments.watch or arguments.seat is not None:

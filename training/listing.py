@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agents import LEARNERS
-from envs import GAMES
-from training.config import RunConfig, learner_class
-from training.runner import make_learner
+from agents.listing import list_games, list_learners
+if TYPE_CHECKING:
+    from training.config import RunConfig
 
 __all__ = ["list_everything", "plan"]
 
@@ -16,12 +16,7 @@ CONFIGS = Path("configs")
 
 def list_everything() -> str:
     """Games, learners with their settings, and configuration files."""
-    lines = ["games", *(f"  {game_id}" for game_id in sorted(GAMES)), "", "learners"]
-    for learner_id in LEARNERS:
-        learner = learner_class(learner_id)
-        about = (learner.__doc__ or "").strip().splitlines()[0]
-        lines.append(f"  {learner_id}: {about} Counts {learner.unit}.")
-    lines += ["", "configs"]
+    lines = ["games", *list_games(), "", "learners", *list_learners(), "", "configs"]
     files = [f"  {path}" for path in config_files()]
     lines += files or [
         f"  none: there is no {CONFIGS}/ here; run it from the folder of the project"
@@ -41,6 +36,9 @@ def config_files() -> list[Path]:
 
 def plan(config: RunConfig, folder: Path, device: str) -> str:
     """The resolved configuration and what would be done."""
+    # Imported when needed: compiled code, which a list does without.
+    from training.runner import make_learner
+
     learner = make_learner(config, config.build_game(), device)
     cadences = ", ".join(f"{name} every {every:,}" for name, every in config.train.cadences.items())
     against = ", ".join(entry.name for entry in config.train.opponents)

@@ -142,7 +142,7 @@ def cache_folder(source: Path) -> Path:
             continue
         if os.access(folder, os.W_OK):
             if is_new:
-                _announce(source.parent.name)
+                _announce(source)
                 _remove_stale(folder.parent)
             os.utime(folder)
             return folder
@@ -166,10 +166,23 @@ def cache_folders(source: Path) -> list[Path]:
     return [base / f"{source.stem}-{digest.hexdigest()[:16]}" for base in _cache_bases()]
 
 
-@cache
-def _announce(folder: str) -> None:
-    """Say once for each folder of sources that there is something to compile."""
-    print(f"masquerade: compiling {folder}/ once ...", file=sys.stderr)
+_compiling: list[Path] = []
+_begun = time.monotonic()
+
+
+def _announce(source: Path) -> None:
+    """Say that there is something to compile: each folder of sources once, and how far we are."""
+    folder = source.parent
+    is_known = any(folder == path.parent for path in _compiling)
+    _compiling.append(source)
+    if not is_known:
+        name = folder.relative_to(_PROJECT) if folder.is_relative_to(_PROJECT) else folder.name
+        print(
+            f"masquerade: compiling {name}/ once, and keeping it for the next time "
+            f"({len(_compiling) - 1} files so far, {time.monotonic() - _begun:.0f} s) ...",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def sources_of(source: Path) -> set[Path]:

@@ -9,12 +9,20 @@ import pytest
 
 from agents.base import Actions, Agent, Views
 from agents.cfr.forms.tree import GameTree
-from agents.cfr.response import expected_values, exploitability
+from agents.cfr.response import best_response, expected_values, exploitability
 from agents.cfr.tree_policies import tabulate
 from agents.cfr.vector import VectorCFRSolver
+from agents.games.liars_dice.cfr.best_response import evaluate_match
 from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundAbstraction, lowest_alive
 from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
-from agents.games.liars_dice.cfr.match import rounds_of
+from agents.games.liars_dice.cfr.match import (
+    Dice,
+    SolvedRound,
+    finish_round,
+    match_figures,
+    rounds_of,
+    to_policy,
+)
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import Task
@@ -130,6 +138,11 @@ def test_value_and_best_responses_are_those_of_the_written_tree(dice, options) -
     probs = tabulate(SolverAgent(game, solver, solver.arrays.cumulative_policy), tree).probs
     assert solver.exploitability() == pytest.approx(exploitability(tree, probs), abs=1e-6)
     assert solver.value() == pytest.approx(expected_values(tree, probs)[0], abs=1e-6)
+    # Who wants to lose wants the returns of the other side.
+    turned = GameTree(game)
+    turned.terminal_returns *= -1
+    losing = [-best_response(turned, probs, player).value for player in (0, 1)]
+    assert solver.worst_values() == pytest.approx(losing, abs=1e-6)
 
 
 def test_average_counts_what_the_other_has_met() -> None:
@@ -225,6 +238,59 @@ def test_exploitability_of_a_match_is_exact(options) -> None:
     assert agent.num_unknown == 0
     assert policy.exploitability == pytest.approx(exploitability(tree, probs), abs=1e-6)
     assert policy.exploitability > 1e-5, "too well solved to tell anything"
+
+
+def spoil(solver: RoundSolver) -> None:
+    """Make one side of the two rounds with a single die of the opener lose for certain.
+
+    Who answers a single die with two calls at once, so a true bid wins; who opens the last round
+    bids two of a face that it does not have.
+    """
+    shape, weights = solver.shape, solver.arrays.cumulative_policy
+    if shape.dice == (1, 2):
+        for bid, offset in enumerate(shape.arrays.offsets[0, : len(shape.raises[0])]):
+            width = int(shape.arrays.widths[1, shape.levels[bid + 1]])
+            size = width * shape.num_actions(bid + 1)
+            weights[offset : offset + size] = 0.0
+            weights[offset + size - width : offset + size] = 1.0
+    if shape.dice == (1, 1):
+        width, faces = int(shape.arrays.widths[0, shape.levels[0]]), shape.options.faces
+        weights[: width * len(shape.raises[0])] = 0.0
+        for face in range(1, faces + 1):
+            weights[width * shape.bids.index((2, face % faces + 1)) + face - 1] = 1.0
+
+
+def spoilt_rounds(game: LiarsDice) -> dict[Dice, SolvedRound]:
+    rounds = {}
+    for dice in rounds_of(game):
+        solver = RoundSolver(RoundShape(game.options, dice))
+        solver.run(30)
+        spoil(solver)
+        rounds[dice] = finish_round(solver, game, 1e-3)
+    return rounds
+
+
+@pytest.mark.parametrize("faces", [2, 6])
+def test_a_response_would_rather_lose_where_that_pays(faces) -> None:
+    """With two dice each, losing the first round leads to where the player wins no round."""
+    game = LiarsDice(dice=2, faces=faces)
+    rounds = spoilt_rounds(game)
+    policy = to_policy(game, rounds)
+    assert policy.exploitability == pytest.approx(1.0, abs=1e-4)
+    assert evaluate_match(policy).exploitability == pytest.approx(1.0, abs=1e-4)
+    is_won = {dice: r._replace(worst_values=r.best_values) for dice, r in rounds.items()}
+    assert match_figures(game, is_won).exploitability < 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rewards", ["winner", "dice"])
+def test_such_a_response_is_that_of_the_written_tree(rewards) -> None:
+    """Sixteen million nodes: some ten minutes."""
+    game = LiarsDice(dice=2, faces=2, rewards=rewards)
+    policy = to_policy(game, spoilt_rounds(game))
+    tree = GameTree(game)
+    exact = exploitability(tree, tabulate(PolicyAgent(game, policy=policy), tree).probs)
+    assert policy.exploitability == pytest.approx(exact, abs=1e-6)
 
 
 def test_a_solved_match_is_near_its_equilibrium() -> None:

@@ -246,7 +246,7 @@ def test_a_random_choice_among_very_many_is_legal_in_plain_python_too() -> None:
 def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
     code = "import envs.core.rng, numba; print(numba.config.CACHE_DIR or 'untouched')"
     first = run(code, MASQUERADE_CACHE=str(tmp_path))
-    assert "compiling core/ once" in first.stderr
+    assert "compiling envs/core/ once" in first.stderr
     assert first.stdout.strip() == "untouched", "Numba's setting for everybody else stays as it was"
     assert first.stderr.count("\n") == 1, "a folder of many files is announced once"
     folders = set(tmp_path.iterdir())

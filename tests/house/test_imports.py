@@ -7,6 +7,9 @@ with ``Imported when needed`` above them says what they cost.
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +105,33 @@ def test_an_import_with_a_reason_does_not_count(tmp_path: Path) -> None:
         "def f():\n    # Imported when needed: it is slow.\n    import b\n    import c\n"
     )
     assert list(imported(path, {"b", "c"})) == ["c"]
+
+
+HEAVY = ("numba", "numpy", "scipy", "torch", "envs.core.rng")
+
+
+@pytest.mark.parametrize("door", ["train.py", "evaluate.py", "play.py"])
+@pytest.mark.parametrize("question", ["--help", "--list"])
+def test_a_door_answers_a_question_without_compiling(
+    door: str, question: str, tmp_path: Path
+) -> None:
+    program = (
+        "import runpy, sys\n"
+        f"sys.argv = [{door!r}, {question!r}]\n"
+        "try:\n"
+        f"    runpy.run_path({str(PROJECT / door)!r}, run_name='__main__')\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code, end.code\n"
+        f"print('imported:', [name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=PROJECT,
+        env={**os.environ, "MASQUERADE_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "imported: []" in done.stdout
+    assert len(done.stdout.splitlines()) > 10
+    assert not (tmp_path / "cache").exists()

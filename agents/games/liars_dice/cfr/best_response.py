@@ -190,8 +190,8 @@ def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigure
     for dice in rounds_of(game):
         solver = RoundSolver(RoundShape(game.options, dice))
         _fill(solver, game, policy, abstraction.memory, calls)
-        solved = SolvedRound(dice, solver.value(), solver.best_values(), make_rows(0, 0))
-        rounds[dice] = solved
+        best, worst = solver.best_values(), solver.worst_values()
+        rounds[dice] = SolvedRound(dice, solver.value(), best, worst, make_rows(0, 0))
     figures = match_figures(game, rounds)
     assert figures is not None
     return figures

@@ -6,7 +6,7 @@ import numpy as np
 
 from envs.core.compiling import helper, inlined, summing
 
-__all__ = ["TINY", "ZERO", "add_weights", "learn", "pay_call", "share", "take_best", "take_share"]
+__all__ = ["ONE", "TINY", "ZERO", "add_weights", "learn", "pay_call", "share", "take_best", "take_share"]
 
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 TINY = np.float32(1e-25)
@@ -84,13 +84,13 @@ def learn(regrets, choices, width, num_actions, totals, cf_values, keep_positive
 
 
 @inlined
-def take_best(choices, width, num_actions, cf_values):
-    """Values of the best action of every hand."""
+def take_best(choices, width, num_actions, sign, cf_values):
+    """Values of the best action of every hand, or of the worst if ``sign`` is -1."""
     for h in range(width):
         cf_values[h] = choices[0, h]
     for action in range(1, num_actions):
         for h in range(width):
-            cf_values[h] = max(cf_values[h], choices[action, h])
+            cf_values[h] = sign * max(sign * cf_values[h], sign * choices[action, h])
 
 
 @inlined

@@ -137,7 +137,7 @@ class RoundsLearner(PolicyLearner):
         """Policies of solved rounds, and the arrays of the one at work."""
         state: State = {"num_steps": self.num_steps, "figures": []}
         for dice, solved in self.solved.items():
-            state["figures"].append([*dice, solved.value, *solved.best_values])
+            state["figures"].append([*dice, solved.value, *solved.best_values, *solved.worst_values])
             for name, values in solved.rows._asdict().items():
                 state[f"round.{dice[0]}.{dice[1]}.{name}"] = values
         if self._solver is not None and self._solver.iteration:
@@ -148,10 +148,12 @@ class RoundsLearner(PolicyLearner):
         """Go on where the learner was."""
         self.num_steps = int(state["num_steps"])
         self.solved = {}
-        for first, second, value, *best in state["figures"]:
+        for first, second, value, *ends in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")
             rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
-            solved = SolvedRound((first, second), value, (best[0], best[1]), rows)
+            # Earlier versions kept no worst values; then nothing is promised but their bound.
+            best, worst = ends[:2], ends[2:] or [-1.0, -1.0]
+            solved = SolvedRound((first, second), value, tuple(best), tuple(worst), rows)
             self.solved[solved.dice] = solved
         self._solver = None
         arrays = part(state, "solver.")

@@ -1,16 +1,20 @@
 """A whole match of Liar's Dice between two players, from solved rounds.
 
 What is at stake in a round is one die, the opener's or the other's, so a round is played for one of
-two continuations. Whatever their values, the best one can do is to win the round as often as
-possible: rounds can be solved by themselves, and the match follows from how often they are won.
+two continuations. Whatever their values, **as long as winning is worth at least as much as losing**,
+the best one can do is to win the round as often as possible: rounds can be solved by themselves,
+and the match follows from how often they are won.
 
-The same holds for a best response to such a player. So the exploitability of the whole match is
-exact, though nobody could write down its tree.
+A best response to such a player also wins a round as often as possible, or, where the player is so
+bad with other dice that losing leads to the better continuation, it loses as often as possible:
+nothing between the two can be better, because the match is worth a straight line between its two
+continuations. So the exploitability of the whole match is exact for any policy that goes by rounds,
+though nobody could write down its tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -48,6 +52,8 @@ class SolvedRound(NamedTuple):
     """What the opener gets from itself."""
     best_values: tuple[float, float]
     """What best responses of the opener and of the other get."""
+    worst_values: tuple[float, float]
+    """What the two get who do all they can to lose."""
     rows: Rows
     """Of both players."""
 
@@ -94,7 +100,8 @@ def finish_round(solver: RoundSolver, game: LiarsDice, least: float) -> SolvedRo
     actions = round_actions(game, solver.shape)
     sides = [extract_policy(solver.shape, player, table, least, actions) for player in (0, 1)]
     rows = Rows(*(np.concatenate(arrays) for arrays in zip(*sides, strict=True)))
-    return SolvedRound(solver.shape.dice, solver.value(table), solver.best_values(table), rows)
+    best, worst = solver.best_values(table), solver.worst_values(table)
+    return SolvedRound(solver.shape.dice, solver.value(table), best, worst, rows)
 
 
 def to_policy(game: Game, rounds: Mapping[Dice, SolvedRound], **notes: Any) -> Policy:
@@ -143,28 +150,35 @@ def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigure
     assert isinstance(game, LiarsDice)
     if set(rounds_of(game)) - set(rounds):
         return None
-    own = {dice: solved.value for dice, solved in rounds.items()}
-    met = {dice: -value for dice, value in own.items()}
-    opening = {dice: solved.best_values[0] for dice, solved in rounds.items()}
-    answering = {dice: solved.best_values[1] for dice, solved in rounds.items()}
+    played = {dice: ((solved.value,), (-solved.value,)) for dice, solved in rounds.items()}
+    responses = {
+        dice: tuple(zip(solved.best_values, solved.worst_values, strict=True))
+        for dice, solved in rounds.items()
+    }
     return MatchFigures(
-        _seat_value(game, 0, own, met),
-        (_seat_value(game, 0, opening, answering), _seat_value(game, 1, opening, answering)),
+        _seat_value(game, 0, played),
+        (_seat_value(game, 0, responses), _seat_value(game, 1, responses)),
     )
 
 
 def _seat_value(
-    game: LiarsDice, seat: int, opening: Mapping[Dice, float], answering: Mapping[Dice, float]
+    game: LiarsDice, seat: int, rounds: Mapping[Dice, Sequence[Sequence[float]]]
 ) -> float:
-    """The value of a match for a seat, given those of the rounds that it opens or answers."""
+    """The value of a match for a seat that does the best of what it can in every round.
+
+    Args:
+        game: the match.
+        seat: whose value.
+        rounds: what the opener and the other can get of each, such as the most and the least.
+    """
     seats = game.options.dice_by_seat
     is_single, pays_dice = game.options.single_round, game.options.rewards == "dice"
 
     @cache
     def value(own: int, other: int, is_opener: bool) -> float:
-        of_round = opening[own, other] if is_opener else answering[other, own]
+        of_round = rounds[own, other][0] if is_opener else rounds[other, own][1]
         if is_single:
-            return of_round
+            return max(of_round)
         won = 0.0 if pays_dice else 1.0
         lost = -won
         if other > 1:
@@ -173,8 +187,7 @@ def _seat_value(
             lost = value(own - 1, other, True)
         if pays_dice:
             won, lost = won + 1.0, lost - 1.0
-        chance = (1.0 + of_round) / 2.0
-        return chance * won + (1.0 - chance) * lost
+        return max(lost + (1.0 + each) / 2.0 * (won - lost) for each in of_round)
 
     first = game.options.first_player
     openers = [first] if isinstance(first, int) else [0, 1]

@@ -7,7 +7,8 @@ up again.
 * Where the other is to move, its policy is read from an array of weights, each at least 0 or taken
   as such; regrets and the cumulative policy are both such arrays.
 * Where the player is to move, what is done with the values depends on the purpose: learn from them
-  (``LEARN``), take the best (``RESPOND``), or take what the player's policy gets (``EVALUATE``).
+  (``LEARN``), take the best (``RESPOND``) or the worst (``LOSE``), or take what the player's policy
+  gets (``EVALUATE``).
 
 Subtrees that the other never reaches are left out. All values there are 0, so without discounts
 they would change nothing.
@@ -26,6 +27,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.games.liars_dice.cfr.hand_vectors import (
+    ONE,
     TINY,
     ZERO,
     add_weights,
@@ -44,6 +46,7 @@ __all__ = [
     "EVALUATE",
     "FRAME",
     "LEARN",
+    "LOSE",
     "NO_CUT",
     "RESPOND",
     "SCOUT",
@@ -54,7 +57,7 @@ __all__ = [
     "walk",
 ]
 
-LEARN, RESPOND, EVALUATE, SCOUT = range(4)
+LEARN, RESPOND, EVALUATE, SCOUT, LOSE = range(5)
 NOT_BEGUN = -1
 NO_CUT = -1
 CUT = 2
@@ -283,8 +286,9 @@ def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights)
             weights.keep_positive,
             weights.keep_negative,
         )
-    elif purpose == RESPOND:
-        take_best(choices, width, num_actions, cf_values)
+    elif purpose == RESPOND or purpose == LOSE:
+        sign = ONE if purpose == RESPOND else -ONE
+        take_best(choices, width, num_actions, sign, cf_values)
     elif purpose == EVALUATE:
         take_share(rows, choices, width, num_actions, totals, cf_values)
 

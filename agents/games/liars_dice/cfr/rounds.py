@@ -1,7 +1,8 @@
 """CFR for one round of Liar's Dice between two players, over the tree of ``shape``.
 
 A round has two outcomes: the opener loses a die, or the other does. So its equilibrium is that of
-a game for 1 and -1, whatever the value of a die in the match: what ``match`` needs is just this.
+a game for 1 and -1, whatever the value of a die in the match, as long as it is better to win the
+round than to lose it: what ``match`` needs is just this.
 
 Players are updated in turn. Each one's average counts the policies that the other has met, so the
 opener's policy of iteration *t* comes in the average after its update, weighted by *t*.
@@ -22,6 +23,7 @@ from agents.games.liars_dice.cfr.iterations import run_rounds, walk_round
 from agents.games.liars_dice.cfr.passes import (
     EVALUATE,
     FRAME,
+    LOSE,
     RESPOND,
     WEIGHTS,
     RoundArrays,
@@ -135,8 +137,12 @@ class RoundSolver:
         They are against the average policy, or against that of another table.
         """
         weights = self.arrays.cumulative_policy if weights is None else weights
-        first, second = (self._walk(player, RESPOND, weights) for player in (0, 1))
-        return first, second
+        return self._walk(0, RESPOND, weights), self._walk(1, RESPOND, weights)
+
+    def worst_values(self, weights: Floats | None = None) -> tuple[float, float]:
+        """What the opener and the other get who do all they can to lose the round."""
+        weights = self.arrays.cumulative_policy if weights is None else weights
+        return self._walk(0, LOSE, weights), self._walk(1, LOSE, weights)
 
     def exploitability(self) -> float:
         """How much the average policy can lose to best responses, per player."""
