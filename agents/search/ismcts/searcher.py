@@ -289,7 +289,7 @@ class TreeSearcher:
 
     def _variation(self, root: Root, pool: Pool, world: State, first: int) -> tuple[int, ...]:
         """Follow the most visited edges through one world."""
-        if self.settings.observers == OBSERVERS[2]:
+        if self.settings.observers in ("perfect", "own"):
             return (int(first),)
         game, state = self.game, world.copy()
         kernels, rules = game.kernels, game.rules

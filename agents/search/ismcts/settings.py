@@ -15,7 +15,9 @@ __all__ = [
     "FINALS",
     "MANY",
     "OBSERVERS",
+    "OPPONENTS",
     "OPTIONS",
+    "OWN",
     "PERFECT",
     "PUCT",
     "REGRET",
@@ -30,8 +32,8 @@ __all__ = [
     "selection_in",
 ]
 
-OBSERVERS = ("single", "many", "perfect")
-SINGLE, MANY, PERFECT = range(len(OBSERVERS))
+OBSERVERS = ("single", "many", "perfect", "own")
+SINGLE, MANY, PERFECT, OWN = range(len(OBSERVERS))
 SELECTIONS = ("ucb", "ucb_tuned", "puct", "regret", "uniform")
 UCB, TUNED, PUCT, REGRET, UNIFORM = range(len(SELECTIONS))
 FINALS = ("visits", "value", "mixture")
@@ -39,6 +41,7 @@ ROLLOUTS = ("random", "rule", "auto")
 HORIZONS = ("end", "chance", "auto")
 BOUNDS = ("seen", "facts")
 PRIORS = ("uniform", "rule", "auto")
+OPPONENTS = ("search", "rule")
 FEW_ACTIONS = 4
 """So many can all be tried: what a prior says of them is not worth its mistakes."""
 
@@ -64,6 +67,7 @@ OPTIONS = np.dtype(
             ("tree_depth", np.int32),  # 0: as deep as it grows
             ("width", np.int32),  # 0: all legal actions
             ("stops_at_chance", np.int32),
+            ("has_model", np.int32),  # opponents play the quick policy instead of searching
             ("is_fixed", np.int32),  # worlds are those that were drawn at the start
         ],
     )
@@ -83,8 +87,12 @@ class TreeSettings:
 
     observers: str = "many"
     """Whose eyes the tree is built on: ``single`` (the searcher's alone), ``many`` (each decision
-    is looked up by what its own player has seen) or ``perfect`` (everybody sees everything, and
-    every world has a tree of its own)."""
+    is looked up by what its own player has seen), ``perfect`` (everybody sees everything, and
+    every world has a tree of its own) or ``own`` (only the searcher's own actions are told apart:
+    an open loop, for opponents whose moves differ in every simulation)."""
+    opponents: str = "search"
+    """What players of other teams do in the tree: ``search`` for what is best for them, or play the
+    quick policy of the game (``rule``), which knows no more than they do."""
     selection: str = "auto"
     """``ucb``, ``ucb_tuned``, ``puct``, ``regret`` or ``uniform``; ``auto`` is ``puct`` in games of
     many actions that have a quick policy, and ``ucb`` elsewhere."""
@@ -132,6 +140,7 @@ class TreeSettings:
             ("bounds", BOUNDS),
             ("horizon", HORIZONS),
             ("prior", PRIORS),
+            ("opponents", OPPONENTS),
             ("preference", ("", *PREFERENCES)),
         ):
             value = getattr(self, name)
@@ -169,6 +178,8 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
         raise OptionError(f"{game.id} has no quick policy: set rollout to 'random'")
     if settings.prior == "rule" and not optional.has_rollout:
         raise OptionError(f"{game.id} has no quick policy: set prior to 'uniform'")
+    if settings.opponents == "rule" and not optional.has_rollout:
+        raise OptionError(f"{game.id} has no quick policy: set opponents to 'search'")
     if (
         settings.rollout_depth or settings.width or settings.horizon == "chance"
     ) and not optional.has_evaluate:
@@ -183,6 +194,7 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     o.observers = OBSERVERS.index(settings.observers)
     o.selection = SELECTIONS.index(selection_in(game, settings))
     o.stops_at_chance = settings.horizon != "end" and optional.has_evaluate
+    o.has_model = settings.opponents == "rule"
     o.is_fixed = settings.num_worlds > 0
     o.has_rule = settings.rollout != "random" and optional.has_rollout
     o.has_rule_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
