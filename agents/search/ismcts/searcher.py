@@ -25,7 +25,8 @@ from agents.search.ismcts.memory import (
     make_pool,
     make_work,
 )
-from agents.search.ismcts.settings import OBSERVERS, TreeSettings, make_options
+from agents.search.ismcts.replays import replay_worlds
+from agents.search.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
 from agents.search.ismcts.simulations import find_slot, key_in_world, run_simulations
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
@@ -61,6 +62,8 @@ class Root:
     key: np.uint64
     """Of the player's infoset."""
     mask: npt.NDArray[np.int8]
+    tokens: npt.NDArray[np.int64] | None = None
+    """Everything the player has seen, for worlds that are weighed by what was played."""
 
 
 class TreeSearcher:
@@ -146,6 +149,11 @@ class TreeSearcher:
     def _worlds(self, root: Root, rng: Words) -> State:
         """The worlds to begin with: one to determinize again, or a number of fixed ones."""
         game, count = self.game, max(self.settings.num_worlds, 1)
+        if self.settings.belief == "policy" and root.tokens is not None:
+            found = likely_worlds(game, root, self.settings.num_worlds or NUM_REPLAYS, rng)
+            if found is not None:
+                return found
+            count = self.settings.num_worlds or NUM_REPLAYS
         worlds = np.repeat(root.world[None], count, axis=0)
         for world in worlds:
             game.kernels.determinize(world, game.rules, root.seat, rng)
@@ -332,6 +340,28 @@ class TreeSearcher:
                 return turn
             kernels.chance(state, rules, probs)
             action = int(np.argmax(probs))
+
+
+def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | None:
+    """Worlds by what was played in them, or ``None`` if no game could be played like that."""
+    facts, worlds = game.facts, np.zeros((count, game.state_size), np.uint8)
+    for opening in range(facts.num_openings):
+        if replay_worlds(
+            game.kernels,
+            game.optional,
+            game.rules,
+            root.tokens,
+            root.seat,
+            rng,
+            game.new_position(opening).state.copy(),
+            worlds,
+            worlds.copy(),
+            np.zeros(count),
+            np.zeros(max(facts.num_actions, facts.num_chance_outcomes)),
+            np.zeros(facts.num_actions, np.int8),
+        ):
+            return worlds
+    return None
 
 
 def _advance(rng: Words) -> None:

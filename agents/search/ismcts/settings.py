@@ -12,8 +12,10 @@ from envs.core.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = [
+    "BELIEFS",
     "FINALS",
     "MANY",
+    "NUM_REPLAYS",
     "OBSERVERS",
     "OPPONENTS",
     "OPTIONS",
@@ -42,6 +44,9 @@ HORIZONS = ("end", "chance", "auto")
 BOUNDS = ("seen", "facts")
 PRIORS = ("uniform", "rule", "auto")
 OPPONENTS = ("search", "rule")
+BELIEFS = ("game", "policy")
+NUM_REPLAYS = 256
+"""Worlds that are weighed by what was played in them, if no number is given."""
 FEW_ACTIONS = 4
 """So many can all be tried: what a prior says of them is not worth its mistakes."""
 
@@ -123,8 +128,11 @@ class TreeSettings:
     """``return`` or ``place``; left out, what standings of the game go by."""
     prior: str = "auto"
     """Of PUCT: ``uniform``, or how often the quick policy of the game plays it (``rule``)."""
+    belief: str = "game"
+    """Which worlds are likely: as the ``game`` draws them, or by how likely its quick ``policy``
+    would have made the moves that were seen (``replays.py``)."""
     num_worlds: int = 0
-    """Worlds that are drawn once for all simulations; 0: a new one for each."""
+    """Worlds that are drawn once for all simulations; 0: a new one for each, and 256 by policy."""
     max_nodes: int = 1 << 16
     """Memory for so many nodes; when all are used the search goes on with those it has."""
     threads: int = 1
@@ -141,6 +149,7 @@ class TreeSettings:
             ("horizon", HORIZONS),
             ("prior", PRIORS),
             ("opponents", OPPONENTS),
+            ("belief", BELIEFS),
             ("preference", ("", *PREFERENCES)),
         ):
             value = getattr(self, name)
@@ -195,7 +204,7 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     o.selection = SELECTIONS.index(selection_in(game, settings))
     o.stops_at_chance = settings.horizon != "end" and optional.has_evaluate
     o.has_model = settings.opponents == "rule"
-    o.is_fixed = settings.num_worlds > 0
+    o.is_fixed = settings.num_worlds > 0 or settings.belief == "policy"
     o.has_rule = settings.rollout != "random" and optional.has_rollout
     o.has_rule_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
     o.is_by_seen = settings.bounds == "seen"
