@@ -128,11 +128,17 @@ class ISMCTSAgent(Agent):
             if self.blunders and uniform(rng) < self.blunders:
                 legal = np.flatnonzero(mask)
                 chosen[row] = legal[below(rng, len(legal))]
+                self._log("")
                 continue
             analysis = self._search(views, worlds, row, self.budget)
             self.last.append(analysis)
+            self._log(str(analysis))
             chosen[row] = draw(analysis, rng)
         return chosen
+
+    def _log(self, line: str) -> None:
+        if self.log is not None:
+            self.log.append(line)
 
     def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
         """Search every row without choosing: shares, values and principal variation."""

@@ -88,6 +88,7 @@ class JointSearchAgent(Agent):
         """Follow the plan of a joint action, or make one."""
         worlds = views.worlds()
         self.last = []
+        lines = [""] * len(views)
         chosen = np.empty(len(views), np.int64)
         for row in range(len(views)):
             place = int(views.game_ids[row]), int(views.seats[row])
@@ -99,8 +100,12 @@ class JointSearchAgent(Agent):
             if not moves:
                 rest = views.rngs[row : row + 1]
                 moves = [int(random_actions(views.masks[row : row + 1], rest)[0])]
+            else:
+                lines[row] = str(self.last[-1])
             self._plans[place] = self._plan(worlds[row], views.keys[row], place[1], moves)
             chosen[row] = moves[0]
+        if self.log is not None:
+            self.log += lines
         return chosen
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]

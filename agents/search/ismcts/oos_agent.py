@@ -83,6 +83,8 @@ class OOSAgent(Agent):
     def act(self, views: Views) -> Actions:
         """Search every row by itself and draw from the average policy."""
         self.last = self.analyse(views)
+        if self.log is not None:
+            self.log += map(str, self.last)
         drawn = [draw(found, views.rngs[row]) for row, found in enumerate(self.last)]
         return np.array(drawn, np.int64)
 
