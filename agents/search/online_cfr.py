@@ -21,8 +21,8 @@ from agents.base import Probs, Views
 from agents.cfr.forms.tree import GameTree, TooLargeError
 from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.oos_agent import OOSAgent
-from agents.search.ismcts.searcher import Budget
 from envs.core.errors import OptionError
 from envs.core.game import Game
 
@@ -102,18 +102,7 @@ class OnlineCFRAgent(OOSAgent):
             solver = make_solver(self.game, self.variant, max_nodes=most)
         except TooLargeError:
             return None
-        left, chunk = budget.iterations, 1 if budget.seconds is not None else 1 << 16
-        while left is None or left > 0:
-            began = self._clock()
-            if budget.seconds is not None and began - start >= budget.seconds:
-                break
-            count = chunk if left is None else min(chunk, left)
-            solver.run(count)
-            left = None if left is None else left - count
-            if budget.seconds is not None:
-                now = self._clock()
-                rest = budget.seconds - (now - start)
-                chunk = int(max(1, min(2 * chunk, 0.5 * rest * count / max(now - began, 1e-9))))
+        spend(budget, start, self._clock, solver.run)
         probs, keys = solver.average_policy(), solver.tree.infosets["key"]
         order, seconds = np.argsort(keys), self._clock() - start
         return Solved(solver.tree, keys[order], order, probs, solver.iteration, seconds)

@@ -1,8 +1,8 @@
 """Worlds by what opponents would have done in them: weighted determinization, compiled.
 
-Who bids many sixes probably has some. A game's own ``determinize`` does not know that: it asks which
-worlds are possible, not how the others play. Here the game is played again from its start in many
-worlds at once. In each, chance and players do what shows the searcher just what it has seen, and a
+Who bids many sixes probably has some. A game's own ``determinize`` does not know that: it asks
+which worlds are possible, not how the others play. Here the game is played again from its start in
+many worlds at once. In each, chance and players do what shows the searcher just what it has seen, and a
 world counts by how likely the game's quick policy was to move like that in it; where there is none,
 every legal action is as likely. After everything that was seen worlds are drawn anew by weight.
 
@@ -12,12 +12,21 @@ with what was: then ``determinize`` draws all worlds afresh, and counting begins
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from agents.search.ismcts.nodes import copy_bytes
 from envs.core.compiling import compiled, inlined
-from envs.core.kernels import CHANCE, INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, UNSEEN
+from envs.core.kernels import (
+    CHANCE,
+    INT,
+    KERNELS,
+    OPTIONAL_KERNELS,
+    OVER,
+    RNG,
+    RULES,
+    STATE,
+    UNSEEN,
+)
 from envs.core.rng import uniform
 
 __all__ = ["replay_worlds"]

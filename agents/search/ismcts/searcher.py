@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.passes.thread_team import work_together
 from agents.search.ismcts.analysis import Analysis, final_policy
+from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.memory import (
     COUNTERS,
     DEEPEST,
@@ -37,19 +39,7 @@ __all__ = ["Budget", "Root", "TreeSearcher"]
 
 State = npt.NDArray[np.uint8]
 
-FIRST_CHUNK = 8
-"""Simulations before the first look at the clock."""
-LONGEST_CHUNK = 0.01
-"""Seconds between two looks at the clock, about."""
 MAX_STAMP = 2**31 - 2
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How long to search: at most so many simulations and seconds."""
-
-    iterations: int | None = 1000
-    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -205,24 +195,12 @@ class TreeSearcher:
         self, thread: int, pool: Pool, worlds: State, rng: Words, budget: Budget, start: float
     ) -> None:
         """Simulate until the budget of one thread is used up."""
-        left = budget.iterations
-        if left is not None:
+        if budget.iterations is not None:
             # The first threads do one more where the number cannot be divided.
-            left = (left + len(self._works) - 1 - thread) // len(self._works)
-        chunk = FIRST_CHUNK if budget.seconds is not None else 1 << 16
-        while left is None or left > 0:
-            began = self._clock()
-            if budget.seconds is not None and began - start >= budget.seconds:
-                return
-            count = chunk if left is None else min(chunk, left)
-            self._simulate(thread, pool, worlds, rng, count)
-            if left is not None:
-                left -= count
-            if budget.seconds is not None:
-                now = self._clock()
-                each = max(now - began, 1e-9) / count
-                rest = max(min(LONGEST_CHUNK, budget.seconds - (now - start)), 0.0)
-                chunk = int(max(1, min(rest / each, 2.0 * chunk)))
+            own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
+            budget = Budget(own, budget.seconds)
+        run = partial(self._simulate, thread, pool, worlds, rng)
+        spend(budget, start, self._clock, run)
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
