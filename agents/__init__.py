@@ -44,6 +44,7 @@ AGENTS: dict[str, str] = {
     "pimc": "agents.search.ismcts.agent:PIMCAgent",
     "flat_mc": "agents.search.ismcts.agent:FlatMonteCarloAgent",
     "oos": "agents.search.ismcts.oos_agent:OOSAgent",
+    "online_cfr": "agents.search.online_cfr:OnlineCFRAgent",
     "joint_mcts": "agents.search.ismcts.joint_agent:JointSearchAgent",
     "openspiel": "agents.processes.openspiel_bot:OpenSpielBot",
     "sb3": "agents.sb3.player:SB3Agent",

@@ -83,6 +83,9 @@ class Agent(ABC):
     """Whether a move takes work, as in a search: a tournament does not ask it for its policy."""
     keeps_time: ClassVar[bool] = False
     """Whether ``act`` comes back in time whatever happens; who cannot promise it is watched."""
+    log: list[str] | None = None
+    """Set it to a list, and a player that searches appends a line about every move it makes; an
+    empty one where there was nothing to search."""
     name: str = ""
     """How tables call it, and how others know it again."""
     time_per_move: float | None = None

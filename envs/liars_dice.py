@@ -95,6 +95,7 @@ FIRST_HAND = 2  # + the hand, as the sum of HAND_BASE ** (face - 1) over its dic
 HAND_BASE = MAX_DICE + 1
 
 ROLLOUT_NOISE = 0.5  # standard deviations
+HIGHER = 0.3  # standard deviations: how much a face is liked for every die that is held
 DICE_POWER = 2.0  # of a count of dice: how fast more dice win more often
 
 RAISING = ("count_first", "face_first", "never_lower")
@@ -492,21 +493,32 @@ def lowest_raise(s, r, face):
             return NO_BID
         if face <= standing or r.raising != FACE_FIRST:
             count = bid_count(r, s.bid) + (face <= standing)
-    if count > s.num_in_play:
-        return NO_BID
+    return NO_BID if count > s.num_in_play else bid_of(r, face, count)
+
+
+@helper
+def bid_of(r, face, count):
+    """The bid that claims so many dice of a face."""
     if r.raising == FACE_FIRST:
         return (face - r.lowest_bid_face) * r.num_dice + count - 1
     return (count - 1) * r.bid_faces + face - r.lowest_bid_face
 
 
 @helper
-def surplus(s, r, seat, bid):
-    """How many dice more than a bid claims are expected by ``seat``, in standard deviations."""
-    face = bid_face(r, bid)
-    num_found = 0.0
+def num_held(s, r, seat, face):
+    """How many dice of ``seat`` count as a face."""
+    num_found = 0
     for die in range(s.dice_left[seat]):
         value = s.dice[seat, die]
         num_found += value == face or value == r.wild_face
+    return num_found
+
+
+@helper
+def surplus(s, r, seat, bid):
+    """How many dice more than a bid claims are expected by ``seat``, in standard deviations."""
+    face = bid_face(r, bid)
+    num_found = num_held(s, r, seat, face)
     prob = (1.0 if r.wild_face == 0 or r.wild_face == face else 2.0) / r.faces
     num_hidden = s.num_in_play - s.dice_left[seat]
     spread = math.sqrt(num_hidden * prob * (1.0 - prob)) + 0.1
@@ -517,7 +529,8 @@ def surplus(s, r, seat, bid):
 def rollout(state, rules, rng):
     """Raise to the likeliest of the lowest bids, or call if the standing bid is unlikelier.
 
-    Only the mover's own dice are looked at. Some noise keeps it from being predictable.
+    What is held is claimed at once, as most people do. Only the mover's own dice are looked at.
+    Some noise keeps it from being predictable.
     """
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -527,7 +540,11 @@ def rollout(state, rules, rng):
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
         bid = lowest_raise(s, r, face)
         if bid != NO_BID:
-            likely = surplus(s, r, s.turn, bid) + ROLLOUT_NOISE * (uniform(rng) - 0.5)
+            num_own = num_held(s, r, s.turn, face)
+            if bid_count(r, bid) < num_own:
+                bid = bid_of(r, face, num_own)
+            likely = surplus(s, r, s.turn, bid) + HIGHER * num_own
+            likely += ROLLOUT_NOISE * (uniform(rng) - 0.5)
             if likely > likeliest:
                 best, likeliest = np.int64(bid), likely
     return best

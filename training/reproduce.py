@@ -35,6 +35,7 @@ EXPERIMENTS: dict[str, str] = {
     "no_thanks": "training.experiments.no_thanks:GROUPS",
     "phantom": "training.experiments.phantom:GROUPS",
     "phantom_search": "training.experiments.phantom_search:GROUPS",
+    "phantom_search_timed": "training.experiments.phantom_search:TIMED",
     "scotland_yard": "training.experiments.scotland_yard:GROUPS",
 }
 """Every experiment: name -> where its table of groups is; imported when asked for."""

@@ -6,7 +6,7 @@ once more. ``evaluate.py replay`` prints it, and reports show a few of each tour
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -55,6 +55,8 @@ class Recording:
     fault: Fault | None = None
     notes: list[str] = field(default_factory=list)
     """What a reader must know, such as that the tournament saw another end."""
+    thoughts: dict[int, str] = field(default_factory=dict)
+    """What players that search say of their moves, by place in the history."""
     is_exact: bool = True
     """False if the tournament is known to have seen another game."""
 
@@ -71,6 +73,8 @@ class Frame:
     """The position as text."""
     drawing: str = ""
     """The position as an SVG picture, if pictures were asked for."""
+    thought: str = ""
+    """How much its player searched, for whoever may know it."""
 
 
 # ---- playing it again ----------------------------------------------------------------------------
@@ -115,12 +119,35 @@ def record_game(
             if batch.numbers[row] == deal:
                 histories[deal] = batch.history(row)
 
+    for agent in agents:
+        agent.log = []
     result = play_match(
         game, agents, num_deals, seed=seed, first_game=first, has_forfeits=True, on_end=keep
     )
+    logs = {id(agent): agent.log for agent in agents}
+    for agent in agents:
+        agent.log = None
     fault = next((fault for fault in result.faults if fault.game == deal), None)
     returns = result.returns[deal - first].tolist()
-    return Recording(game, list(names), deal, histories[deal], returns, fault)
+    thoughts = {}
+    if num_deals == 1:  # otherwise lines of several games are mixed
+        thoughts = _place_thoughts(game.new_position(deal), histories[deal], agents, logs)
+    return Recording(game, list(names), deal, histories[deal], returns, fault, thoughts=thoughts)
+
+
+def _place_thoughts(
+    position: Position,
+    history: Sequence[int],
+    agents: Sequence[Agent],
+    logs: Mapping[int, list[str] | None],
+) -> dict[int, str]:
+    """The lines of each player at its moves, which came in the same order."""
+    lines, thoughts = {agent: iter(log or ()) for agent, log in logs.items()}, {}
+    for place, action in enumerate(history):
+        if not position.is_chance:
+            thoughts[place] = next(lines[id(agents[position.turn])], "")
+        position.apply(action)
+    return {place: line for place, line in thoughts.items() if line}
 
 
 def read_position(path: Path) -> Recording:
@@ -188,9 +215,10 @@ def frames(
         )
     position = game.new_position(recording.number)
 
-    def frame(actor: int | None, words: str) -> Frame:
+    def frame(actor: int | None, words: str, place: int = -1) -> Frame:
         drawing = game.draw(position.state, viewer) if has_drawings else ""
-        return Frame(actor, words, position.text(viewer), drawing)
+        thought = recording.thoughts.get(place, "") if viewer in (None, actor) else ""
+        return Frame(actor, words, position.text(viewer), drawing, thought)
 
     yield frame(None, "")
     left = recording.history
@@ -202,8 +230,9 @@ def frames(
                 break
             words.append(_words(position, action, viewer))
             position.apply(action)
+        place = len(recording.history) - len(left)
         left = left[len(words) :]
-        yield frame(actor, join_words([text for text in words if text]))
+        yield frame(actor, join_words([text for text in words if text]), place)
 
 
 def _words(position: Position, action: int, viewer: int | None) -> str:
@@ -256,6 +285,7 @@ def show(recording: Recording, viewer: int | None = None) -> str:
             if who != "chance" and names[frame.actor] != who:
                 who += f" ({names[frame.actor]})"
             lines += ["", f"{number}. {who}: {frame.words or 'nothing that can be seen'}"]
+            lines += [f"    ({frame.thought})"] * bool(frame.thought)
         else:
             lines.append("")
         lines += [f"    {line}".rstrip() for line in frame.board.splitlines()]

@@ -25,7 +25,7 @@ PARAMS = {
     "leaning": {"base": "sarsa", "expected": [0.3, 0.3, 0.3]},
     "profiled": {"base": "sarsa"},
     # Enough simulations for trees; the swap is the same for any number.
-    "ismcts": {"iterations": 25},
+    "ismcts": {"iterations": 25, "belief": "policy", "num_worlds": 8},
     "mo_ismcts": {"iterations": 25, "selection": "regret", "final": "mixture"},
     "pimc": {"iterations": 25, "num_worlds": 3},
     "flat_mc": {"iterations": 25},
@@ -34,6 +34,7 @@ PARAMS = {
     "max_n": {"max_nodes": 200},
     "paranoid": {"max_nodes": 200},
     "best_reply": {"max_nodes": 200},
+    "online_cfr": {"iterations": 25, "max_tree_nodes": 20_000},
 }
 # Players that come from learners: how they are trained here, for a moment.
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -92,6 +92,7 @@ class ISMCTSAgent(Agent):
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
         by_guide = {"selection": "puct"} if guide else {}
         self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
+        self.wants_tokens = self.settings.belief == "policy"
         self.guide = guide
         self.budget = Budget(iterations, time_per_move)
         self.time_per_move = time_per_move
@@ -127,11 +128,17 @@ class ISMCTSAgent(Agent):
             if self.blunders and uniform(rng) < self.blunders:
                 legal = np.flatnonzero(mask)
                 chosen[row] = legal[below(rng, len(legal))]
+                self._log("")
                 continue
             analysis = self._search(views, worlds, row, self.budget)
             self.last.append(analysis)
+            self._log(str(analysis))
             chosen[row] = draw(analysis, rng)
         return chosen
+
+    def _log(self, line: str) -> None:
+        if self.log is not None:
+            self.log.append(line)
 
     def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
         """Search every row without choosing: shares, values and principal variation."""
@@ -146,7 +153,9 @@ class ISMCTSAgent(Agent):
                 self._free.append(kept[1])
 
     def _search(self, views: Views, worlds: State, row: int, budget: Budget) -> Analysis:
-        root = Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row])
+        tokens = np.array(views.tokens(row), np.int64) if self.wants_tokens else None
+        seat, key, mask = int(views.seats[row]), views.keys[row], views.masks[row]
+        root = Root(worlds[row], seat, key, mask, tokens)
         if root.mask.sum() == 1 and not self.keep_tree:
             budget = Budget(0, None)  # there is nothing to decide
         return self.searcher.search(root, views.rngs[row], budget, self._trees(views, row))

@@ -50,6 +50,13 @@ class Analysis:
         """The action of the highest probability, the first of equals."""
         return int(self.actions[int(np.argmax(self.policy))])
 
+    def __str__(self) -> str:
+        """How much was searched, for logs and replays."""
+        return (
+            f"{self.simulations:,} simulations, {self.nodes:,} nodes, depth {self.depth}, "
+            f"{self.seconds:.3f} s"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain types, for logs and pages.
 

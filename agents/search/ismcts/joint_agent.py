@@ -11,6 +11,7 @@ import numpy as np
 
 from agents.base import Actions, Agent, Probs, Views
 from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.joint import find_joint, make_trees, run_joint
 from agents.search.ismcts.memory import (
     DEEPEST,
@@ -31,9 +32,6 @@ from envs.core.keys import fold
 from envs.core.rng import Words
 
 __all__ = ["JointSearchAgent"]
-
-CHUNK = 64
-"""Simulations between two looks at the clock."""
 
 
 class JointSearchAgent(Agent):
@@ -88,6 +86,7 @@ class JointSearchAgent(Agent):
         """Follow the plan of a joint action, or make one."""
         worlds = views.worlds()
         self.last = []
+        lines = [""] * len(views)
         chosen = np.empty(len(views), np.int64)
         for row in range(len(views)):
             place = int(views.game_ids[row]), int(views.seats[row])
@@ -99,8 +98,12 @@ class JointSearchAgent(Agent):
             if not moves:
                 rest = views.rngs[row : row + 1]
                 moves = [int(random_actions(views.masks[row : row + 1], rest)[0])]
+            else:
+                lines[row] = str(self.last[-1])
             self._plans[place] = self._plan(worlds[row], views.keys[row], place[1], moves)
             chosen[row] = moves[0]
+        if self.log is not None:
+            self.log += lines
         return chosen
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]
@@ -115,11 +118,8 @@ class JointSearchAgent(Agent):
         trees.counters[:] = 0
         trees.counters[STAMP] = stamp
         self._options["seat"] = seat
-        left = self.iterations
-        while left is None or left > 0:
-            if self.time_per_move is not None and self._clock() - start >= self.time_per_move:
-                break
-            count = CHUNK if left is None else min(CHUNK, left)
+
+        def run(count: int) -> None:
             run_joint(
                 game.kernels,
                 game.optional,
@@ -131,7 +131,8 @@ class JointSearchAgent(Agent):
                 self._options,
                 count,
             )
-            left = None if left is None else left - count
+
+        spend(Budget(self.iterations, self.time_per_move), start, self._clock, run)
         slot = int(find_joint(trees))
         if slot == NONE:
             return []

@@ -12,18 +12,16 @@ import numpy as np
 from agents.base import Actions, Agent, Views
 from agents.search.ismcts.agent import draw
 from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.memory import Pool, make_work
 from agents.search.ismcts.outcome_sampling import run_outcome_sampling
-from agents.search.ismcts.searcher import Budget, Root, TreeSearcher
+from agents.search.ismcts.searcher import Root, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words
 
 __all__ = ["OOSAgent"]
-
-CHUNK = 256
-"""Simulations between two looks at the clock."""
 
 
 class OOSAgent(Agent):
@@ -83,6 +81,8 @@ class OOSAgent(Agent):
     def act(self, views: Views) -> Actions:
         """Search every row by itself and draw from the average policy."""
         self.last = self.analyse(views)
+        if self.log is not None:
+            self.log += map(str, self.last)
         drawn = [draw(found, views.rngs[row]) for row, found in enumerate(self.last)]
         return np.array(drawn, np.int64)
 
@@ -108,11 +108,9 @@ class OOSAgent(Agent):
         roots = np.stack([game.new_position(opening).state for opening in openings])
         reaches = np.zeros((3, facts.max_length + 2))
         probs = np.zeros(facts.num_chance_outcomes)
-        work, left = make_work(game), budget.iterations
-        while left is None or left > 0:
-            if budget.seconds is not None and self._clock() - start >= budget.seconds:
-                break
-            count = CHUNK if left is None else min(CHUNK, left)
+        work = make_work(game)
+
+        def run(count: int) -> None:
             run_outcome_sampling(
                 game.kernels,
                 game.optional,
@@ -128,7 +126,8 @@ class OOSAgent(Agent):
                 self.delta,
                 count,
             )
-            left = None if left is None else left - count
+
+        spend(budget, start, self._clock, run)
         self._count_root(pool, root)
         found = searcher.analysis(root, trees, root.world[None], 0, self._clock() - start)
         return replace(found, values=np.full(len(found.actions), np.nan))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.passes.thread_team import work_together
 from agents.search.ismcts.analysis import Analysis, final_policy
+from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.memory import (
     COUNTERS,
     DEEPEST,
@@ -25,7 +27,8 @@ from agents.search.ismcts.memory import (
     make_pool,
     make_work,
 )
-from agents.search.ismcts.settings import OBSERVERS, TreeSettings, make_options
+from agents.search.ismcts.replays import replay_worlds
+from agents.search.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
 from agents.search.ismcts.simulations import find_slot, key_in_world, run_simulations
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
@@ -36,19 +39,7 @@ __all__ = ["Budget", "Root", "TreeSearcher"]
 
 State = npt.NDArray[np.uint8]
 
-FIRST_CHUNK = 8
-"""Simulations before the first look at the clock."""
-LONGEST_CHUNK = 0.01
-"""Seconds between two looks at the clock, about."""
 MAX_STAMP = 2**31 - 2
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How long to search: at most so many simulations and seconds."""
-
-    iterations: int | None = 1000
-    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +52,8 @@ class Root:
     key: np.uint64
     """Of the player's infoset."""
     mask: npt.NDArray[np.int8]
+    tokens: npt.NDArray[np.int64] | None = None
+    """Everything the player has seen, for worlds that are weighed by what was played."""
 
 
 class TreeSearcher:
@@ -146,6 +139,11 @@ class TreeSearcher:
     def _worlds(self, root: Root, rng: Words) -> State:
         """The worlds to begin with: one to determinize again, or a number of fixed ones."""
         game, count = self.game, max(self.settings.num_worlds, 1)
+        if self.settings.belief == "policy" and root.tokens is not None:
+            found = likely_worlds(game, root, self.settings.num_worlds or NUM_REPLAYS, rng)
+            if found is not None:
+                return found
+            count = self.settings.num_worlds or NUM_REPLAYS
         worlds = np.repeat(root.world[None], count, axis=0)
         for world in worlds:
             game.kernels.determinize(world, game.rules, root.seat, rng)
@@ -197,24 +195,12 @@ class TreeSearcher:
         self, thread: int, pool: Pool, worlds: State, rng: Words, budget: Budget, start: float
     ) -> None:
         """Simulate until the budget of one thread is used up."""
-        left = budget.iterations
-        if left is not None:
+        if budget.iterations is not None:
             # The first threads do one more where the number cannot be divided.
-            left = (left + len(self._works) - 1 - thread) // len(self._works)
-        chunk = FIRST_CHUNK if budget.seconds is not None else 1 << 16
-        while left is None or left > 0:
-            began = self._clock()
-            if budget.seconds is not None and began - start >= budget.seconds:
-                return
-            count = chunk if left is None else min(chunk, left)
-            self._simulate(thread, pool, worlds, rng, count)
-            if left is not None:
-                left -= count
-            if budget.seconds is not None:
-                now = self._clock()
-                each = max(now - began, 1e-9) / count
-                rest = max(min(LONGEST_CHUNK, budget.seconds - (now - start)), 0.0)
-                chunk = int(max(1, min(rest / each, 2.0 * chunk)))
+            own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
+            budget = Budget(own, budget.seconds)
+        run = partial(self._simulate, thread, pool, worlds, rng)
+        spend(budget, start, self._clock, run)
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
@@ -289,7 +275,7 @@ class TreeSearcher:
 
     def _variation(self, root: Root, pool: Pool, world: State, first: int) -> tuple[int, ...]:
         """Follow the most visited edges through one world."""
-        if self.settings.observers == OBSERVERS[2]:
+        if self.settings.observers in ("perfect", "own"):
             return (int(first),)
         game, state = self.game, world.copy()
         kernels, rules = game.kernels, game.rules
@@ -332,6 +318,28 @@ class TreeSearcher:
                 return turn
             kernels.chance(state, rules, probs)
             action = int(np.argmax(probs))
+
+
+def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | None:
+    """Worlds by what was played in them, or ``None`` if no game could be played like that."""
+    facts, worlds = game.facts, np.zeros((count, game.state_size), np.uint8)
+    for opening in range(facts.num_openings):
+        if replay_worlds(
+            game.kernels,
+            game.optional,
+            game.rules,
+            root.tokens,
+            root.seat,
+            rng,
+            game.new_position(opening).state.copy(),
+            worlds,
+            worlds.copy(),
+            np.zeros(count),
+            np.zeros(max(facts.num_actions, facts.num_chance_outcomes)),
+            np.zeros(facts.num_actions, np.int8),
+        ):
+            return worlds
+    return None
 
 
 def _advance(rng: Words) -> None:

@@ -12,10 +12,14 @@ from envs.core.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = [
+    "BELIEFS",
     "FINALS",
     "MANY",
+    "NUM_REPLAYS",
     "OBSERVERS",
+    "OPPONENTS",
     "OPTIONS",
+    "OWN",
     "PERFECT",
     "PUCT",
     "REGRET",
@@ -30,8 +34,8 @@ __all__ = [
     "selection_in",
 ]
 
-OBSERVERS = ("single", "many", "perfect")
-SINGLE, MANY, PERFECT = range(len(OBSERVERS))
+OBSERVERS = ("single", "many", "perfect", "own")
+SINGLE, MANY, PERFECT, OWN = range(len(OBSERVERS))
 SELECTIONS = ("ucb", "ucb_tuned", "puct", "regret", "uniform")
 UCB, TUNED, PUCT, REGRET, UNIFORM = range(len(SELECTIONS))
 FINALS = ("visits", "value", "mixture")
@@ -39,6 +43,10 @@ ROLLOUTS = ("random", "rule", "auto")
 HORIZONS = ("end", "chance", "auto")
 BOUNDS = ("seen", "facts")
 PRIORS = ("uniform", "rule", "auto")
+OPPONENTS = ("search", "rule")
+BELIEFS = ("game", "policy")
+NUM_REPLAYS = 256
+"""Worlds that are weighed by what was played in them, if no number is given."""
 FEW_ACTIONS = 4
 """So many can all be tried: what a prior says of them is not worth its mistakes."""
 
@@ -64,6 +72,7 @@ OPTIONS = np.dtype(
             ("tree_depth", np.int32),  # 0: as deep as it grows
             ("width", np.int32),  # 0: all legal actions
             ("stops_at_chance", np.int32),
+            ("has_model", np.int32),  # opponents play the quick policy instead of searching
             ("is_fixed", np.int32),  # worlds are those that were drawn at the start
         ],
     )
@@ -83,8 +92,12 @@ class TreeSettings:
 
     observers: str = "many"
     """Whose eyes the tree is built on: ``single`` (the searcher's alone), ``many`` (each decision
-    is looked up by what its own player has seen) or ``perfect`` (everybody sees everything, and
-    every world has a tree of its own)."""
+    is looked up by what its own player has seen), ``perfect`` (everybody sees everything, and
+    every world has a tree of its own) or ``own`` (only the searcher's own actions are told apart:
+    an open loop, for opponents whose moves differ in every simulation)."""
+    opponents: str = "search"
+    """What players of other teams do in the tree: ``search`` for what is best for them, or play the
+    quick policy of the game (``rule``), which knows no more than they do."""
     selection: str = "auto"
     """``ucb``, ``ucb_tuned``, ``puct``, ``regret`` or ``uniform``; ``auto`` is ``puct`` in games of
     many actions that have a quick policy, and ``ucb`` elsewhere."""
@@ -115,8 +128,11 @@ class TreeSettings:
     """``return`` or ``place``; left out, what standings of the game go by."""
     prior: str = "auto"
     """Of PUCT: ``uniform``, or how often the quick policy of the game plays it (``rule``)."""
+    belief: str = "game"
+    """Which worlds are likely: as the ``game`` draws them, or by how likely its quick ``policy``
+    would have made the moves that were seen (``replays.py``)."""
     num_worlds: int = 0
-    """Worlds that are drawn once for all simulations; 0: a new one for each."""
+    """Worlds that are drawn once for all simulations; 0: a new one for each, and 256 by policy."""
     max_nodes: int = 1 << 16
     """Memory for so many nodes; when all are used the search goes on with those it has."""
     threads: int = 1
@@ -132,6 +148,8 @@ class TreeSettings:
             ("bounds", BOUNDS),
             ("horizon", HORIZONS),
             ("prior", PRIORS),
+            ("opponents", OPPONENTS),
+            ("belief", BELIEFS),
             ("preference", ("", *PREFERENCES)),
         ):
             value = getattr(self, name)
@@ -169,6 +187,8 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
         raise OptionError(f"{game.id} has no quick policy: set rollout to 'random'")
     if settings.prior == "rule" and not optional.has_rollout:
         raise OptionError(f"{game.id} has no quick policy: set prior to 'uniform'")
+    if settings.opponents == "rule" and not optional.has_rollout:
+        raise OptionError(f"{game.id} has no quick policy: set opponents to 'search'")
     if (
         settings.rollout_depth or settings.width or settings.horizon == "chance"
     ) and not optional.has_evaluate:
@@ -183,7 +203,8 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     o.observers = OBSERVERS.index(settings.observers)
     o.selection = SELECTIONS.index(selection_in(game, settings))
     o.stops_at_chance = settings.horizon != "end" and optional.has_evaluate
-    o.is_fixed = settings.num_worlds > 0
+    o.has_model = settings.opponents == "rule"
+    o.is_fixed = settings.num_worlds > 0 or settings.belief == "policy"
     o.has_rule = settings.rollout != "random" and optional.has_rollout
     o.has_rule_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
     o.is_by_seen = settings.bounds == "seen"

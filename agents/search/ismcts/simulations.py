@@ -35,7 +35,7 @@ from agents.search.ismcts.nodes import (
 )
 from agents.search.ismcts.playouts import play_out, policy_action, set_rewards
 from agents.search.ismcts.selection import learn_regrets, select
-from agents.search.ismcts.settings import MANY, OPTIONS, PERFECT, REGRET
+from agents.search.ismcts.settings import MANY, OPTIONS, OWN, PERFECT, REGRET
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import (
     CHANCE,
@@ -72,6 +72,13 @@ def begin(kernels, rules, work, o):
 
 
 @inlined
+def is_own_or_chance(kernels, rules, work, o):
+    """Whether no opponent is to move."""
+    turn = kernels.turn(work.state, rules)
+    return turn == CHANCE or turn == o.seat
+
+
+@inlined
 def play(kernels, rules, work, o, action):
     """Play an action and fold what the observers see of it."""
     if o.observers == PERFECT:
@@ -80,7 +87,7 @@ def play(kernels, rules, work, o, action):
         for player in range(o.num_players):
             token = kernels.seen(work.state, rules, action, player)
             work.keys[player] = fold(work.keys[player], token)
-    else:
+    elif o.observers != OWN or is_own_or_chance(kernels, rules, work, o):
         token = kernels.seen(work.state, rules, action, o.seat)
         work.keys[o.seat] = fold(work.keys[o.seat], token)
     kernels.step(work.state, rules, action)
@@ -135,14 +142,50 @@ def has_grown(work, o, turn):
 
 
 @inlined
+def is_own(work, o, player):
+    """Whether a player is the one who searches, or of the same team."""
+    return work.teams[player] == work.teams[o.seat]
+
+
+@inlined
 def all_have_grown(work, o):
     """Whether nothing can be added to the tree any more."""
     if o.observers != MANY:
         return work.has_expanded[0] == 1
     num_grown = 0
     for player in range(o.num_players):
-        num_grown += work.has_expanded[player]
+        num_grown += work.has_expanded[player] or (o.has_model and not is_own(work, o, player))
     return num_grown == o.num_players
+
+
+@inlined
+def tree_action(kernels, optional, rules, pool, work, o, turn, depth, simulation, rng):
+    """What the tree tries at a decision, NONE if it has nothing for it, and the depth after it."""
+    key = turn_key(work.keys[observer_of(o, turn)], turn)
+    slot = find_node(pool, key)
+    is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+    if is_new and (has_grown(work, o, turn) or not add_node(pool, slot, key)):
+        # The memory is used up, or this player's tree has had its node.
+        work.has_expanded[turn if o.observers == MANY else 0] = 1
+        return NONE, depth
+    if is_new and o.selection != REGRET:
+        action = policy_action(kernels, optional, rules, work, o, rng)
+        chosen, prob = add_edge(pool, slot, action, simulation), 1.0
+    else:
+        is_first = pool.nodes[slot].visits <= 1
+        open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng)
+        chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
+        action = NONE
+    if chosen != NONE:
+        work.path[_NODE, depth] = slot
+        work.path[_EDGE, depth] = chosen
+        work.path[_TURN, depth] = turn
+        work.probs[depth] = prob
+        depth += 1
+        action = np.int64(pool.edges[chosen].action)
+    if is_new:
+        work.has_expanded[turn if o.observers == MANY else 0] = 1
+    return action, depth
 
 
 @inlined
@@ -155,32 +198,11 @@ def descend(kernels, optional, rules, pool, work, o, simulation, rng):
         if o.tree_depth and num_plies == o.tree_depth:
             break
         num_plies += 1
-        key = turn_key(work.keys[observer_of(o, turn)], turn)
-        slot = find_node(pool, key)
-        is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
-        action = NONE
-        if not (is_new and (has_grown(work, o, turn) or not add_node(pool, slot, key))):
-            if is_new and o.selection != REGRET:
-                action = policy_action(kernels, optional, rules, work, o, rng)
-                chosen, prob = add_edge(pool, slot, action, simulation), 1.0
-            else:
-                is_first = pool.nodes[slot].visits <= 1
-                open_node(
-                    kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng
-                )
-                chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
-            if chosen != NONE:
-                work.path[_NODE, depth] = slot
-                work.path[_EDGE, depth] = chosen
-                work.path[_TURN, depth] = turn
-                work.probs[depth] = prob
-                depth += 1
-                action = pool.edges[chosen].action
-            if is_new:
-                work.has_expanded[turn if o.observers == MANY else 0] = 1
-        else:
-            # The memory is used up, or this player's tree has had its node.
-            work.has_expanded[turn if o.observers == MANY else 0] = 1
+        action = np.int64(NONE)
+        if is_own(work, o, turn) or not o.has_model:
+            action, depth = tree_action(
+                kernels, optional, rules, pool, work, o, turn, depth, simulation, rng
+            )
         if action == NONE:
             action = policy_action(kernels, optional, rules, work, o, rng)
         last = turn

@@ -1,0 +1,68 @@
+"""How well search players keep to ``--time-per-move``: ``python -m benchmarks.search_time``.
+
+Every search player is asked for the first moves of a game of each kind, one at a time, and the
+whole call is timed: drawing worlds, simulations and putting the answer together. A cell is the
+median of time taken over time given, and the longest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from agents import agent_class, make_agent
+from envs import make_game
+from envs.core import Batch, new_rng
+from envs.core.files import write_json
+
+__all__ = ["PLAYERS", "main", "ratios"]
+
+PLAYERS = ("ismcts", "mo_ismcts", "pimc", "flat_mc", "oos", "online_cfr", "joint_mcts")
+GAMES = ("leduc_v0", "liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0")
+
+
+def ratios(agent_id: str, game_id: str, seconds: float, num_moves: int) -> list[float]:
+    """Time taken over time given, for some moves in a row; the first one only warms up."""
+    game = make_game(game_id)
+    agent = make_agent(agent_id, game, time_per_move=seconds)
+    batch, row = Batch(game, 1, chance=new_rng(1), has_tokens=agent.wants_tokens), np.arange(1)
+    batch.begin(row, row)
+    found: list[float] = []
+    while len(found) <= num_moves:
+        views = batch.views(row)
+        is_free = views.masks.sum() > 1
+        start = time.monotonic()
+        action = agent.act(views)
+        if is_free:  # who has no choice does not think
+            found.append((time.monotonic() - start) / seconds)
+        batch.step(row, action)
+        if batch.turns[0] < 0:
+            batch.begin(row, row + len(found))
+    return found[1:]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a table and keep the numbers."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.search_time", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=0.2, help="given for a move (0.2)")
+    parser.add_argument("--moves", type=int, default=10, help="timed for each cell (10)")
+    parsed = parser.parse_args(arguments)
+    rows = []
+    print(f"{'player':12}{'game':16}  median   longest, of {parsed.seconds} s")
+    for agent_id in PLAYERS:
+        for game_id in GAMES:
+            if agent_class(agent_id).plays(game_id):
+                found = ratios(agent_id, game_id, parsed.seconds, parsed.moves)
+                median, longest = float(np.median(found)), max(found)
+                rows.append([agent_id, game_id, parsed.seconds, median, longest])
+                print(f"{agent_id:12}{game_id:16}{median:8.3f}{longest:10.3f}", flush=True)
+    write_json(Path("runs/benchmarks/search_time.json"), rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
