@@ -77,9 +77,10 @@ def _step_all(
     for row in range(actions.size):
         state, rng = states[row], rngs[row]
         dones[row] = False
-        rewards[row, :] = 0.0
         turn = OVER
-        if actions[row] != BEGIN:
+        if actions[row] == BEGIN:
+            rewards[row, :] = 0.0
+        else:
             kernels.step(state, rules, actions[row])
             turn = settle(kernels, optional, rules, state, rng)
             pay(kernels, rules, state, totals[row], rewards[row])
@@ -98,8 +99,11 @@ def _step_all(
             turn = settle(kernels, optional, rules, state, rng)
             kernels.returns(state, rules, totals[row])
         seats[row] = turn
-        kernels.observe(state, rules, turn, observations[row])
-        kernels.legal(state, rules, masks[row])
+    # One function for all rows and then the next keeps its machine code and its jumps warm.
+    for row in range(actions.size):
+        kernels.observe(states[row], rules, seats[row], observations[row])
+    for row in range(actions.size):
+        kernels.legal(states[row], rules, masks[row])
     return -1
 
 

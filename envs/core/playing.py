@@ -91,13 +91,12 @@ def _settle_recorded(kernels, rules, state, rng, history, length):
 def pay(kernels, rules, state, totals, rewards):
     """Update ``totals`` and write the differences to ``rewards``; 1 if there are any."""
     for player in range(totals.size):
-        rewards[player] = totals[player]
+        rewards[player] = -totals[player]
     kernels.returns(state, rules, totals)
     has_paid = 0
     for player in range(totals.size):
-        rewards[player] = totals[player] - rewards[player]
-        if rewards[player] != 0.0:
-            has_paid = 1
+        rewards[player] += totals[player]
+        has_paid |= rewards[player] != 0.0
     return has_paid
 
 

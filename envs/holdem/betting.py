@@ -26,6 +26,7 @@ from envs.holdem.records import (
 
 __all__ = [
     "amount_of",
+    "amount_within",
     "apply_move",
     "call_to",
     "can_raise",
@@ -39,7 +40,6 @@ __all__ = [
     "next_actor",
     "next_seat",
     "pay",
-    "pot",
 ]
 
 AFTER_CALL = 0
@@ -61,15 +61,7 @@ def pay(s, seat, chips):
     chips = min(np.int64(chips), np.int64(s.stacks[seat]))
     s.stacks[seat] -= chips
     s.paid[seat] += chips
-    return chips
-
-
-@helper
-def pot(s, r):
-    """All chips in the middle, the bets of this round included."""
-    chips = np.int64(0)
-    for seat in range(r.num_players):
-        chips += s.paid[seat]
+    s.pot += chips
     return chips
 
 
@@ -118,7 +110,7 @@ def highest_raise(s, r, seat):
     """The most a player may raise to: the stack, or with pot limit the pot after a call."""
     most = np.int64(s.bets[seat]) + s.stacks[seat]
     if r.is_pot_limit:
-        after_call = pot(s, r) + s.bet_to - s.bets[seat]
+        after_call = np.int64(s.pot) + s.bet_to - s.bets[seat]
         most = min(most, s.bet_to + after_call)
     return most
 
@@ -132,14 +124,27 @@ def lowest_raise(s, r, seat):
 
 @helper
 def fraction_of_pot(s, r, seat, thousandths):
-    """What a bet of a fraction of the pot raises to, within the limits."""
-    chips = pot(s, r)
+    """What a bet of a fraction of the pot raises to, but for the limits."""
+    chips = np.int64(s.pot)
     if r.basis == AFTER_CALL:
         after_call = chips + s.bet_to - s.bets[seat]
-        amount = s.bet_to + after_call * thousandths // 1000
-    else:
-        amount = s.bets[seat] + chips * thousandths // 1000
-    return min(max(amount, lowest_raise(s, r, seat)), highest_raise(s, r, seat))
+        return s.bet_to + after_call * thousandths // 1000
+    return s.bets[seat] + chips * thousandths // 1000
+
+
+@helper
+def amount_within(s, r, seat, action, lowest, highest):
+    """What an action from 2 on of a menu raises to, between these limits."""
+    index = action - 2
+    if r.menu != THESIS:
+        if r.has_all_in and action == r.num_actions - 1:
+            return highest
+        if r.has_minimum:
+            if index == 0:
+                return lowest
+            index -= 1
+    amount = fraction_of_pot(s, r, seat, np.int64(r.fractions[index]))
+    return min(max(amount, lowest), highest)
 
 
 @helper
@@ -147,15 +152,8 @@ def amount_of(s, r, seat, action):
     """What an action from 2 on raises to."""
     if r.menu == EXACT:
         return np.int64(action) - 1
-    index = action - 2
-    if r.menu != THESIS:
-        if r.has_all_in and action == r.num_actions - 1:
-            return highest_raise(s, r, seat)
-        if r.has_minimum:
-            if index == 0:
-                return lowest_raise(s, r, seat)
-            index -= 1
-    return fraction_of_pot(s, r, seat, np.int64(r.fractions[index]))
+    lowest, highest = lowest_raise(s, r, seat), highest_raise(s, r, seat)
+    return amount_within(s, r, seat, action, lowest, highest)
 
 
 @helper
@@ -178,7 +176,7 @@ def code_of_raise(s, r, seat, action, amount):
     """The code of a bet: that of its action, or of the nearest of 50, 75 and 100 % of the pot."""
     if r.menu == THESIS:
         return BET_CODES + action - 2
-    after_call = pot(s, r) + s.bet_to - s.bets[seat]
+    after_call = np.int64(s.pot) + s.bet_to - s.bets[seat]
     sixteenths = 16 * (amount - s.bet_to)  # of the pot: 10 and 14 lie between 8, 12 and 16
     if sixteenths < 10 * after_call:
         return BET_CODES
@@ -186,14 +184,13 @@ def code_of_raise(s, r, seat, action, amount):
 
 
 @helper
-def log_move(s, seat, kind, chips, chips_in_pot):
+def log_move(s, seat, kind, chips):
     """Remember a move."""
     at = s.num_moves % MAX_LOG
     s.log_seats[at] = seat
     s.log_kinds[at] = kind
     s.log_streets[at] = s.street
-    s.log_chips[at] = chips
-    s.log_pots[at] = chips_in_pot
+    s.log_shares[at] = chips / s.pot
     s.num_moves += 1
 
 
@@ -222,7 +219,6 @@ def apply_move(s, r, action):
     """Play an action of the player to move; who comes next is not decided here."""
     seat = s.to_move
     kind = kind_of(s, r, action)
-    chips_in_pot = pot(s, r)
     chips = np.int64(0)
     if kind == FOLD:
         s.status[seat] = FOLDED
@@ -237,7 +233,7 @@ def apply_move(s, r, action):
         s.bets[seat] += chips
         s.moves[seat] = CALL_CODE
     s.has_acted[seat] = 1
-    log_move(s, seat, kind, chips, chips_in_pot)
+    log_move(s, seat, kind, chips)
 
 
 # ---- who is next ---------------------------------------------------------------------------------
@@ -248,24 +244,26 @@ def has_contest(s, r):
     """Whether two players at least can still bet."""
     num_able = 0
     for seat in range(r.num_players):
-        num_able += s.status[seat] == IN and s.stacks[seat] > 0
-    return num_able >= 2
+        if s.status[seat] == IN and s.stacks[seat] > 0:
+            num_able += 1
+            if num_able == 2:
+                return True
+    return False
 
 
 @helper
-def must_act(s, r, seat, is_contested):
+def must_act(s, r, seat):
     """Whether a player has a decision to make in this round."""
     if s.status[seat] != IN or s.stacks[seat] == 0:
         return False
-    return s.bets[seat] < call_to(s, r, seat) or (is_contested and not s.has_acted[seat])
+    return s.bets[seat] < call_to(s, r, seat) or (not s.has_acted[seat] and has_contest(s, r))
 
 
 @helper
 def next_actor(s, r, seat):
     """The first player from ``seat`` on who is to act, or -1 when the round is over."""
-    is_contested = has_contest(s, r)
     for _ in range(r.num_players):
-        if must_act(s, r, seat, is_contested):
+        if must_act(s, r, seat):
             return seat
         seat = next_seat(r, seat)
     return -1
@@ -364,7 +362,8 @@ def close_hand(s, r):
     else:
         for seat in range(r.num_players):
             if s.status[seat] == IN:
-                s.stacks[seat] += pot(s, r)
+                s.stacks[seat] += s.pot
+    s.pot = 0
     for seat in range(r.num_players):
         s.last_profits[seat] += s.stacks[seat]
         s.profits[seat] += s.last_profits[seat]

@@ -6,7 +6,7 @@ import numpy as np
 
 from envs.core.compiling import helper
 from envs.core.kernels import OVER
-from envs.holdem.betting import highest_raise, lowest_raise, next_seat, pot
+from envs.holdem.betting import highest_raise, lowest_raise, next_seat
 from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.observation import position_of, to_pay
 from envs.holdem.records import IN, MAX_LOG, NO_CARD
@@ -41,7 +41,7 @@ def put_seats(s, r, player, out, at):
         out[at + n + i] = s.bets[seat] * share
         out[at + 2 * n + i] = s.paid[seat] * share
         out[at + 3 * n + i] = is_in
-        out[at + 4 * n + i] = is_in and s.stacks[seat] == 0
+        out[at + 4 * n + i] = is_in & (s.stacks[seat] == 0)  # no jump, which would be a guess
         out[at + 5 * n + i] = s.to_move == seat
         out[at + 6 * n + i] = s.has_acted[seat]
         seat = next_seat(r, seat)
@@ -51,11 +51,11 @@ def put_seats(s, r, player, out, at):
 @helper
 def put_prices(s, r, player, out, at):
     """The pot, the price of a call and the limits of a raise."""
-    price, chips = to_pay(s, r, player), pot(s, r)
+    price, chips = to_pay(s, r, player), np.int64(s.pot)
     share = 1.0 / r.total_chips
     out[at] = chips * share
     out[at + 1] = price * share
-    out[at + 2] = price / (price + chips) if price > 0 else 0.0
+    out[at + 2] = price / max(price + chips, 1)
     out[at + 3] = lowest_raise(s, r, player) * share
     out[at + 4] = highest_raise(s, r, player) * share
     return at + 5
@@ -72,8 +72,7 @@ def put_log(s, r, player, out, at):
         out[at + (ahead if ahead >= 0 else ahead + n)] = 1.0
         out[at + n + s.log_kinds[i]] = 1.0
         out[at + n + NUM_KINDS + s.log_streets[i]] = 1.0
-        chips = s.log_chips[i]
-        out[at + size - 1] = chips / (np.int64(chips) + s.log_pots[i]) if chips > 0 else 0.0
+        out[at + size - 1] = s.log_shares[i]
         at += size
 
 

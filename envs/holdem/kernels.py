@@ -25,7 +25,7 @@ from envs.core.kernels import (
 from envs.core.keys import first_key, fold
 from envs.core.rng import below
 from envs.holdem.betting import (
-    amount_of,
+    amount_within,
     apply_move,
     call_to,
     can_raise,
@@ -257,7 +257,7 @@ def mark_raises(s, r, seat, mask):
         return highest - lowest + 1
     num_raises, last = 0, np.int64(-1)
     for action in range(2, r.num_actions):
-        amount = amount_of(s, r, seat, action)
+        amount = amount_within(s, r, seat, action, lowest, highest)
         mask[action] = amount != last  # amounts never fall from one action to the next
         num_raises += amount != last
         last = amount
@@ -370,8 +370,7 @@ def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     for player in range(r.num_players):
-        total = s.profits[player] - (s.paid[player] if r.pays_at_once else 0)
-        out[player] = total / r.reward_unit
+        out[player] = (s.profits[player] - s.paid[player] * r.pays_at_once) / r.reward_unit
 
 
 @kernel(OBSERVE)

@@ -32,10 +32,8 @@ import numpy as np
 from envs.core.compiling import helper
 from envs.holdem.betting import (
     call_to,
-    has_contest,
     must_act,
     next_seat,
-    pot,
 )
 from envs.holdem.chances import fixed_equity, strength_now
 from envs.holdem.equity import starting_class
@@ -93,10 +91,9 @@ def num_opponents(s, r, player):
 @helper
 def num_to_act(s, r, player):
     """Other players who will be asked in this round if nobody raises."""
-    is_contested = has_contest(s, r)
     count = 0
     for seat in range(r.num_players):
-        count += seat != player and must_act(s, r, seat, is_contested)
+        count += seat != player and must_act(s, r, seat)
     return count
 
 
@@ -113,14 +110,17 @@ def odds_in_tenths(s, r, player):
     price = to_pay(s, r, player)
     if price == 0:
         return np.int64(0)
-    whole = price + pot(s, r)
+    whole = price + s.pot
     return min((10 * price + whole - 1) // whole, np.int64(NUM_ODDS - 1))
 
 
 @helper
 def position_of(r, seat, button):
     """How many seats behind the first to act after the flop; the dealer is last."""
-    return (seat - button - 1) % r.num_players if button >= 0 else 0
+    if button < 0:
+        return np.int64(0)
+    behind = np.int64(seat) - button - 1
+    return behind if behind >= 0 else behind + r.num_players
 
 
 @helper
@@ -304,7 +304,7 @@ def level_of(chips, unit):
 @helper
 def put_chips(s, r, player, out, at):
     """Block 9."""
-    in_pot = pot(s, r)
+    in_pot = np.int64(s.pot)
     at = put(r, out, at, level_of(in_pot, np.float64(r.big_blind)), NUM_LEVELS)
     at = put(r, out, at, level_of(to_pay(s, r, player), 0.5 * r.big_blind), NUM_LEVELS)
     return put(r, out, at, level_of(s.stacks[player], 0.25 * in_pot), NUM_LEVELS)

@@ -72,7 +72,7 @@ def _draw_equity(drawing: Drawing, s: Any, num_players: int, viewer: int | None)
 
 def _title(s: Any, r: Any, viewer: int | None) -> str:
     who = "the whole table" if viewer is None else f"as player {viewer} sees it"
-    return f"Texas hold'em, {STREETS[s.street]}, pot {int(s.paid.sum())}, {who}"
+    return f"Texas hold'em, {STREETS[s.street]}, pot {int(s.pot)}, {who}"
 
 
 def _draw_card(drawing: Drawing, x: float, y: float, card: int, height: float) -> None:
@@ -93,7 +93,7 @@ def _draw_middle(drawing: Drawing, s: Any, num_players: int) -> None:
     if len(pots) > 1 and not s.bets.any():
         words = "main pot " + ", side pot ".join(str(pot.chips) for pot in pots)
     else:
-        words = f"pot {int(s.paid.sum())}"
+        words = f"pot {int(s.pot)}"
     if s.to_move == OVER:
         words = "the hand is over"
     drawing.text(x, y + 46, words, 18, "chalk", is_bold=True, max_width=380)
@@ -175,7 +175,7 @@ def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[
     if r.menu != EXACT or len(raises) <= 5:
         return legal, []
     seat = int(s.to_move)
-    after_call = int(s.paid.sum()) + int(s.bet_to) - int(s.bets[seat])
+    after_call = int(s.pot) + int(s.bet_to) - int(s.bets[seat])
     wanted = [int(s.bet_to + part * after_call) + 1 for part in EXACT_BUTTONS]
     some = {min(max(action, raises[0]), raises[-1]) for action in wanted} | {raises[0], raises[-1]}
     rest = [action for action in raises if action not in some]

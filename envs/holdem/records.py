@@ -77,6 +77,7 @@ STATE = np.dtype(
             ("bets", np.int32, (MAX_PLAYERS,)),  # chips put in during this round
             ("paid", np.int32, (MAX_PLAYERS,)),  # chips put in during this hand, 0 when it is over
             ("profits", np.int32, (MAX_PLAYERS,)),  # chips won or lost in all finished hands
+            ("pot", np.int32),  # all chips in the middle, the bets of this round included
             ("bet_to", np.int32),  # what must be matched in this round
             ("raise_by", np.int32),  # the least by which it may be raised
             ("short_raises", np.int32),  # sum of all-in raises in a row that were too small
@@ -86,8 +87,7 @@ STATE = np.dtype(
             ("log_seats", np.int8, (MAX_LOG,)),  # the latest moves of this hand: move i at i % 32
             ("log_kinds", np.int8, (MAX_LOG,)),
             ("log_streets", np.int8, (MAX_LOG,)),
-            ("log_chips", np.int32, (MAX_LOG,)),  # put in by the move
-            ("log_pots", np.int32, (MAX_LOG,)),  # the pot before it
+            ("log_shares", np.float32, (MAX_LOG,)),  # chips of the move, of the pot with them
             ("num_decisions", np.int16, (MAX_PLAYERS,)),  # of each player in this hand
             ("past", np.int64, (MAX_PLAYERS, MAX_HISTORY)),  # packed blocks of the latest ones
             # The last finished hand, as everybody has seen it.

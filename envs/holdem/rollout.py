@@ -7,7 +7,7 @@ import numpy as np
 from envs.core.compiling import helper, kernel
 from envs.core.kernels import ROLLOUT
 from envs.core.rng import uniform
-from envs.holdem.betting import amount_of, call_to, can_raise, highest_raise, lowest_raise, pot
+from envs.holdem.betting import amount_of, call_to, can_raise, highest_raise, lowest_raise
 from envs.holdem.equity import sampled_equity
 from envs.holdem.records import EXACT, IN, RULES, STATE, THESIS
 
@@ -22,7 +22,7 @@ RAISE_MARGIN = 0.2
 @helper
 def raise_to(s, r, seat, fraction):
     """The raise nearest to a fraction of the pot."""
-    after_call = pot(s, r) + s.bet_to - s.bets[seat]
+    after_call = s.pot + s.bet_to - s.bets[seat]
     wanted = s.bet_to + fraction * after_call
     if r.menu == EXACT:
         amount = max(np.int64(wanted), lowest_raise(s, r, seat))
@@ -54,7 +54,7 @@ def rollout(state, rules, rng):
     )
     missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
     price = min(missing, np.int64(s.stacks[seat]))
-    odds = price / (price + pot(s, r)) if price else 0.0
+    odds = price / (price + s.pot) if price else 0.0
     may_raise = r.menu == THESIS or can_raise(s, r, seat)
     if may_raise and equity > 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds:
         return raise_to(s, r, seat, 0.5 + 0.5 * uniform(rng))

@@ -13,7 +13,6 @@ from envs.holdem.betting import (
     call_to,
     highest_raise,
     kind_of,
-    pot,
 )
 from envs.holdem.evaluator import card_name, evaluate, strength_name
 from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD
@@ -86,7 +85,7 @@ def table_text(s: Any, r: Any, viewer: int | None) -> str:
     n = int(r.num_players)
     hand = f"hand {s.num_hands + (s.to_move != OVER)} of {r.num_hands}: " if r.num_hands > 1 else ""
     board = cards_text(s.board) or "no cards"
-    lines = [f"{hand}{STREETS[s.street]}, board {board}, pot {int(pot(s, r))}"]
+    lines = [f"{hand}{STREETS[s.street]}, board {board}, pot {int(s.pot)}"]
     lines += [_seat_line(s, r, seat, viewer) for seat in range(n)]
     if s.num_hands > 0:
         results = [

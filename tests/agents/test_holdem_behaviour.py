@@ -15,7 +15,7 @@ from agents.games.holdem.behaviour import describe, position_names, starting_han
 from agents.games.holdem.draws import draw_positions
 from envs import make_game
 from envs.core import Game
-from envs.holdem.betting import call_to, pot
+from envs.holdem.betting import call_to
 from envs.holdem.equity import class_name
 from envs.holdem.records import RULES
 
@@ -61,7 +61,7 @@ def test_prices_of_draws_are_what_they_say(options: dict[str, Any]) -> None:
             s = question.game.record(position.state)
             r = question.game.rules.view(RULES)[0]
             price = int(call_to(s, r, position.turn) - s.bets[position.turn])
-            share = 100 * price / (price + int(pot(s, r)))
+            share = 100 * price / (price + int(s.pot))
             assert f"{share:.0f} %" in question.name
             assert s.num_board == (4 if "turn" in question.name else 3)
 

@@ -27,7 +27,7 @@ from envs.core.kernels import CHANCE, INT, KERNELS, RULES
 from envs.core.keys import first_key, fold
 from envs.core.rng import Words, fill_streams, next_word, stream
 from envs.core.rows import determinize_movers
-from envs.holdem.betting import amount_of, call_to, pot
+from envs.holdem.betting import amount_of, call_to
 from envs.holdem.equity import all_hands, equity_against
 from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.records import IN, NOBODY, STATE
@@ -263,7 +263,7 @@ class LocalBestResponse(Agent):
         rng: Words,
     ) -> int:
         r = self._rules
-        in_pot = float(pot(s, r))
+        in_pot = float(s.pot)
         price = float(min(max(call_to(s, r, seat) - s.bets[seat], 0), s.stacks[seat]))
         chance = self._equity(s, seat, following.weights, rng)
         values = {CALL: chance * in_pot - (1.0 - chance) * price}

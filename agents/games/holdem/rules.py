@@ -28,7 +28,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.holdem.betting import amount_of, call_to, highest_raise, pot
+from envs.holdem.betting import amount_of, call_to, highest_raise
 from envs.holdem.equity import sampled_equity, starting_class, starting_equities
 from envs.holdem.records import EXACT, IN, RULES, STATE
 
@@ -71,7 +71,7 @@ def give_up(mask):
 @helper
 def raise_near(s, r, seat, mask, fraction):
     """The legal raise nearest to a fraction of the pot after a call; a call if there is none."""
-    after_call = pot(s, r) + s.bet_to - s.bets[seat]
+    after_call = np.int64(s.pot) + s.bet_to - s.bets[seat]
     wanted = s.bet_to + fraction * after_call
     if r.menu == EXACT:
         amount = min(np.int64(wanted), highest_raise(s, r, seat))
@@ -199,7 +199,7 @@ def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions)
             )
             missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
             price = min(missing, np.int64(s.stacks[seat]))
-            odds = price / (price + pot(s, r))
+            odds = price / (price + s.pot)
             # Others call with better hands than random ones: the more they have paid, the better.
             if chance > style[3] / (1 + others) + odds / 2:
                 action = raise_near(s, r, seat, masks[i], style[4])
