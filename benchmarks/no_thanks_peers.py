@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import random
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,15 @@ class PlainNoThanks:
         self.turn = 0
         self.card = self.deck.pop()
         self.is_over = False
+
+    def copy(self) -> PlainNoThanks:
+        """The same position once more."""
+        other = object.__new__(PlainNoThanks)
+        other.deck, other.chips = self.deck[:], self.chips[:]
+        other.cards = [set(cards) for cards in self.cards]
+        other.pot, other.turn, other.card = self.pot, self.turn, self.card
+        other.is_over = self.is_over
+        return other
 
     def legal_actions(self) -> list[int]:
         """Pay, if there is a chip, or take."""
@@ -79,6 +88,7 @@ class StatefulNoThanks:
     def __init__(self, num_players: int = 3) -> None:
         """Nothing is dealt yet."""
         self.num_players = num_players
+        self.left = list(range(3, 36))
         self.deck: list[int] = []
         self.chips = [11] * num_players
         self.owned: list[list[int]] = [[] for _ in range(num_players)]
@@ -88,13 +98,12 @@ class StatefulNoThanks:
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The cards that may come next into the deck, all equally likely."""
-        left = [card for card in range(3, 36) if card not in self.deck]
-        return [(card, 1 / len(left)) for card in left]
+        return [(card, 1 / len(self.left)) for card in self.left]
 
     def legal_actions(self) -> list[int]:
         """Pay, if there is a chip, or take; at a chance node, the cards."""
         if self.turn == self.CHANCE:
-            return [card for card, _ in self.chance_outcomes()]
+            return self.left
         return [PAY, TAKE] if self.chips[self.turn] > 0 else [TAKE]
 
     def apply_action(self, action: int) -> None:
@@ -102,6 +111,7 @@ class StatefulNoThanks:
         if action not in self.legal_actions():
             raise ValueError(f"{action} is not legal")
         if self.turn == self.CHANCE:
+            self.left.remove(action)
             self.deck.append(action)
             if len(self.deck) == 24:
                 self.turn = 0
@@ -143,24 +153,28 @@ def _prefers(player: int, one: Values, other: Values) -> bool:
 
 
 def alpha_n(
-    game: PlainNoThanks, above: tuple[int, Values] | None, own: Values | None, counts: list[int]
+    game: PlainNoThanks,
+    above: tuple[int, Values] | None,
+    own: Values | None,
+    counts: list[int],
+    copied: Callable[[PlainNoThanks], PlainNoThanks],
 ) -> Values:
     """Max^n with pruning by placement for players who move several times in a row."""
     counts[0] += 1
     if game.is_over:
         return game.scores()
     player = game.turn
-    taken = copy.deepcopy(game)
+    taken = copied(game)
     taken.step(TAKE)
     if game.chips[player] == 0 or game.pot >= game.card:
-        return alpha_n(taken, above, own, counts)
-    first = alpha_n(taken, above, own, counts)
+        return alpha_n(taken, above, own, counts, copied)
+    first = alpha_n(taken, above, own, counts, copied)
     if above is not None:
         his, mine = _place(above[1], above[0]), _place(first, player)
         if (his == 1 and mine <= 1.5) or (his <= 1.5 and mine == 1):
             return first
     best = first if own is None or _prefers(player, first, own) else own
-    paid = copy.deepcopy(game)
+    paid = copied(game)
     paid.step(PAY)
-    second = alpha_n(paid, (player, best), None, counts)
+    second = alpha_n(paid, (player, best), None, counts, copied)
     return first if _prefers(player, first, second) else second

@@ -20,6 +20,7 @@ generic code does without:
 ``settle``       plays all chance events that are due, and returns ``turn``
 ``evaluate``     writes an estimate of each player's final return, for searches that stop early
 ``rollout``      draws an action of a quick, sensible policy for the player to move
+``playout``      plays at random to the end, and returns the number of actions and chance events
 ===============  ==============================================================================
 
 ``settle`` is there for speed alone, because an indirect call for every die costs more than the die.
@@ -30,6 +31,9 @@ It is always the same loop over a game's own ``turn``, ``sample`` and ``step``::
         while turn(state, rules) == CHANCE:
             step(state, rules, sample(state, rules, rng))
         return turn(state, rules)
+
+``playout`` is there for the same reason: it does what ``random_playouts`` (``playouts.py``) does
+without it, draw for draw.
 
 A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
 never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
@@ -75,6 +79,7 @@ __all__ = [
     "OBSERVE",
     "OPTIONAL_KERNELS",
     "OVER",
+    "PLAYOUT",
     "PUBLIC",
     "RETURNS",
     "RNG",
@@ -137,10 +142,12 @@ SIGNATURES: dict[str, Any] = {
 SETTLE = INT(STATE, RULES, RNG)
 EVALUATE = types.void(STATE, RULES, TOTALS)
 ROLLOUT = INT(STATE, RULES, RNG)
+PLAYOUT = INT(STATE, RULES, RNG, MASK)
 OPTIONAL_SIGNATURES: dict[str, Any] = {
     "settle": SETTLE,
     "evaluate": EVALUATE,
     "rollout": ROLLOUT,
+    "playout": PLAYOUT,
 }
 """What a game may add."""
 
@@ -191,9 +198,11 @@ class OptionalKernels(Addresses):
     settle: Callable[..., int]
     evaluate: Callable[..., None]
     rollout: Callable[..., int]
+    playout: Callable[..., int]
     has_settle: bool
     has_evaluate: bool
     has_rollout: bool
+    has_playout: bool
 
     def __new__(cls, **functions: Callable[..., Any]) -> Self:
         """Check the signatures, and note the addresses of what is there."""

@@ -9,7 +9,18 @@ import numpy.typing as npt
 
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.kernels import (
+    CHANCE,
+    INT,
+    KERNELS,
+    MASK,
+    OPTIONAL_KERNELS,
+    OVER,
+    RNG,
+    RULES,
+    STATE,
+    TOTALS,
+)
 from envs.core.rng import Words, below
 
 __all__ = ["PlayoutResult", "random_legal", "random_playouts"]
@@ -37,13 +48,17 @@ def random_legal(mask, rng):
     return -1
 
 
-@compiled(INT(KERNELS, RULES, STATE, RNG, INT, STATE, MASK, TOTALS, TOTALS, TOTALS))
-def _playouts(kernels, rules, root, rng, num_games, state, mask, totals, sums, squares):
+@compiled(
+    INT(KERNELS, OPTIONAL_KERNELS, RULES, STATE, RNG, INT, STATE, MASK, TOTALS, TOTALS, TOTALS)
+)
+def _playouts(kernels, optional, rules, root, rng, num_games, state, mask, totals, sums, squares):
     """Play games from ``root``; add returns and their squares up; return the steps."""
     num_steps = 0
     for _ in range(num_games):
         for i in range(root.size):
             state[i] = root[i]
+        if optional.has_playout:
+            num_steps += optional.playout(state, rules, rng, mask)
         turn = kernels.turn(state, rules)
         while turn != OVER:
             if turn == CHANCE:
@@ -88,7 +103,8 @@ def random_playouts(
         root = game.new_position().state
     sums, squares, totals = np.zeros((3, game.facts.num_players))
     buffers = np.empty(game.state_size, np.uint8), np.empty(game.facts.num_actions, np.int8), totals
-    num_steps = _playouts(game.kernels, game.rules, root, rng, num_games, *buffers, sums, squares)
+    tables = game.kernels, game.optional, game.rules
+    num_steps = _playouts(*tables, root, rng, num_games, *buffers, sums, squares)
     means = sums / num_games
     variances = np.maximum(squares / num_games - means**2, 0.0)
     return PlayoutResult(num_games, int(num_steps), means, np.sqrt(variances / num_games))

@@ -160,7 +160,10 @@ class NoThanks(Game):
         determinize=compiled.determinize,
     )
     optional = OptionalKernels(
-        settle=compiled.settle, evaluate=compiled.evaluate, rollout=compiled.rollout
+        settle=compiled.settle,
+        evaluate=compiled.evaluate,
+        rollout=compiled.rollout,
+        playout=compiled.playout,
     )
     presets = MappingProxyType(
         {

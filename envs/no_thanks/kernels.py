@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from envs.core.cards import card_bit
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import helper, inlined, kernel
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -19,6 +19,7 @@ from envs.core.kernels import (
     NEW,
     OBSERVE,
     OVER,
+    PLAYOUT,
     RETURNS,
     ROLLOUT,
     SAMPLE,
@@ -27,6 +28,7 @@ from envs.core.kernels import (
     STEP,
     TURN,
 )
+from envs.core.playouts import random_legal
 from envs.core.rng import below
 
 __all__ = [
@@ -247,17 +249,11 @@ def deal(s, r, card):
         s.to_move = s.starter
 
 
-@kernel(STEP)
-def step(state, rules, action):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
+@inlined
+def play(s, r, action):
+    """The player to move pays for the card that is face up, or takes it."""
     player = s.to_move
-    if player == CHANCE:
-        if s.starter == NOBODY:
-            s.starter = action
-        else:
-            deal(s, r, action)
-    elif action == PAY:
+    if action == PAY:
         s.chips[player] -= 1
         s.pot += 1
         s.to_move = player + 1 if player + 1 < r.num_players else 0
@@ -270,6 +266,18 @@ def step(state, rules, action):
         s.num_taken += 1
         if s.num_taken == r.deck_size:
             s.to_move = OVER
+
+
+@kernel(STEP)
+def step(state, rules, action):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    if s.to_move != CHANCE:
+        play(s, r, action)
+    elif s.starter == NOBODY:
+        s.starter = action
+    else:
+        deal(s, r, action)
 
 
 @kernel(SEEN)
@@ -362,6 +370,22 @@ def settle(state, rules, rng):
     while s.to_move == CHANCE:
         deal(s, r, draw_card(r, s.dealt, rng))
     return s.to_move
+
+
+@kernel(PLAYOUT)
+def playout(state, rules, rng, mask):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    num_steps = 0
+    if s.to_move == CHANCE:
+        num_steps += r.deck_size - s.num_dealt + (s.starter == NOBODY)
+        settle(state, rules, rng)
+    mask[TAKE] = 1
+    while s.to_move != OVER:
+        mask[PAY] = can_pay(s, r)
+        play(s, r, random_legal(mask, rng))
+        num_steps += 1
+    return num_steps
 
 
 @kernel(ROLLOUT)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from copy import copy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from envs.core import (
     IllegalActionError,
     Kernels,
     MasqueradeError,
+    OptionalKernels,
     OptionError,
     UnknownNameError,
     below,
@@ -30,7 +33,7 @@ from envs.core import (
 )
 from envs.core.batch import Batch
 from envs.core.rng import next_word
-from tests.support.option_sets import every_option_set
+from tests.support.option_sets import OPTION_SETS, build, every_option_set, name
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -184,6 +187,22 @@ def test_playouts_from_a_root_stay_below_it() -> None:
     assert abs(result.mean_returns[0] - 1.5) < 5 * result.standard_errors[0]
     with pytest.raises(ValueError, match="at least 1"):
         random_playouts(game, 0, new_rng(0))
+
+
+@pytest.mark.parametrize("row", [row for row in OPTION_SETS if row[0] == "no_thanks_v0"], ids=name)
+def test_a_playout_of_its_own_draws_and_counts_as_the_loop_does(
+    row: tuple[str, dict[str, Any]],
+) -> None:
+    game = build(row)
+    assert game.optional.has_playout
+    without = copy(game)
+    vars(without)["optional"] = OptionalKernels()
+    own, plain = new_rng(0), new_rng(0)
+    found = random_playouts(game, 200, own)
+    expected = random_playouts(without, 200, plain)
+    assert found.num_steps == expected.num_steps
+    assert (found.mean_returns == expected.mean_returns).all()
+    assert (own == plain).all()
 
 
 def test_a_tree_that_is_too_large_is_refused() -> None:

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.rules import takes_below
+from envs.core.commands import answers_in_one_line, at_least
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
@@ -173,6 +174,7 @@ def mixed_equilibrium(
     return mix, float(worth.max() - mix @ worth)
 
 
+@answers_in_one_line
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table of the second pass and the equilibrium."""
     parser = argparse.ArgumentParser(
@@ -183,8 +185,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--returns", choices=("place", "score", "win"), default="place", help="(%(default)s)"
     )
-    parser.add_argument("--games", type=int, default=1000, help="decks a pair (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the decks (%(default)s)")
+    parser.add_argument(
+        "--games", type=at_least(2), default=1000, help="decks a pair (%(default)s)"
+    )
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of the decks (%(default)s)")
     parser.add_argument("--low", type=int, default=-15, help="lowest threshold (%(default)s)")
     parser.add_argument("--high", type=int, default=20, help="highest threshold (%(default)s)")
     parser.add_argument(
@@ -198,6 +202,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{threshold:>6}  {share:.3f}")
         print(f"gain of the best of them: {gain:+.4f}")
         return 0
+    if arguments.low > arguments.high:
+        raise OptionError(f"--low {arguments.low} must not be above --high {arguments.high}")
     family = range(arguments.low, arguments.high + 1)
     found = find_equilibrium(game, family, arguments.games, arguments.seed)
     print("others  best response  gain in " + arguments.returns)

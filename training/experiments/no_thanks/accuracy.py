@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from training.reproduce import Row, Settings
 __all__ = ["predicted_places"]
 
 Floats = npt.NDArray[np.float64]
+State = npt.NDArray[np.uint8]
 
 
 def _places(values: Floats) -> Floats:
@@ -42,12 +43,9 @@ def predicted_places(settings: Settings) -> Iterator[Row]:
     number = settings.games(200)
     sources = ((random_position, "random"), (played_position, "played"))
     for make, words in sources:
+        found = {left: _positions(settings, make, left, number) for left in (6, 9)}
         for left, boundary in ((6, 6), (9, 9), (9, 6)):
-            states = [
-                make(KNOWN, left, np.random.default_rng([settings.seed, 7, left, i]))
-                for i in range(number)
-            ]
-            truth = _truth(states)
+            states, truth = found[left]
             way = "asked there" if left == boundary else f"searched to {boundary}"
             for name, path in estimates.items():
                 errors = np.abs(_predicted(states, path, boundary) - truth).mean(axis=1)
@@ -59,16 +57,21 @@ def predicted_places(settings: Settings) -> Iterator[Row]:
                 )
 
 
-def _truth(states: list[npt.NDArray[np.uint8]]) -> Floats:
+def _positions(
+    settings: Settings, make: Callable[..., State], left: int, number: int
+) -> tuple[list[State], Floats]:
+    """Positions with so many cards left, and everybody's true places."""
+    seeds = ([settings.seed, 7, left, i] for i in range(number))
+    states = [make(KNOWN, left, np.random.default_rng(seed)) for seed in seeds]
     solver = Solver(KNOWN, SolverSettings(table_bits=22))
     values = []
     for state in states:
         solver.forget()
         values.append(solver.solve(state).values)
-    return _places(np.array(values))
+    return states, _places(np.array(values))
 
 
-def _predicted(states: list[npt.NDArray[np.uint8]], path: object, boundary: int) -> Floats:
+def _predicted(states: list[State], path: object, boundary: int) -> Floats:
     slices = load_slices(path)  # type: ignore[arg-type]
     solver = Solver(KNOWN, slices.settings, slices.estimate)
     params = slices.params(boundary)

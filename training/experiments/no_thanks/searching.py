@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,7 @@ def card_order(settings: Settings) -> Iterator[Row]:
     game = NoThanks("small")
     rng = np.random.default_rng(settings.seed)
     number = settings.games(20)
-    for ties, cap in (("average", True), ("take", False)):
+    for ties, cap in product(("average", "take"), (True, False)):
         solver = Solver(game, SolverSettings(ties=ties, cap=cap))
         squares, firsts = [], []
         for cards in PRINTED_SETS:
@@ -205,7 +206,8 @@ def card_order(settings: Settings) -> Iterator[Row]:
         every = np.concatenate(squares)
         draws = rng.choice(every, (2000, len(every)))
         low, high = np.quantile(np.sqrt(draws.mean(axis=1)), [0.025, 0.975])
-        words = "equal branches averaged, with the cap" if cap else "ties taken, without the cap"
+        words = "equal branches averaged" if ties == "average" else "ties taken"
+        words += ", with the cap" if cap else ", without the cap"
         yield Row(
             "E3",
             f"deviation by order, points; {words}",

@@ -21,6 +21,7 @@ from agents.games.no_thanks.slices.keeping import read_slices, write_slices
 from agents.games.no_thanks.slices.nearest import STORED, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import SOURCES, make_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
+from envs.core.commands import answers_in_one_line, at_least
 from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
@@ -129,8 +130,10 @@ def make_slices(
         filling: in how many processes, what is told, and where it is kept meanwhile.
     """
     known = known_game(game, segments)
-    if len(weights) != NUM_CATEGORIES or source not in SOURCES or size < 1:
-        raise OptionError(f"slices need {NUM_CATEGORIES} weights, a size and one of {SOURCES}")
+    if size < 1:
+        raise OptionError(f"size must be at least 1, not {size}")
+    if len(weights) != NUM_CATEGORIES or source not in SOURCES:
+        raise OptionError(f"slices need {NUM_CATEGORIES} weights and one of {SOURCES}")
     if stored not in STORED:
         raise OptionError(f"stored must be one of {', '.join(STORED)}, not '{stored}'")
     boundaries = list(accumulate(reversed(segments)))[:-1]
@@ -186,17 +189,20 @@ class NearestJob:
         return lambda first, last: np.stack([make(i) for i in range(first, last)])
 
 
+@answers_in_one_line
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the databases of the full game and save them."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.database")
     parser.add_argument("path", type=Path, help="file to write, .npz")
-    parser.add_argument("--size", type=int, default=1000, help="positions a boundary (%(default)s)")
+    parser.add_argument(
+        "--size", type=at_least(1), default=1000, help="positions a boundary (%(default)s)"
+    )
     parser.add_argument("--weights", type=float, nargs=NUM_CATEGORIES, default=[1.0] * 5)
     parser.add_argument("--segments", type=int, nargs="+", default=list(SEGMENTS))
     parser.add_argument("--source", choices=SOURCES, default="random", help="(%(default)s)")
     parser.add_argument("--stored", choices=STORED, default="results", help="(%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="(%(default)s)")
-    parser.add_argument("--workers", type=int, default=1, help="processes (%(default)s)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
+    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
     a = parser.parse_args(argv)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = make_slices(

@@ -29,6 +29,7 @@ from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
 from agents.games.no_thanks.slices.features import NUM_CATEGORIES
 from agents.games.no_thanks.slices.filling import Filling
 from agents.games.no_thanks.slices.matches import Match, Strategy, compare_strategies
+from envs.core.commands import answers_in_one_line, at_least
 from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
@@ -71,9 +72,11 @@ class TuningSettings:
     workers: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not known."""
+        """Refuse what is unknown or makes no sense."""
         if self.method not in METHODS:
             raise OptionError(f"method must be one of {', '.join(METHODS)}, not '{self.method}'")
+        if self.factor <= 1.0:
+            raise OptionError(f"factor must be above 1, not {self.factor}")
 
 
 @dataclass(frozen=True)
@@ -213,16 +216,19 @@ def _strategy(
     return Strategy("no_thanks_slices", {"path": str(path)})
 
 
+@answers_in_one_line
 def main(argv: Sequence[str] | None = None) -> int:
     """Tune the weights of the full game with a known deck."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.tuning")
-    parser.add_argument("--generations", type=int, default=19, help="(%(default)s)")
-    parser.add_argument("--size", type=int, default=1000, help="positions a boundary (%(default)s)")
-    parser.add_argument("--games", type=int, default=200, help="decks a pair (%(default)s)")
+    parser.add_argument("--generations", type=at_least(1), default=19, help="(%(default)s)")
+    parser.add_argument(
+        "--size", type=at_least(1), default=1000, help="positions a boundary (%(default)s)"
+    )
+    parser.add_argument("--games", type=at_least(2), default=200, help="decks a pair (%(default)s)")
     parser.add_argument("--factor", type=float, default=1.3, help="(%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="(%(default)s)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
     parser.add_argument("--method", choices=METHODS, default="recombine", help="(%(default)s)")
-    parser.add_argument("--workers", type=int, default=1, help="processes (%(default)s)")
+    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
     parser.add_argument("--folder", type=Path, default=Path("runs/no_thanks_tuning"))
     a = parser.parse_args(argv)
     chosen = TuningSettings(

@@ -1,0 +1,39 @@
+"""The programs of No Thanks!: bad input gets one line and exit code 2."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+SLICES = "agents.games.no_thanks.slices"
+BAD = [
+    (f"{SLICES}.database", ["{}/a.npz", "--size", "0"], "must be at least 1, not 0"),
+    (f"{SLICES}.database", ["{}/a.npz", "--segments", "3", "3"], "must add up to the 24 cards"),
+    (f"{SLICES}.database", ["{}/a.npz", "--seed", "-1"], "must be at least 0, not -1"),
+    (f"{SLICES}.models", ["{}/a.npz", "--workers", "0"], "must be at least 1, not 0"),
+    (f"{SLICES}.self_play", ["{}/a.npz", "--games", "many"], "invalid"),
+    (f"{SLICES}.tuning", ["--generations", "0"], "must be at least 1, not 0"),
+    (f"{SLICES}.tuning", ["--factor", "0.5", "--folder", "{}"], "factor must be above 1, not 0.5"),
+    ("agents.games.no_thanks.thresholds", ["--low", "5", "--high", "1"], "must not be above"),
+    ("agents.games.no_thanks.thresholds", ["--players", "9"], "num_players"),
+]
+
+
+@pytest.mark.parametrize(("module", "arguments", "message"), BAD, ids=str)
+def test_bad_input_is_answered_in_one_line(
+    module: str,
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main = importlib.import_module(module).main
+    try:
+        code = main([text.format(tmp_path) for text in arguments])
+    except SystemExit as stopped:  # argparse says how it is used, and then one line
+        code = stopped.code
+    assert code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
