@@ -65,6 +65,7 @@ AGENTS: dict[str, str] = {
     "pursuit_alpha_beta": "agents.games.pursuit.reduced.players:PursuitAlphaBeta",
     "pursuit_certain": "agents.games.pursuit.reduced.players:PursuitCertain",
     "pursuit_response": "agents.games.pursuit.reduced.players:PursuitResponse",
+    "pursuit_mixed": "agents.games.pursuit.reduced.mixed_player:PursuitMixed",
     "no_thanks_rule": "agents.games.no_thanks.rules:NoThanksRule",
     "no_thanks_greedy": "agents.games.no_thanks.rules:NoThanksGreedy",
     "no_thanks_sequence": "agents.games.no_thanks.rules:NoThanksSequence",

@@ -39,14 +39,16 @@ A board file is JSON::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
-from envs.core.errors import MasqueradeError, nearest
-from envs.core.files import write_text
+from envs.core.errors import MasqueradeError, nearest, one_line
+from envs.core.files import read_text, write_text
 
 __all__ = [
     "MAX_NODES",
@@ -65,8 +67,13 @@ MAX_NODES = 256
 MAX_TRANSPORTS = 5
 
 FORMAT, VERSION = "masquerade board", 1
+FIX = "a board is JSON as envs/pursuit/board.py describes it"
 ROLES = ("detective", "fugitive")
 KEYS = ("format", "version", "name", "transports", "nodes", "edges", "starts", "water", "origin")
+
+COLOR = re.compile("#([0-9a-fA-F]{3}){1,2}")
+MOST_POINTS = 10_000
+"""Of all rivers together."""
 
 Pair = tuple[int, int]
 Line = tuple[tuple[float, float], ...]
@@ -181,18 +188,23 @@ class Board:
 
 def load_board(path: str | Path) -> Board:
     """Read a board file; whatever is wrong with it is said in one line, with its name."""
+    text = read_text(Path(path), FIX, BoardError)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BoardError(f"board file {path} cannot be read: {_reason(error)}") from None
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BoardError(f"board file {path} is no JSON: {error}") from None
-    try:
-        return parse_board(content)
+        return parse_board(json.loads(text, object_pairs_hook=_once))
     except BoardError as error:
         raise BoardError(f"board file {path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise BoardError(f"board file {path} is no JSON ({one_line(error)}): {FIX}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a file; of a key that is there twice one would be lost without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        key = next(key for key in keys if keys.count(key) > 1)
+        raise BoardError(f"the key {shown(key)} is there twice in one object: keep one")
+    return found
 
 
 def save_board(board: Board, path: str | Path) -> None:
@@ -217,9 +229,7 @@ def parse_board(content: Any) -> Board:
     for key in ("name", "transports", "nodes", "edges"):
         if key not in content:
             raise BoardError(f"'{key}' is missing")
-    for key in content:
-        if key not in KEYS:
-            raise BoardError(f"unknown key '{key}': {nearest(str(key), KEYS)}")
+    _check_keys(content, KEYS)
     transports = _transports(content["transports"])
     nodes = _nodes(content["nodes"])
     numbers = {node.number for node in nodes}
@@ -228,17 +238,31 @@ def parse_board(content: Any) -> Board:
     if not isinstance(starts, Mapping) or not set(starts) <= set(ROLES):
         raise BoardError("starts must be an object with the keys 'detective' and 'fugitive'")
     board = Board(
-        name=str(content["name"]),
+        name=_text(content["name"], "name", 80),
         transports=transports,
         nodes=nodes,
         edges=edges,
         detective_starts=_starts(starts, "detective", numbers),
         fugitive_starts=_starts(starts, "fugitive", numbers),
-        origin=str(content.get("origin", "")),
+        origin=_text(content.get("origin", ""), "origin", 1000),
         water=_water(content.get("water", [])),
     )
     check_connections(board)
     return board
+
+
+def _check_keys(content: Mapping[str, Any], known: Collection[str], place: str = "") -> None:
+    for key in content:
+        if key not in known:
+            raise BoardError(f"unknown key {shown(key)}{place}: {nearest(str(key), known)}")
+
+
+def _text(value: Any, what: str, most: int) -> str:
+    """A name that can stand in a line, a file and a picture."""
+    if not isinstance(value, str) or not value.isprintable() or len(value) > most:
+        words = f"text of at most {most} printable characters"
+        raise BoardError(f"{what} must be {words}, not {shown(value)}")
+    return value
 
 
 def _transports(content: Any) -> tuple[Transport, ...]:
@@ -247,14 +271,18 @@ def _transports(content: Any) -> tuple[Transport, ...]:
     found = []
     for entry in content:
         if not isinstance(entry, Mapping) or not {"name", "color"} <= set(entry):
-            raise BoardError(f"a transport needs a name and a color, not {entry!r}")
+            raise BoardError(f"a transport needs a name and a color, not {shown(entry)}")
+        name, color = _text(entry["name"], "the name of a transport", 24), entry["color"]
+        _check_keys(entry, ("name", "color", "needs_black"), f" of transport '{name}'")
+        if not isinstance(color, str) or not COLOR.fullmatch(color):
+            raise BoardError(f"color of '{name}' must be like #d9a400, not {shown(color)}")
         is_black = entry.get("needs_black", False)
         if not isinstance(is_black, bool):
-            raise BoardError(f"needs_black of '{entry['name']}' must be true or false")
-        found.append(Transport(str(entry["name"]), str(entry["color"]), is_black))
+            raise BoardError(f"needs_black of '{name}' must be true or false")
+        found.append(Transport(name, color, is_black))
     names = [transport.name for transport in found]
     for name in names:
-        if names.count(name) > 1 or name in ("black", "double", ""):
+        if names.count(name) > 1 or name in ("black", "double") or name != (name.strip() or None):
             raise BoardError(f"'{name}' cannot name a transport, or names two")
     if all(transport.needs_black for transport in found):
         raise BoardError("at least one transport must have tickets of its own")
@@ -269,14 +297,18 @@ def _nodes(content: Any) -> tuple[Node, ...]:
     found: dict[int, Node] = {}
     for entry in content:
         if not isinstance(entry, Mapping) or not {"number", "x", "y"} <= set(entry):
-            raise BoardError(f"a node needs number, x and y, not {entry!r}")
+            raise BoardError(f"a node needs number, x and y, not {shown(entry)}")
         number, x, y = entry["number"], entry["x"], entry["y"]
+        _check_keys(entry, ("number", "x", "y"), f" of node {shown(number)}")
         if type(number) is not int or not 1 <= number <= MAX_NODES:
-            raise BoardError(f"node {number!r}: numbers are whole and go from 1 to {MAX_NODES}")
+            raise BoardError(
+                f"node {shown(number)}: numbers are whole and go from 1 to {MAX_NODES}"
+            )
         if number in found:
             raise BoardError(f"there are two nodes {number}")
-        if not all(type(value) in (int, float) and abs(value) < 1e6 for value in (x, y)):
-            raise BoardError(f"node {number} has no proper coordinates: x is {x!r}, y is {y!r}")
+        if not (_is_coordinate(x) and _is_coordinate(y)):
+            words = f"x is {shown(x)}, y is {shown(y)}"
+            raise BoardError(f"node {number} has no proper coordinates: {words}")
         found[number] = Node(number, float(x), float(y))
     at: dict[tuple[float, float], int] = {}
     for node in found.values():
@@ -284,6 +316,11 @@ def _nodes(content: Any) -> tuple[Node, ...]:
         if other != node.number:
             raise BoardError(f"nodes {other} and {node.number} lie on the same spot")
     return tuple(found[number] for number in sorted(found))
+
+
+def _is_coordinate(value: Any) -> bool:
+    """Neither too large for a picture nor NaN."""
+    return type(value) in (int, float) and abs(value) < 1e6
 
 
 def _edges(
@@ -294,7 +331,8 @@ def _edges(
         raise BoardError("edges must be an object: for each transport a list of pairs")
     for name in content:
         if name not in names:
-            raise BoardError(f"unknown transport '{name}' in edges: {nearest(str(name), names)}")
+            words = nearest(str(name), names)
+            raise BoardError(f"unknown transport {shown(name)} in edges: {words}")
     return tuple(_pairs(name, content.get(name, []), numbers) for name in names)
 
 
@@ -304,11 +342,12 @@ def _pairs(name: str, content: Any, numbers: set[int]) -> tuple[Pair, ...]:
     found: set[Pair] = set()
     for pair in content:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise BoardError(f"{name} edge {pair!r} is no pair of numbers")
+            raise BoardError(f"{name} edge {shown(pair)} is no pair of numbers")
         for end in pair:
             if type(end) is not int or end not in numbers:
-                shown = "-".join(str(number) for number in pair)
-                raise BoardError(f"{name} edge {shown} leads to nowhere: there is no node {end}")
+                ends = "-".join(shown(number) for number in pair)
+                words = f"there is no node {shown(end)}"
+                raise BoardError(f"{name} edge {ends} leads to nowhere: {words}")
         first, second = sorted(pair)
         if first == second:
             raise BoardError(f"{name} edge {first}-{second} goes round in a circle: leave it out")
@@ -324,17 +363,21 @@ def _starts(content: Mapping[str, Any], role: str, numbers: set[int]) -> tuple[i
         raise BoardError(f"starts of '{role}' must be a list of numbers")
     for number in cards:
         if type(number) is not int or number not in numbers:
-            raise BoardError(f"start card {number!r} of '{role}': there is no such node")
+            raise BoardError(f"start card {shown(number)} of '{role}': there is no such node")
     if len(set(cards)) < len(cards):
         raise BoardError(f"starts of '{role}' name a node twice")
     return tuple(sorted(cards))
 
 
 def _water(content: Any) -> tuple[Line, ...]:
-    try:
-        return tuple(tuple((float(x), float(y)) for x, y in line) for line in content)
-    except (TypeError, ValueError):
-        raise BoardError("water must be a list of lines, each a list of points [x, y]") from None
+    lines = content if isinstance(content, list) else [None]
+    points = [p for line in lines for p in (line if isinstance(line, list) else [None])]
+    for point in points:
+        if not (isinstance(point, list) and len(point) == 2 and all(map(_is_coordinate, point))):
+            raise BoardError("water must be a list of lines, each a list of points [x, y]")
+    if len(points) > MOST_POINTS:
+        raise BoardError(f"water has {len(points)} points: at most {MOST_POINTS} can be drawn")
+    return tuple(tuple((float(x), float(y)) for x, y in line) for line in lines)
 
 
 def check_connections(board: Board) -> None:
@@ -373,7 +416,3 @@ def components(joined: Mapping[int, Iterable[int]]) -> list[set[int]]:
         parts.append(part)
         left -= part
     return sorted(parts, key=lambda part: (-len(part), min(part)))
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -115,7 +115,7 @@ def _edge(
     """A line, bent if others may run beside it."""
     kind = board.transports[transport]
     (x1, y1), (x2, y2) = (plan.spot(board.places[number]) for number in pair)
-    length = math.hypot(x2 - x1, y2 - y1)
+    length = math.hypot(x2 - x1, y2 - y1) or 1.0  # two places may fall on one pixel
     is_long = length > 1.6 * plan.scale and len(board.transports) > 1
     bend = (0.0 if transport == 0 and not is_long else 0.09 + 0.05 * transport) * length
     middle = (

@@ -8,6 +8,7 @@ far from one half are drawn anew.
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from envs.core.compiling import compiled
+from envs.core.errors import one_line
 from envs.core.kernels import CHANCE, INT, OVER, RNG, RULES, STATE
 from envs.core.rng import stream
 from envs.pursuit.board import Board, BoardError, load_board
@@ -42,9 +44,10 @@ def named_board(name: str, rows: int = 5, columns: int = 5) -> Board:
         return grid_board(rows, columns)
     if name in SHIPPED:
         return load_board(FOLDER / f"{name}.json")
-    if not Path(name).exists():
+    if not os.path.exists(name):  # which says no to names that no file can have, too
         listing = ", ".join(SHIPPED)
-        raise BoardError(f"there is no board '{name}': name one of {listing}, or a file")
+        words = one_line(name, 80)
+        raise BoardError(f"there is no board '{words}': name one of {listing}, or a file")
     return load_board(name)
 
 

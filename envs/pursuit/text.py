@@ -11,22 +11,27 @@ from envs.pursuit.record import FUGITIVE, NOWHERE, START, UNLIMITED
 __all__ = ["board_text", "log_text", "ticket_text"]
 
 
+MOST_CELLS = 64
+"""Rows or columns that are worth a line of text; places farther apart are no grid."""
+
+
 def board_text(board: Board, s: Any, fugitive: int) -> list[str]:
     """Rows of a board whose places lie on a grid; nothing for others.
 
     Detectives are ``1 2 ...``, the fugitive ``X`` where the viewer knows him and ``-`` where he was
     last seen, ``.`` is a place and a blank a hole.
     """
-    if any(node.x != int(node.x) or node.y != int(node.y) for node in board.nodes):
+    xs, ys = [node.x for node in board.nodes], [node.y for node in board.nodes]
+    left, top = min(xs), min(ys)
+    columns, rows = 1 + int(max(xs) - left), 1 + int(max(ys) - top)
+    if any(x != int(x) for x in xs + ys) or max(columns, rows) > MOST_CELLS:
         return []
-    rows = 1 + int(max(node.y for node in board.nodes))
-    columns = 1 + int(max(node.x for node in board.nodes))
     cells = [[" "] * columns for _ in range(rows)]
     marks = {int(s.seen_place): "-"}
     marks |= {int(s.place[piece]): str(piece) for piece in range(1, len(s.place))}
     marks[fugitive] = "X"
     for node in board.nodes:
-        cells[int(node.y)][int(node.x)] = marks.get(node.number - 1, ".")
+        cells[int(node.y - top)][int(node.x - left)] = marks.get(node.number - 1, ".")
     return [" ".join(row).rstrip() for row in cells]
 
 

@@ -213,7 +213,7 @@ def test_plans_are_made_at_sightings_and_depend_on_nothing_that_is_hidden() -> N
             tokens = position.tokens(1)
             sighting = last_sighting(graph, tokens)
             assert len(sighting.teams) == number % 3
-            assert sighting.num_moved == piece - 1
+            assert len(sighting.moved) == piece - 1
             assert sighting.rounds_left == 20 - number
             seen = graph.num_places * graph.team(0, 24) + 12 if number < 3 else sighting.root
             assert sighting.root == seen

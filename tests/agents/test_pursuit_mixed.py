@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from agents import make_agent
+from agents.cfr.evaluator import BestResponseEvaluator
 from agents.games.pursuit.reduced.certain import certain_wins
 from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
-from agents.games.pursuit.reduced.mixed import mixed_values, solve_stretch
-from agents.games.pursuit.reduced.response import BestResponse
+from agents.games.pursuit.reduced.mixed import MixedPlay, mixed_values, solve_stretch
+from agents.games.pursuit.reduced.mixed_player import exploitability
+from arena.playing.match import play_match
 from envs import make_game
+from envs.core.errors import MasqueradeError
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +46,45 @@ def test_a_guess_between_two_places_is_worth_one_half() -> None:
     assert solve_stretch(graph, graph.root(0, 4), 2).value == 1.0
 
 
-def test_the_drawn_plans_allow_him_no_more_than_the_value(small: TeamGraph) -> None:
-    """The best response to the mixture that was found gets what the programme promises."""
-    values = mixed_values(small, 2)[0].values
-    roots = np.flatnonzero(small.is_start & (values > 0.0) & (values < 1.0))
-    assert len(roots) > 0
-    for root in roots[:: max(1, len(roots) // 5)]:
-        stretch = solve_stretch(small, int(root), 2)
-        assert stretch.value == pytest.approx(values[root])
-        assert stretch.probs.sum() == pytest.approx(1.0)
-        # Tables weigh the same, so a plan enters as often as it is likely.
-        number = np.maximum(np.round(stretch.probs * 24).astype(int), 1)
-        tables = np.zeros((int(number.sum()), small.num_roots, small.period), np.int32)
-        plans = np.repeat(stretch.plans, number, axis=0)
-        tables[:, root, :2] = plans
-        response = BestResponse(small, tables, rounds=2)
-        at = int(np.flatnonzero(np.flatnonzero(small.is_start) == root)[0])
-        exact = np.allclose(number / number.sum(), stretch.probs, atol=1e-6)
-        assert response.values[at] >= stretch.value - 1e-4
-        if exact:
-            assert response.values[at] == pytest.approx(stretch.value, abs=1e-4)
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_nobody_gains_anything_against_mixed_play(small: TeamGraph, rounds: int) -> None:
+    """Of four rounds the first three lie before a sighting and the last after it."""
+    escape, hunt = exploitability(MixedPlay(small), rounds)
+    assert escape == pytest.approx(0.0, abs=1e-7)
+    assert hunt == pytest.approx(0.0, abs=1e-7)
+
+
+def test_whoever_mixes_otherwise_can_be_exploited(small: TeamGraph) -> None:
+    play = MixedPlay(small)
+    play.values(2)
+    solved = dict(play._stretches)
+    for key, stretch in solved.items():  # always the first plan
+        play._stretches[key] = replace(stretch, probs=np.eye(len(stretch.probs))[0])
+    assert exploitability(play, 2)[0] > 0.01
+    for key, stretch in solved.items():  # any street
+        play._stretches[key] = replace(stretch, flows={})
+    assert exploitability(play, 2)[1] > 0.01
+
+
+def test_the_player_is_an_equilibrium_by_the_rules_of_the_game() -> None:
+    """The suite's own best responses, over the whole tree of the real game."""
+    game = make_game("scotland_yard_v0", "reduced", rows=2, columns=4, rounds=2)
+    evaluator = BestResponseEvaluator(game)
+    result, _ = evaluator.evaluate(make_agent("pursuit_mixed", game))
+    assert result.exploitability == pytest.approx(0.0, abs=1e-6)
+    graph = team_graph(game)
+    rate = mixed_values(graph, 2)[-1].win_rate(graph)
+    assert 0.5 < rate < 1.0
+    assert result.values[1] == pytest.approx(2 * rate - 1)
+    certain, _ = evaluator.evaluate(make_agent("pursuit_certain", game))
+    assert certain.exploitability > 0.01
+
+
+def test_mixed_players_meet_with_the_value_of_the_game() -> None:
+    game = make_game("scotland_yard_v0", "reduced", rows=3, columns=3, rounds=2)
+    agent = make_agent("pursuit_mixed", game)
+    rate = (play_match(game, [agent, agent], 400, seed=1).returns[:, 1] > 0).mean()
+    exact = mixed_values(team_graph(game), 2)[-1].win_rate(team_graph(game))
+    assert abs(rate - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)
+    with pytest.raises(MasqueradeError, match="draws lots"):
+        make_agent("pursuit_response", game, against="pursuit_mixed")

@@ -49,7 +49,7 @@ OWN_ABSTRACTIONS = [
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
     ("mccfr_rounds", {"abstraction": "odds", "max_infosets": 200_000}),
 ]
-SMALL_PURSUITS = ("pursuit_alpha_beta", "pursuit_certain", "pursuit_response")
+SMALL_PURSUITS = ("pursuit_alpha_beta", "pursuit_certain", "pursuit_mixed", "pursuit_response")
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 
 

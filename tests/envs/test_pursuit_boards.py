@@ -127,10 +127,10 @@ def test_every_fault_of_a_board_is_one_line_that_names_it(change: Change, messag
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     path = tmp_path / "board.json"
-    with pytest.raises(BoardError, match=r"board\.json cannot be read: No such file"):
+    with pytest.raises(BoardError, match=r"board\.json cannot be read \(No such file.*it$"):
         load_board(path)
     path.write_text("{")
-    with pytest.raises(BoardError, match=r"board\.json is no JSON: "):
+    with pytest.raises(BoardError, match=r"board\.json is no JSON \(.*describes it$"):
         load_board(path)
     path.write_text("[]")
     with pytest.raises(BoardError, match=r"board\.json: a board is an object with name"):

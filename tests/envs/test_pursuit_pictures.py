@@ -100,9 +100,9 @@ def test_boards_are_made_and_checked_by_command(
     assert len(shown) == 3
     assert shown[1].startswith("city: 200 places, 464 taxi edges, ")
     path.write_text(path.read_text().replace('"taxi":', '"rocket":'))
-    assert main(["check", str(path)]) == 1
+    assert main(["check", str(path)]) == 2
     assert "unknown transport 'rocket' in edges" in capsys.readouterr().err
-    assert main(["make", "grid", "--rows", "40", "--columns", "40"]) == 1
+    assert main(["make", "grid", "--rows", "40", "--columns", "40"]) == 2
     assert capsys.readouterr().err == "error: a grid has 2 to 256 cells: 40 x 40 are 1600\n"
 
 
@@ -114,6 +114,6 @@ def test_the_commands_run_as_a_module() -> None:
         text=True,
         check=False,
     )
-    assert finished.returncode == 1
+    assert finished.returncode == 2
     assert finished.stdout.startswith("map 1: 78 places, ")
     assert finished.stderr.splitlines()[-1].startswith("there is no board 'nowhere': name one of")

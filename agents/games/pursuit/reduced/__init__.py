@@ -9,7 +9,8 @@
 ``visible.py``     solved for a fugitive who is always seen
 ``certain.py``     plans that catch him for certain, wherever he goes
 ``response.py``    the fugitive's best response to any plans
-``mixed.py``       optimal mixed play when there is little time
+``mixed.py``       optimal mixed play when there is little time; ``mixed_player.py`` plays it, and
+                   says what best responses gain against it
 ``learning.py``    Q-learning of both sides, a million games in a minute
 ``players.py``     all of these as players
 =================  ==============================================================================

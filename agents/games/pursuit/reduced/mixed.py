@@ -8,13 +8,14 @@ make, and only where no catch is certain.
 
 A stretch is one linear programme in sequence form (Koller, Megiddo and von Stengel, 1994): the
 probabilities of the detectives' sequences of joint moves, and for every sequence and place the most
-that the fugitive can make of it. Its value is exact up to the tolerance of the solver.
+that the fugitive can make of it. Its value is exact up to the tolerance of the solver. Its dual is
+the fugitive's own mixture: how often he takes each street after each sequence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,22 +26,57 @@ from agents.games.pursuit.reduced.certain import certain_wins
 from agents.games.pursuit.reduced.graph import TeamGraph
 from agents.games.pursuit.reduced.symmetry import find_symmetry
 
-__all__ = ["MixedValues", "Stretch", "mixed_values", "solve_stretch"]
+__all__ = ["MixedPlay", "MixedValues", "Stretch", "mixed_values", "solve_stretch"]
 
 Floats = npt.NDArray[np.float64]
 Terms = list[tuple[int, float]]
 """A sum: variables and their weights."""
 
 
-class Stretch(NamedTuple):
+@dataclass(frozen=True)
+class Stretch:
     """The solution from one sighting to the next."""
 
+    graph: TeamGraph
     value: float
     """The fugitive's chance of escape."""
     plans: npt.NDArray[np.int32]
     """[plans, joint moves] what detectives may do: teams after each joint move."""
     probs: Floats
     """[plans] how likely each is."""
+    flows: dict[tuple[int, ...], Floats]
+    """By the joint moves so far and his place: how likely he takes each free street."""
+    later: Floats | None
+    """[roots] his chance at the next sighting; ``None``: the game ends there."""
+
+    def joint_moves(self, teams: Sequence[int]) -> dict[int, float]:
+        """How likely each next team is, after these; nothing if no plan begins like this."""
+        done = len(teams)
+        is_followed = (self.plans[:, :done] == np.array(teams, np.int32)).all(axis=1)
+        found: dict[int, float] = {}
+        for team, prob in zip(self.plans[is_followed, done], self.probs[is_followed], strict=True):
+            found[int(team)] = found.get(int(team), 0.0) + float(prob)
+        total = sum(found.values())
+        return {team: prob / total for team, prob in found.items()}
+
+    def streets(self, teams: Sequence[int], place: int) -> dict[int, float]:
+        """How likely he goes to each place, after these joint moves."""
+        free = free_places(self.graph, teams[-1], place)
+        likely = self.flows.get((*teams, place), np.ones(len(free)))
+        if len(teams) == self.plans.shape[1] and self.later is not None:
+            worth = self.later[[teams[-1] * self.graph.num_places + target for target in free]]
+            likely = (worth == worth.max()).astype(np.float64)
+        return dict(zip(free, (likely / likely.sum()).tolist(), strict=True))
+
+
+def free_places(graph: TeamGraph, team: int, place: int) -> list[int]:
+    """Where he can go; nothing if he is caught or stuck."""
+    a = graph.arrays
+    taken = a.places[team]
+    if place in taken:
+        return []
+    ways = a.targets[a.starts[place] : a.starts[place + 1]]
+    return [int(target) for target in ways if target not in taken]
 
 
 class _Rows:
@@ -78,6 +114,8 @@ class _Programme:
         self.children: dict[int, list[int]] = {}
         self.team_after: dict[int, int] = {}
         self.line: dict[int, tuple[int, ...]] = {0: ()}
+        self.choices: list[tuple[int, int, int, int]] = []
+        """His choices: the sequence before, his place, and which rows are about where he goes."""
         self._known: dict[tuple[int, int], Terms] = {}
 
     def sequences(self, team: int) -> None:
@@ -103,7 +141,7 @@ class _Programme:
     def worth(self, variable: int, place: int, depth: int) -> Terms:
         """What he can make of a sequence when it is his move: a sum over variables."""
         team = self.team_after[variable]
-        free = self._free(team, place)
+        free = free_places(self.graph, team, place)
         if not free:
             return []
         if depth == 1:
@@ -112,10 +150,14 @@ class _Programme:
                 best = max(self.later[team * self.graph.num_places + target] for target in free)
             return [(variable, best)] if best > 0.0 else []
         most = self._new_variable()
+        rows: list[Terms] = []
         for target in free:
             # most >= what follows from going there, whatever detectives do next
             after = [self.worth_at(child, target, depth - 1) for child in self.children[variable]]
-            self.rows.add([(most, -1.0), *(term for terms in after for term in terms)])
+            rows.append([(most, -1.0), *(term for terms in after for term in terms)])
+        self.choices.append((variable, place, self.rows.count, len(rows)))
+        for row in rows:
+            self.rows.add(row)
         return [(most, 1.0)]
 
     def worth_at(self, variable: int, place: int, depth: int) -> Terms:
@@ -134,9 +176,9 @@ class _Programme:
         costs = np.zeros(self.num_variables)
         for variable, weight in objective:
             costs[variable] += weight
-        bounds = np.zeros((self.num_variables, 2))
-        bounds[:, 1] = 1.0
-        bounds[0, 0] = 1.0
+        # No variable has an upper bound of its own, which would take a part of the dual.
+        bounds = np.array([[0.0, np.inf]] * self.num_variables)
+        bounds[0] = 1.0
         found = linprog(
             costs,
             A_ub=self.rows.matrix(self.num_variables) if self.rows.count else None,
@@ -151,16 +193,19 @@ class _Programme:
         probs = np.maximum(found.x[ends], 0.0)
         kept = probs > 1e-9
         plans = np.array([self.line[variable] for variable in ends], np.int32)[kept]
-        return Stretch(float(max(found.fun, 0.0)), plans, probs[kept] / probs[kept].sum())
+        weights = probs[kept] / probs[kept].sum()
+        flows = self._flows(-found.ineqlin.marginals if self.rows.count else np.zeros(0))
+        value = float(max(found.fun, 0.0))
+        return Stretch(self.graph, value, plans, weights, flows, self.later)
 
-    def _free(self, team: int, place: int) -> list[int]:
-        """Where he can go; nothing if he is caught or stuck."""
-        a = self.graph.arrays
-        taken = a.places[team]
-        if place in taken:
-            return []
-        ways = a.targets[a.starts[place] : a.starts[place + 1]]
-        return [int(target) for target in ways if target not in taken]
+    def _flows(self, dual: Floats) -> dict[tuple[int, ...], Floats]:
+        """His mixture; where he gets nothing, or never comes, none is needed."""
+        flows: dict[tuple[int, ...], Floats] = {}
+        for variable, place, first, count in self.choices:
+            likely = np.maximum(dual[first : first + count], 0.0)
+            if likely.sum() > 1e-9:
+                flows[*self.line[variable], place] = likely / likely.sum()
+        return flows
 
     def _new_variable(self) -> int:
         self.num_variables += 1
@@ -200,6 +245,50 @@ class MixedValues:
         return 1.0 - float(self.values[graph.is_start].mean())
 
 
+class MixedPlay:
+    """Both sides of short games, solved as far as somebody asks.
+
+    One position of each class that the symmetries make is solved, where no catch is certain.
+    """
+
+    def __init__(self, graph: TeamGraph) -> None:
+        """Find the certain catches; nothing else is solved yet."""
+        self.graph = graph
+        self.certain = certain_wins(graph)
+        self.symmetry = find_symmetry(graph, "exchange")
+        self._values: dict[int, MixedValues] = {}
+        self._stretches: dict[tuple[int, int], Stretch] = {}
+
+    def is_mixed(self, root: int, left: int) -> bool:
+        """Whether detectives cannot be sure of a catch from a sighting with ``left`` rounds."""
+        return bool(self.certain.rounds[root] > left)
+
+    def doubtful(self, left: int) -> npt.NDArray[np.int64]:
+        """The positions that stand for a class in which no catch is certain."""
+        starts = np.flatnonzero(self.graph.is_start & (self.certain.rounds > left))
+        found: npt.NDArray[np.int64] = np.unique(self.symmetry.roots[starts]).astype(np.int64)
+        return found
+
+    def stretch(self, root: int, left: int) -> Stretch:
+        """The solution from a position that stands for its class."""
+        if (root, left) not in self._stretches:
+            period = self.graph.period
+            later = self.values(left - period).values if left > period else None
+            self._stretches[root, left] = solve_stretch(self.graph, root, min(left, period), later)
+        return self._stretches[root, left]
+
+    def values(self, left: int) -> MixedValues:
+        """His chances from every sighting with ``left`` rounds to go."""
+        if left not in self._values:
+            roots = self.doubtful(left)
+            values = np.zeros(self.graph.num_roots)
+            values[roots] = [self.stretch(int(root), left).value for root in roots]
+            values = values[self.symmetry.roots]
+            values[~self.graph.is_start] = 0.0
+            self._values[left] = MixedValues(left, values, len(roots))
+        return self._values[left]
+
+
 def mixed_values(graph: TeamGraph, rounds: int) -> list[MixedValues]:
     """Solve games of so many rounds, and the shorter ones that they end in; the shortest first.
 
@@ -208,18 +297,6 @@ def mixed_values(graph: TeamGraph, rounds: int) -> list[MixedValues]:
     >>> [round(found.win_rate(graph), 4) for found in mixed_values(graph, 4)]
     [0.8333, 1.0]
     """
-    certain = certain_wins(graph).rounds
-    symmetry = find_symmetry(graph, "exchange")
-    starts = np.flatnonzero(graph.is_start)
-    solved: list[MixedValues] = []
-    later: Floats | None = None
-    for left in range((rounds - 1) % graph.period + 1, rounds + 1, graph.period):
-        values = np.zeros(graph.num_roots)
-        doubtful = np.unique(symmetry.roots[starts[certain[starts] > left]])
-        for root in doubtful:
-            values[root] = solve_stretch(graph, int(root), min(left, graph.period), later).value
-        values = values[symmetry.roots]
-        values[~graph.is_start] = 0.0
-        solved.append(MixedValues(left, values, len(doubtful)))
-        later = values
-    return solved
+    play = MixedPlay(graph)
+    first = (rounds - 1) % graph.period + 1
+    return [play.values(left) for left in range(first, rounds + 1, graph.period)]

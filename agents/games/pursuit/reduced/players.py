@@ -39,8 +39,8 @@ class Sighting(NamedTuple):
     """The position then, as ``TeamGraph.root`` numbers it."""
     teams: list[int]
     """Where detectives stood after each of their joint moves since."""
-    num_moved: int
-    """How many of them have made their move of the present round."""
+    moved: list[int]
+    """Where those of them have gone who have made their move of the present round."""
     rounds_left: int
     """Until he escapes, with the present one."""
 
@@ -57,7 +57,7 @@ def last_sighting(graph: TeamGraph, tokens: list[int]) -> Sighting:
     if len(last) == graph.num_detectives:
         teams.append(graph.team(*last))
     root = graph.root(*rows[at])
-    return Sighting(root, teams, len(last), graph.rounds - num_rounds)
+    return Sighting(root, teams, last, graph.rounds - num_rounds)
 
 
 class PlanPlayer(Agent):
@@ -100,7 +100,7 @@ class PlanPlayer(Agent):
     def _next_place(self, sighting: Sighting, views: Views, row: int) -> int:
         """Where the detective to move goes by the plan, if the others have followed it."""
         team = self.chosen_plan(sighting, views, row)[len(sighting.teams)]
-        place = int(self.graph.arrays.places[team, sighting.num_moved])
+        place = int(self.graph.arrays.places[team, len(sighting.moved)])
         if views.masks[row, place]:
             return place
         # Somebody else has moved the pieces: any legal move will do.
@@ -200,7 +200,7 @@ class PursuitCertain(PlanPlayer):
     def reply(self, sighting: Sighting, team: int, place: int) -> int:
         """As long as it can last against plans like these."""
         if self._response is None:
-            self._response = BestResponse(self.graph, self.tables())
+            self._response = BestResponse(self.graph, self.wins.plans[None])
         return self._response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
 
 

@@ -18,12 +18,21 @@ from agents.games.pursuit.reduced.graph import TeamGraph
 from envs.core.errors import OptionError
 from envs.pursuit.board import Board
 
-__all__ = ["SYMMETRIES", "SYMMETRY", "Symmetry", "board_symmetries", "find_symmetry", "num_classes"]
+__all__ = [
+    "SYMMETRIES",
+    "SYMMETRY",
+    "Symmetry",
+    "board_symmetries",
+    "elements_of",
+    "find_symmetry",
+    "num_classes",
+]
 
 SYMMETRIES = ("none", "rotations", "reflections", "exchange")
 """Each with all that stand before it: turns; mirror images too; detectives are alike as well."""
 
 Table = npt.NDArray[np.int32]
+Element = tuple[npt.NDArray[np.int64], list[int]]
 
 
 class Symmetry(NamedTuple):
@@ -72,6 +81,18 @@ def board_symmetries(board: Board, has_reflections: bool) -> list[npt.NDArray[np
     return found
 
 
+def elements_of(graph: TeamGraph, kind: str) -> list[Element]:
+    """All elements, in the order of their numbers: where places go, and the order of detectives."""
+    if kind not in SYMMETRIES:
+        raise OptionError(f"symmetry must be {', '.join(SYMMETRIES)}, not '{kind}'")
+    images = [np.arange(graph.num_places)]
+    if kind != "none":
+        images = board_symmetries(graph.board, has_reflections=kind != "rotations")
+    names = list(range(graph.num_detectives))
+    orders = [list(order) for order in permutations(names)] if kind == "exchange" else [names]
+    return [(image, order) for image in images for order in orders]
+
+
 def find_symmetry(graph: TeamGraph, kind: str = "none") -> Symmetry:
     """Which position stands for which.
 
@@ -80,20 +101,14 @@ def find_symmetry(graph: TeamGraph, kind: str = "none") -> Symmetry:
     >>> [num_classes(graph, find_symmetry(graph, kind)) for kind in SYMMETRIES]
     [13800, 3450, 1755, 904]
     """
-    if kind not in SYMMETRIES:
-        raise OptionError(f"symmetry must be {', '.join(SYMMETRIES)}, not '{kind}'")
-    images = [np.arange(graph.num_places)]
-    if kind != "none":
-        images = board_symmetries(graph.board, has_reflections=kind != "rotations")
-    names = list(range(graph.num_detectives))
-    orders = list(permutations(names)) if kind == "exchange" else [tuple(names)]
+    turns = elements_of(graph, kind)
     places, a = graph.arrays.places, graph.arrays
     fugitives = np.arange(graph.num_places)
     best = np.full(graph.num_roots, graph.num_roots, np.int64)
     elements = np.zeros(graph.num_roots, np.int64)
-    slots = np.zeros((len(images) * len(orders), len(a.team_targets)), np.int32)
-    for number, (image, order) in enumerate((i, o) for i in images for o in orders):
-        teams = _teams(graph, image[places][:, list(order)])
+    slots = np.zeros((len(turns), len(a.team_targets)), np.int32)
+    for number, (image, order) in enumerate(turns):
+        teams = _teams(graph, image[places][:, order])
         roots = (teams[:, None] * graph.num_places + image[fugitives]).ravel()
         elements[roots < best] = number
         best = np.minimum(best, roots)
