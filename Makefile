@@ -1,9 +1,10 @@
 # `make demo` and `make test` do their job on a fresh machine: they make .venv and install what they need.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/pip --disable-pip-version-check
+# Bytecode is made of what is imported, when it is: making it of everything takes half the install.
+INSTALL := $(BIN)/pip --disable-pip-version-check install -q --no-compile
 
-.PHONY: demo play test test-all test-lowest lint unit plain tensorboard bench format clean help
+.PHONY: demo play test test-all test-lowest lint warm unit plain tensorboard bench format clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -11,7 +12,9 @@ help:  ## what can be made
 demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody meet, print the table
 	$(BIN)/python -m training.demo
 
-test: lint unit plain  ## everything CI runs, with samples of the wide cross products
+test: .venv/dev.stamp  ## everything CI runs, with samples of the wide cross products
+	@$(MAKE) --no-print-directory -j 2 lint warm
+	@$(MAKE) --no-print-directory unit plain
 
 test-all: export MASQUERADE_TESTS = all
 test-all: test  ## the same with every config, every agent and every option set
@@ -25,8 +28,10 @@ lint: .venv/dev.stamp  ## style, types and spelling
 	$(BIN)/mypy
 	$(BIN)/codespell
 
-unit: .venv/dev.stamp  ## the tests, compiled
+warm: .venv/dev.stamp  ## compile everything that is not compiled yet, on all cores
 	$(BIN)/python -m envs.core.warming
+
+unit: warm  ## the tests, compiled
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
@@ -58,23 +63,23 @@ clean:  ## remove the environment and every cache
 
 # One pip call with the constraints, so that exactly the tested versions are taken.
 .venv/base.stamp: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -q -c constraints.txt -e '.[train]'
+	$(INSTALL) -c constraints.txt -e '.[train]'
 	@touch $@
 
 .venv/play.stamp: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -q -c constraints.txt -e '.[play]'
+	$(INSTALL) -c constraints.txt -e '.[play]'
 	@touch $@
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	$(INSTALL) -c constraints.txt -e '.[dev]'
 	@touch .venv/base.stamp $@
 
 # Of torch and what uses it any version will do.
 .venv/lowest.stamp: .venv/bin/python pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv .venv/lowest
-	.venv/lowest/bin/pip install -q -c constraints-lowest.txt -e '.[sb3]' hypothesis pytest pytest-xdist
+	.venv/lowest/bin/pip install -q --no-compile -c constraints-lowest.txt -e '.[sb3]' hypothesis pytest pytest-xdist
 	@touch $@
 
 .venv/bench.stamp: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) install -q -c constraints.txt -e '.[dev,bench]'
+	$(INSTALL) -c constraints.txt -e '.[dev,bench]'
 	@touch .venv/base.stamp .venv/dev.stamp $@
