@@ -213,6 +213,7 @@ def test_an_interrupt_ends_the_server_and_keeps_the_tables(folder: Path) -> None
         before = client.view()
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(60) == 130
+        client.close()
         assert "Traceback" not in server.kill()
     with serving(folder) as server:
         client = Client(server.port)
