@@ -108,9 +108,9 @@ class Warmth:
     def _follow(self, process: subprocess.Popen[str]) -> None:
         """Note which games are ready, until the process ends."""
         assert process.stdout is not None
-        for line in process.stdout:
-            self._note([line.strip()])
-        process.wait()
+        with process:
+            for line in process.stdout:
+                self._note([line.strip()])
         if process is self._process:
             self._note(list(self.cold))  # it has failed: such a game is compiled when it is played
 

@@ -19,7 +19,7 @@ export class Viewer {
   show(exhibits) {
     const isWide = (one) => Number(/viewBox="0 0 (\d+)/.exec(one.svg)?.[1] ?? 0) > 800;
     const parts = exhibits.map((one) => el("section", { class: isWide(one) ? "exhibit wide" : "exhibit" }, el("h3", {}, one.title), one.words ? el("p", {}, one.words) : null,
-      one.svg ? el("div", { class: "chart" }, picture(one.svg)) : null, one.rows.length ? grid(one) : null));
+      one.svg ? el("div", { class: "chart", tabindex: isWide(one) ? "0" : undefined, role: isWide(one) ? "region" : undefined, "aria-label": isWide(one) ? one.title : undefined }, picture(one.svg)) : null, one.rows.length ? grid(one) : null));
     this.body.replaceChildren(...(parts.length ? parts : [el("p", {}, "Nothing that it can show: it plays by rules, or thinks anew each time.")]));
   }
 
