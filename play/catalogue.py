@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -30,7 +31,7 @@ from envs.core.rollouts import Rollouts, UniformPlayer
 from play.maps import FOLDER, board_of, check_board, saved_maps
 from play.messages import SeatChoice
 
-__all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of"]
+__all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of", "rules_of"]
 
 RUNS = Path("runs")
 MAX_POOL, MAX_FAIR_POOL = 50, 4
@@ -230,6 +231,21 @@ class Catalogue:
             if not game.options.misfit(trained):
                 spec = f"{run['agent']}:{path.parent}"
                 yield PlayerCard(spec, path.parent.name, "run", f"trained: {run['agent']}")
+
+
+def rules_of(game: Game) -> list[str]:
+    """The rules in plain words, paragraph by paragraph, as the game's own module tells them.
+
+    >>> rules_of(make_game("kuhn_v0"))[0][:20]
+    'A deck has one card '
+    """
+    doc = inspect.cleandoc(sys.modules[type(game).__module__].__doc__ or "")
+    found = []
+    for part in doc.split("\n\n"):
+        begin = re.match(r"\*\*(Rules|End|All-in)\.\*\* ", part)
+        if begin:
+            found.append(" ".join(part[begin.end() :].replace("``", "").split()))
+    return found
 
 
 def _schema(game: Game) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.core.errors import MasqueradeError, one_line, reason_of
-from play.catalogue import Catalogue, game_of
+from play.catalogue import Catalogue, game_of, rules_of
 from play.counsel import Counsel
 from play.guest import Guest
 from play.map_room import MapRoom
@@ -223,6 +223,7 @@ class Hall:
         guest.send(session.describe(seats))
         for seat in viewers_of(seats):
             guest.send(session.view(seat))
+        guest.send({"type": "rules", "table": session.id, "rules": rules_of(session.game)})
         self._counsel.send_advisers(guest, session)
         self._turns.drive(session)
 

@@ -101,7 +101,7 @@ on("joined", (message) => {
   const here = `#t/${message.table}`;
   if (!location.hash.startsWith("#open/")) history.replaceState(null, "", here);
 });
-for (const type of ["table", "view", "hint", "look", "review", "learnt", "advisers"]) {
+for (const type of ["table", "view", "hint", "look", "review", "learnt", "advisers", "rules"]) {
   on(type, (message) => {
     if (app.view instanceof TableView && app.view.id === message.table) app.view[type](message);
   });

@@ -29,13 +29,14 @@ export class TableView {
     this.figures = el("div", { class: "figures" });
     this.layers = el("div", { class: "chips layers", role: "group", "aria-label": "Show" });
     this.text = el("pre", { class: "sr-only", "aria-label": "The board in words" });
+    this.rules_ = el("details", { class: "rules", hidden: true });
     this.render();
   }
 
   render() {
     const side = el("aside", {},
       this.people, this.figures, this.learn.element,
-      el("h2", {}, "The game so far"), el("div", { role: "log", "aria-label": "The game so far" }, this.log));
+      el("h2", {}, "The game so far"), el("div", { role: "log", "aria-label": "The game so far" }, this.log), this.rules_);
     this.places.main.replaceChildren(el("div", { class: "table" },
       el("div", { class: "play" }, el("div", { class: "row bar-row" }, this.status, this.layers, this.board.tools), this.board.element, this.text, this.choices.element, this.stepper.element), side));
     this.places.main.focus({ preventScroll: true });
@@ -65,6 +66,11 @@ export class TableView {
   hint(message) { this.learn.hint(message); }
   review(message) { this.learn.review(message); }
   advisers(message) { this.learn.list(message.advisers); }
+  rules(message) {
+    this.rules_.hidden = !message.rules.length;
+    this.rules_.replaceChildren(el("summary", {}, "Rules"), ...message.rules.map((words) => el("p", {}, words)));
+  }
+
   look(message) { this.stepper.look(message); }
   learnt(message) { this.learn.viewer.show(message.exhibits); }
 

@@ -92,14 +92,14 @@ def test_broken_messages_change_no_table_and_are_all_answered(tmp_path: Path) ->
 
 
 async def answered(guest: Guest, what: str) -> dict[str, Any]:
-    """The next thing that is sent, but for the list of advisers, which comes by itself."""
+    """The next thing that is sent, but for advisers and rules, which come by themselves."""
     while True:
         try:
             text = await asyncio.wait_for(guest.outbox.get(), 30)
         except TimeoutError:
             raise AssertionError(f"no answer to {what}") from None
         answer: dict[str, Any] = json.loads(str(text))
-        if answer["type"] != "advisers":
+        if answer["type"] not in ("advisers", "rules"):
             return answer
 
 

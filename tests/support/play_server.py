@@ -90,7 +90,7 @@ class Client:
         """What is wrong with the last message; every other answer is one too many."""
         while True:
             message = json.loads(self.socket.recv(timeout=PATIENCE))
-            if message["type"] != "advisers":
+            if message["type"] not in ("advisers", "rules"):
                 assert message["type"] == "error", message
                 return str(message["text"])
 
