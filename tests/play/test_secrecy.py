@@ -189,7 +189,7 @@ async def compare_learnt(folder: Path) -> int:
 
 def test_a_call_is_named_though_it_turns_up_dice_that_nobody_could_guess() -> None:
     game = make_game("liars_dice_v0")
-    position = game.replay([0, 1, 2, 3, 4, 5, 4, 3, 2, 1, game.parse_action("1*1")])
+    position = game.replay([0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 0])  # the lowest bid
     liar = game.facts.num_actions - 1
     for viewer in (0, 1):
         entry = seeing.notice(game, position.state, liar, viewer)
