@@ -173,7 +173,8 @@ class Hall:
         session.kept = message.name
         self.tables.admit(session)
         guest.sit(session.id, [])
-        guest.send({"type": "joined", "table": session.id, "key": "", "invites": {}})
+        joined = {"type": "joined", "table": session.id, "game": session.game.id}
+        guest.send({**joined, "name": message.name, "key": "", "invites": {}})
         guest.send(session.describe([]))
         guest.send(session.view(None))
         self._counsel.send_advisers(guest, session)
@@ -218,8 +219,8 @@ class Hall:
         if not seats and session.table.has_people and not session.table.is_over:
             raise MasqueradeError("this key opens no seat at the table: ask for an invitation")
         guest.sit(session.id, seats)
-        joined = {"type": "joined", "table": session.id, "key": key, "invites": invites or {}}
-        guest.send(joined)
+        joined = {"type": "joined", "table": session.id, "game": session.game.id}
+        guest.send({**joined, "key": key, "invites": invites or {}})
         guest.send(session.describe(seats))
         for seat in viewers_of(seats):
             guest.send(session.view(seat))

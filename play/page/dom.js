@@ -28,11 +28,11 @@ export function signed(value, digits = 3) {
   return (value > 0 ? "+" : "") + number(value, digits);
 }
 
-export function toast(words) {
+export function toast(words, link = null) {
   const box = document.getElementById("toasts");
-  const item = el("div", { class: "toast" }, words);
+  const item = el("div", { class: "toast" }, words, link ? el("a", { href: link }, " Go there") : null);
   box.append(item);
-  setTimeout(() => item.remove(), 6000);
+  setTimeout(() => item.remove(), link ? 20_000 : 6000);
 }
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -9,13 +9,14 @@ import { TableView } from "./table.js";
 const main = document.getElementById("main");
 const title = document.getElementById("title");
 const tools = document.getElementById("tools");
-const app = { lobby: null, view: null, table: null, pending: null };
+// What is awaited: a table of a game, one that is known, or a file; whatever else comes is for later.
+const app = { lobby: null, view: null, awaited: null, pending: null };
 
 function route() {
   const [where, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
   app.view?.close?.();
   app.view = null;
-  app.table = null;
+  app.awaited = null;
   title.textContent = "";
   tools.replaceChildren();
   if (where === "t" && rest[0]) openTable(rest[0], rest[1] ?? "", rest.slice(2));
@@ -27,6 +28,7 @@ function route() {
   } else if (where === "open" && rest[0]) {
     app.pending = rest.slice(1);
     wait("Opening the game");
+    app.awaited = { name: rest[0] };
     send({ type: "open", name: rest[0] });
   } else {
     document.title = "Masquerade";
@@ -42,11 +44,12 @@ function wait(words) {
 
 function start(message) {
   wait("Setting up the table");
+  app.awaited = { game: message.game };
   send(message);
 }
 
 function openTable(table, invite, place) {
-  app.table = table;
+  app.awaited = { table };
   app.pending = place;
   if (app.view?.id !== table) wait("Coming to the table");
   send({ type: "join", table, key: keyOf(table), invite });
@@ -80,6 +83,7 @@ on("lobby", (message) => {
   } else if (["", "#", "#main"].includes(location.hash)) showLobby(main, message, start);
 });
 on("compiling", (message) => {
+  if (message.game !== (app.awaited?.game ?? app.view?.game)) return;
   const line = main.querySelector("[data-compiling]");
   const words = `Compiling ${message.title} for the first time on this machine: ${message.done} of ${message.total} files.`;
   const bar = el("progress", { max: message.total, value: message.done, "aria-label": "compiled" });
@@ -96,6 +100,12 @@ on("joined", (message) => {
     app.view.invites = { ...app.view.invites, ...message.invites };
     return;
   }
+  if (!Object.entries(app.awaited ?? { none: 0 }).every(([name, value]) => message[name] === value)) {
+    toast(`A table of ${app.lobby?.games.find((game) => game.id === message.game)?.title ?? message.game} is ready.`, `#t/${message.table}`);
+    return;
+  }
+  app.awaited = null;
+  app.view?.close?.();
   app.view = new TableView(message.table, message.invites, { main, title, tools }, app.pending ?? []);
   app.pending = null;
   const here = `#t/${message.table}`;
