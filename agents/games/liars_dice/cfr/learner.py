@@ -27,6 +27,7 @@ from agents.learning.learner import State, Task, part
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.options import Options, option
+from envs.core.saved import saved_array, saved_number
 from envs.liars_dice import LiarsDice
 
 __all__ = ["RoundsLearner", "RoundsSettings"]
@@ -146,14 +147,23 @@ class RoundsLearner(PolicyLearner):
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the learner was."""
-        self.num_steps = int(state["num_steps"])
+        self.num_steps = saved_number(state, "num_steps")
         self.solved = {}
         for first, second, value, *best in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")
-            rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
+            rows = _check_rows(arrays, self.game.facts.num_actions)
             solved = SolvedRound((first, second), value, (best[0], best[1]), rows)
             self.solved[solved.dice] = solved
         self._solver = None
         arrays = part(state, "solver.")
         if arrays:
             self._current().load_state_dict(arrays)
+
+
+def _check_rows(state: State, num_actions: int) -> Rows:
+    """The rows of a solved round as a file has them."""
+    keys = saved_array(state, "keys", np.uint64, (None,))
+    sizes = saved_array(state, "sizes", np.int64, (len(keys),), 1, num_actions)
+    size = (int(sizes.sum()),)
+    actions = saved_array(state, "actions", np.int32, size, 0, num_actions - 1)
+    return Rows(keys, sizes, actions, saved_array(state, "probs", np.float64, size, 0.0, 1.0))
