@@ -314,7 +314,8 @@ class Batch:
         Games that were recorded are played again, and must come to the same: what else a file says
         of them is not believed. Those without a record must be your own.
         """
-        if np.shape(state.get("histories"))[1:] == (0,) and self._histories.shape[1]:
+        histories: Any = state.get("histories")
+        if np.shape(histories)[1:] == (0,) and self._histories.shape[1]:
             raise MasqueradeError(
                 "its games were saved by an earlier version, without their moves: begin it again"
             )

@@ -47,7 +47,7 @@ def saved_array(
     ...
     envs.core.saved.DamagedStateError: seats must be from 0 to 1
     """
-    array = state.get(name)
+    array: Any = state.get(name)
     dtype = np.dtype(kind)
     is_fine = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == len(shape)
     if not is_fine or any(
@@ -89,7 +89,7 @@ def saved_number(
     >>> saved_number({"num_steps": 7}, "num_steps")
     7
     """
-    value = state.get(name)
+    value: Any = state.get(name)
     kinds = int if is_whole else int | float
     is_fine = isinstance(value, kinds) and not isinstance(value, bool)
     if not is_fine or not (low <= value <= high or (value == math.inf and high == math.inf)):

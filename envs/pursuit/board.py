@@ -183,11 +183,11 @@ def load_board(path: str | Path) -> Board:
     """Read a board file; whatever is wrong with it is said in one line, with its name."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise BoardError(f"board file {path} cannot be read: {_reason(error)}") from None
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise BoardError(f"board file {path} is no JSON: {error}") from None
     try:
         return parse_board(content)

@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace) -> int:
             except MasqueradeError as error:
                 num_broken += 1
                 print(error, file=sys.stderr)
-        return 1 if num_broken else 0
+        return 2 if num_broken else 0
     if args.command == "draw":
         svg = draw_board(named_board(args.board, args.rows, args.columns))
         if args.out is None:
@@ -108,13 +108,13 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 1 if a board is broken or cannot be made."""
+    """Run one command; bad input, such as a broken board, gets one line and exit code 2."""
     args = _parser().parse_args(argv)
     try:
         return _run(args)
-    except (MasqueradeError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    except MasqueradeError as error:
+        print(f"boards: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -147,11 +147,12 @@ class RoundsLearner(PolicyLearner):
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the learner was."""
-        self.num_steps = saved_number(state, "num_steps")
+        _check_rounds(state, self.game.facts.num_actions)
+        self.num_steps = int(state["num_steps"])
         self.solved = {}
         for first, second, value, *best in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")
-            rows = _check_rows(arrays, self.game.facts.num_actions)
+            rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
             solved = SolvedRound((first, second), value, (best[0], best[1]), rows)
             self.solved[solved.dice] = solved
         self._solver = None
@@ -160,10 +161,14 @@ class RoundsLearner(PolicyLearner):
             self._current().load_state_dict(arrays)
 
 
-def _check_rows(state: State, num_actions: int) -> Rows:
-    """The rows of a solved round as a file has them."""
-    keys = saved_array(state, "keys", np.uint64, (None,))
-    sizes = saved_array(state, "sizes", np.int64, (len(keys),), 1, num_actions)
-    size = (int(sizes.sum()),)
-    actions = saved_array(state, "actions", np.int32, size, 0, num_actions - 1)
-    return Rows(keys, sizes, actions, saved_array(state, "probs", np.float64, size, 0.0, 1.0))
+def _check_rounds(state: State, num_actions: int) -> None:
+    """Refuse rows of solved rounds, or a place in the run, that no learner has written."""
+    saved_number(state, "num_steps")
+    for name in state:
+        if name.startswith("round.") and name.endswith(".keys"):
+            rows = part(state, name.removesuffix("keys"))
+            size = (len(saved_array(rows, "keys", np.uint64, (None,))),)
+            sizes = saved_array(rows, "sizes", np.int64, size, 1, num_actions)
+            entries = (int(sizes.sum()),)
+            saved_array(rows, "actions", np.int32, entries, 0, num_actions - 1)
+            saved_array(rows, "probs", np.float64, entries, 0.0, 1.0)
