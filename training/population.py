@@ -24,6 +24,7 @@ from agents.base import Agent
 from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.files import read_json, write_json
 from envs.core.game import Game
@@ -361,6 +362,9 @@ def main(arguments: list[str] | None = None) -> int:
         found = population.run()
     except MasqueradeError as error:
         print(f"population: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"population: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on", file=sys.stderr)

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
 from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
@@ -210,6 +211,9 @@ def main(arguments: list[str] | None = None) -> int:
         rows = reproduce(groups, settings, path, parsed.only)
     except MasqueradeError as error:
         print(f"reproduce: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"reproduce: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped: the same command goes on with the next group", file=sys.stderr)

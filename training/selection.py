@@ -20,6 +20,7 @@ from pydantic import Field
 from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.files import read_json, write_json
 from envs.core.options import Options, option
@@ -212,6 +213,9 @@ def main(arguments: list[str] | None = None) -> int:
         selection.run()
     except MasqueradeError as error:
         print(f"selection: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"selection: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on", file=sys.stderr)

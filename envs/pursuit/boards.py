@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
 from envs.pursuit.board import Board, save_board
@@ -114,6 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(args)
     except MasqueradeError as error:
         print(f"boards: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"boards: {words_of(error)}", file=sys.stderr)
         return 2
 
 
