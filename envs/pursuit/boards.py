@@ -81,6 +81,17 @@ def _make(args: argparse.Namespace) -> Board:
     return random_board(recipe, args.seed, args.number)
 
 
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what no board can be made with, or no file can be called."""
+    for name in ("seed", "number"):
+        value = getattr(args, name, 0)
+        if not 0 <= value < 2**63:
+            raise MasqueradeError(f"--{name} must be from 0 below 2 ** 63, not {value}")
+    out = getattr(args, "out", None)
+    if out is not None and not out.name:
+        raise MasqueradeError("--out must name a file, such as map.json")
+
+
 def _run(args: argparse.Namespace) -> int:
     if args.command == "check":
         num_broken = 0
@@ -112,6 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input, such as a broken board, gets one line and exit code 2."""
     args = _parser().parse_args(argv)
     try:
+        _check(args)
         return _run(args)
     except MasqueradeError as error:
         print(f"boards: {error}", file=sys.stderr)

@@ -46,12 +46,14 @@ class Rogue(Honest):
 
     def act(self, views: Views) -> Actions:
         actions = super().act(views)
+        rngs, drawn = views.rngs, views.rngs.copy()
         # What a search makes of it: states to play on with, and its own generators.
         given = [views.observations, views.masks, views.worlds(), views.keys, views.seats]
         given += [views.past_observations(2), *(views.tokens(i) for i in range(len(views)))]
         spoil([views, given])
         for name in ("seats", "keys", "rngs", "_worlds", "game_ids"):
             vars(views)[name] = None
+        rngs[...] = drawn  # its own: else it would play other moves than its twin
         return actions
 
     def observe(self, step: TimeStep) -> None:
