@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.listing import list_games, list_players
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError
 from envs.core.lazily import look_up
 
@@ -409,6 +410,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever reads has seen enough, such as `head`; Python must not complain of it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"evaluate.py: {words_of(error)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         is_resumed = "resume" in parsed
         print(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.learning.device import DEVICES, resolve_device
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError
 from training.listing import list_everything, plan
 
@@ -118,6 +119,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, such as head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"train.py: {words_of(error)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("\nstopped at once; continue from the last checkpoint with --resume", file=sys.stderr)
         return 130

@@ -34,7 +34,7 @@ from arena.schedules.config import parse_option, read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
-from envs.core.files import write_text
+from envs.core.files import write_json, write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
 from envs.core.position import Position
@@ -182,13 +182,9 @@ def behaviour(arguments: argparse.Namespace) -> None:
         picture = folder / f"{name}.svg"
         page = [f"# How {agent.name} plays {game!r}", f"![starting hands]({picture.name})"]
         page += [f"## {title}\n\n{markdown(rows)}" for title, rows in tables]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            picture.write_text(found.chart, encoding="utf-8")
-            (folder / f"{name}.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
-            (folder / f"{name}.json").write_text(json.dumps(found.to_dict()) + "\n")
-        except OSError as error:
-            raise MasqueradeError(f"{folder} cannot be written: {error.strerror}") from error
+        write_text(picture, found.chart)
+        write_text(folder / f"{name}.md", "\n\n".join(page) + "\n")
+        write_json(folder / f"{name}.json", found.to_dict())
         print(f"report and picture in {folder / name}.md and .svg\n")
 
 

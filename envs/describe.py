@@ -16,6 +16,8 @@ import numpy as np
 
 from envs import GAMES, make_game
 from envs.core import Game, Position, below, new_rng
+from envs.core.errors import FileError
+from envs.core.files import write_text
 
 __all__ = ["describe", "main", "picture"]
 
@@ -170,15 +172,18 @@ def _markdown(text: str) -> str:
     return re.sub(r"``([^`]*)``", r"`\1`", "\n".join(out))
 
 
-def main() -> None:
-    """Write every page and its picture."""
-    for folder in ("games", "images"):
-        (DOCS / folder).mkdir(parents=True, exist_ok=True)
-    for game_id in GAMES:
-        (DOCS / "games" / f"{game_id}.md").write_text(describe(game_id), encoding="utf-8")
-        (DOCS / "images" / f"{game_id}.svg").write_text(picture(game_id), encoding="utf-8")
-        print(f"docs/games/{game_id}.md, docs/images/{game_id}.svg")
+def main() -> int:
+    """Write every page and its picture; a full disk gets one line and exit code 2."""
+    try:
+        for game_id in GAMES:
+            write_text(DOCS / "games" / f"{game_id}.md", describe(game_id))
+            write_text(DOCS / "images" / f"{game_id}.svg", picture(game_id))
+            print(f"docs/games/{game_id}.md, docs/images/{game_id}.svg")
+    except FileError as error:
+        print(f"describe: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -21,12 +21,15 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent
-from agents.learning.files import checkpoint_folder
+from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError
+from envs.core.files import read_json, write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
+from envs.core.saved import saved_number
 from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
 from training.missing import is_finished
@@ -246,25 +249,38 @@ class Population:
             ],
             "log": self.log,
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self.folder / "population.partial"
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, self.folder / "population.json")
+        write_json(self.folder / "population.json", content)
 
     def _load(self) -> None:
         path = self.folder / "population.json"
         if not path.exists():
             return
-        content = json.loads(path.read_text(encoding="utf-8"))
-        before, now = content["config"], self.config.to_dict()
-        # More sessions may be asked for; everything else must be as it was.
-        before["population"]["sessions"] = now["population"]["sessions"]
-        if before != now:
-            raise MasqueradeError(f"{self.folder} is of another population: choose another --out")
-        self.num_done, self.log = content["num_done"], content["log"]
-        for member, kept in zip(self.members, content["members"], strict=True):
-            member.spec = AgentSpec.parse(kept["spec"])
-            member.num_sessions, member.num_accepted = kept["num_sessions"], kept["num_accepted"]
+        content = read_json(path, "choose another --out")
+        with reading(path, "a population"):
+            before, now = content["config"], self.config.to_dict()
+            # More sessions may be asked for; everything else must be as it was.
+            before["population"]["sessions"] = now["population"]["sessions"]
+            if before != now:
+                raise MasqueradeError(
+                    f"{self.folder} is of another population: choose another --out"
+                )
+            self.num_done, self.log = saved_number(content, "num_done"), list(content["log"])
+            for member, kept in zip(self.members, content["members"], strict=True):
+                member.spec = self._own_spec(kept["spec"])
+                member.num_sessions = saved_number(kept, "num_sessions")
+                member.num_accepted = saved_number(kept, "num_accepted")
+            if self.num_done:
+                self._headline()
+
+    def _own_spec(self, value: Any) -> AgentSpec:
+        """A member as it was kept: random, or a player of ours; a file starts nothing else."""
+        spec = AgentSpec.parse(value)
+        if spec.foreign_code():
+            raise MasqueradeError(
+                f"{self.folder} names code that is not ours ({', '.join(spec.foreign_code())}): "
+                "choose another --out"
+            )
+        return spec
 
     def _headline(self) -> str:
         last = self.log[-1]
@@ -346,6 +362,9 @@ def main(arguments: list[str] | None = None) -> int:
         found = population.run()
     except MasqueradeError as error:
         print(f"population: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"population: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on", file=sys.stderr)

@@ -12,7 +12,7 @@ number should lie was written down before it was known; a number outside is call
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,8 +20,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from envs.core.errors import MasqueradeError, OptionError, nearest
-from envs.core.files import write_json
+from envs.core.doors import words_of
+from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
+from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
 from envs.core.statistics import Interval
 from training.progress import duration
@@ -119,28 +120,28 @@ def reproduce(
             print(f"{name}: {duration(time.monotonic() - begun)}", file=sys.stderr)
             found = {"seed": settings.seed, "scale": settings.scale}
             kept[name] = {**found, "rows": [asdict(row) for row in made]}
-            _write(path, kept)
+            write_json(path, kept)
         rows += [_row(content) for content in kept[name]["rows"]]
     return rows
 
 
 def _row(content: Mapping[str, Any]) -> Row:
     wanted = content["wanted"]
-    return Row(**{**content, "wanted": None if wanted is None else tuple(wanted)})
+    row = Row(**{**content, "wanted": None if wanted is None else tuple(wanted)})
+    table_text([row])  # which needs numbers where there should be numbers
+    return row
 
 
 def _read(path: Path) -> dict[str, Any]:
+    fix = "begin again with --fresh"
+    kept = read_json(path, fix) if path.exists() else {}
     try:
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except (OSError, ValueError) as error:
-        raise OptionError(f"{path} cannot be read: {error}; begin again with --fresh") from error
-    if not isinstance(kept, dict):
-        raise OptionError(f"{path} holds no groups of rows: begin again with --fresh")
+        for found in kept.values():
+            found["seed"], found["scale"], [_row(content) for content in found["rows"]]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        reason = one_line(error)
+        raise OptionError(f"{path} holds no groups of rows ({reason}): {fix}") from error
     return kept
-
-
-def _write(path: Path, kept: Mapping[str, Any]) -> None:
-    write_json(path, kept)
 
 
 def table_text(rows: Sequence[Row]) -> str:
@@ -198,16 +199,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--fresh", action="store_true", help="forget what was played before")
     parsed = parser.parse_args(arguments)
     try:
-        if parsed.scale <= 0 or parsed.workers < 1 or parsed.seed < 0:
-            raise OptionError("--scale must be above 0, --workers at least 1, --seed at least 0")
+        is_fine = 0 < parsed.scale < math.inf and 0 <= parsed.seed < 2**63
+        if not is_fine or parsed.workers < 1:
+            raise OptionError(
+                "--scale must be above 0, --workers at least 1, --seed from 0 below 2 ** 63"
+            )
         groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
         path = RUNS / f"{parsed.name}.json"
         if parsed.fresh:
-            path.unlink(missing_ok=True)
+            remove_file(path)
         settings = Settings(parsed.seed, parsed.workers, parsed.scale)
         rows = reproduce(groups, settings, path, parsed.only)
     except MasqueradeError as error:
         print(f"reproduce: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"reproduce: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped: the same command goes on with the next group", file=sys.stderr)

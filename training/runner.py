@@ -90,31 +90,31 @@ def resume_run(
             f"{folder} names code that is not ours ({', '.join(foreign)}): if you know where it "
             "comes from, --trust runs it"
         )
-    game = config.build_game()
-    learner = make_learner(config, game, device, folder)
     evaluation = Evaluation(config)
-    step, state = _last_state(run, game)
+    step, learner = _last_learner(config, run, device)
     run.forget_after(step)
-    if state is not None:
-        _load_past(config, run, learner, step)
-        with reading(folder, f"the memory of a run of {config.agent.id}"):
-            learner.load_state_dict(state)
     run.note_command(command)
     return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
 
 
-def _last_state(run: RunFolder, game: Game) -> tuple[int, dict[str, Any] | None]:
-    """The step and the memory of the last checkpoint that is whole; 0 and nothing without one."""
+def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, Learner]:
+    """The step and the learner of the last checkpoint that is whole; 0 and a new one without."""
     found = checkpoints(run.path)
-    while found:
+    while True:
+        learner = make_learner(config, config.build_game(), device, run.path)
+        if not found:
+            return 0, learner
         last = found.pop()
         try:
-            return step_of_checkpoint(last), load_state(last, game)
+            step, state = step_of_checkpoint(last), load_state(last, learner.game)
+            _load_past(config, run, learner, step)
+            with reading(last, f"the memory of a run of {config.agent.id}"):
+                learner.load_state_dict(state)
+            return step, learner
         except CheckpointError as error:
             before = f"from {found[-1].name}" if found else "from the beginning"
             put = last.rename(last.with_name(f"{last.name}.damaged"))
             print(f"{error}\nresuming {before}; it is kept as {put}", file=sys.stderr, flush=True)
-    return 0, None
 
 
 def make_learner(
@@ -169,7 +169,10 @@ def _load_past(config: RunConfig, run: RunFolder, learner: Learner, step: int) -
     opponents = learner.task.opponents
     if opponents is not None and opponents.has_past:
         for path in run.past_players(step):
-            opponents.add_past(make_agent(config.agent.id, learner.game, path=str(path)))
+            try:
+                opponents.add_past(make_agent(config.agent.id, learner.game, path=str(path)))
+            except CheckpointError as error:  # no fault of the checkpoint that is resumed
+                raise MasqueradeError(str(error)) from error
 
 
 class _TrainingRun:

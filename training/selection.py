@@ -9,7 +9,6 @@ folder; the same command goes on where it was stopped.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
@@ -18,9 +17,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError
+from envs.core.files import read_json, write_json
 from envs.core.options import Options, option
 from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
@@ -87,12 +89,17 @@ class Selection:
         self.rounds: list[dict[str, Any]] = []
         path = folder / "selection.json"
         if path.exists():
-            content = json.loads(path.read_text(encoding="utf-8"))
-            before, now = content["config"], config.to_dict()
-            before["selection"]["rounds"] = now["selection"]["rounds"]
-            if before != now:
-                raise MasqueradeError(f"{folder} is of another selection: choose another --out")
-            self.rounds = content["rounds"]
+            content = read_json(path, "choose another --out")
+            with reading(path, "a selection"):
+                before, now = content["config"], config.to_dict()
+                before["selection"]["rounds"] = now["selection"]["rounds"]
+                if before != now:
+                    raise MasqueradeError(f"{folder} is of another selection: choose another --out")
+                self.rounds = content["rounds"]
+                for each in self.rounds:
+                    if each["best"] not in self.settings.candidates:
+                        raise KeyError(each["best"])
+                self.table()
 
     @property
     def chosen(self) -> list[str]:
@@ -171,11 +178,8 @@ class Selection:
         return config, folder
 
     def _save(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         content = {"config": self.config.to_dict(), "rounds": self.rounds}
-        partial = self.folder / "selection.partial"
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, self.folder / "selection.json")
+        write_json(self.folder / "selection.json", content)
 
     def table(self) -> list[list[str]]:
         """Every candidate of every round, the best first."""
@@ -209,6 +213,9 @@ def main(arguments: list[str] | None = None) -> int:
         selection.run()
     except MasqueradeError as error:
         print(f"selection: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"selection: {words_of(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on", file=sys.stderr)

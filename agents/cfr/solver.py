@@ -26,10 +26,11 @@ from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.passes.sequences import CFRArrays, fill_reach, run_cfr
 from agents.cfr.passes.thread_team import ThreadTeam, make_team, stretches, work_together
 from agents.cfr.response import counterfactual_reach, exploitability
-from agents.cfr.states import check_header, damaged, make_header
+from agents.cfr.states import check_header, make_header
 from agents.cfr.variants import Variant, make_variant
 from envs.core.compiling import JIT_DISABLED
 from envs.core.errors import MasqueradeError
+from envs.core.saved import saved_array, saved_number
 
 __all__ = ["CFRSolver", "Solver"]
 
@@ -153,12 +154,13 @@ class Solver(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where another solver of the same game and variant was; either form will do."""
         check_header(state, self._header())
-        for name in ("policy", "regrets", "cumulative_policy"):
-            values = np.asarray(state.get(name), np.float64)
-            if values.shape != (self.tree.num_sequences,):
-                raise damaged([name])
+        names = ("policy", "regrets", "cumulative_policy")
+        size = (self.tree.num_sequences,)
+        saved = {name: saved_array(state, name, np.float64, size) for name in names}
+        self.tree.check_policy(saved["policy"])
+        self.iteration = saved_number(state, "iteration")
+        for name, values in saved.items():
             self._set(name, values)
-        self.iteration = int(state["iteration"])
         self._refresh()
 
 

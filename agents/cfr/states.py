@@ -12,13 +12,13 @@ solver that saved it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 
-__all__ = ["check_header", "damaged", "make_header"]
+__all__ = ["check_header", "make_header"]
 
 STATE_VERSION = 2
 
@@ -46,14 +46,3 @@ def check_header(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
                 f"this state has {name} {state.get(name)!r}, the solver {value!r}: make the "
                 f"solver that saved it"
             )
-
-
-def damaged(names: Iterable[str]) -> MasqueradeError:
-    """The error for parts of a state that are missing or have another shape.
-
-    >>> damaged({"regrets", "keys"})
-    MasqueradeError('this state is damaged (keys, regrets): use an intact copy')
-    """
-    return MasqueradeError(
-        f"this state is damaged ({', '.join(sorted(names))}): use an intact copy"
-    )

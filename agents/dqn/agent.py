@@ -30,6 +30,7 @@ from envs.core.kernels import RNG
 from envs.core.named_code import was_named
 from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
+from envs.core.saved import saved_array
 
 __all__ = ["DQNAgent", "choose", "make_network"]
 
@@ -173,9 +174,7 @@ def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
     # A checkpoint of the learner has both, a player only what it plays with.
-    weights = state.get("average", state["network"])
-    is_fine = isinstance(weights, np.ndarray) and weights.shape == tuple(network.weights.shape)
-    if not is_fine or weights.dtype != np.float32 or not np.isfinite(weights).all():
-        raise CheckpointError(f"{path} is damaged (its weights do not fit): train it again")
+    name = "average" if "average" in state else "network"
+    weights = saved_array(state, name, np.float32, tuple(network.weights.shape))
     network.weights.copy_(torch.from_numpy(weights))
     return network

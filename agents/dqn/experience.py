@@ -19,6 +19,7 @@ from numba import types
 from agents.dqn.replay import TRANSITIONS, Replay
 from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
+from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = ["Experience"]
 
@@ -225,8 +226,14 @@ class Experience:
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Wait for the same things as the one that ``state`` was taken from."""
-        for name, array in self._arrays().items():
-            array[:] = state[name]
+        waiting, (slots, n_steps) = self.waiting, self.waiting.actions.shape
+        most = self.replay.kept.next_masks.shape[1] - 1
+        saved_array(state, "num_decisions", np.int64, (slots,), 0, 2**48)
+        saved_array(state, "num_waiting", np.int64, (slots,), 0, n_steps)
+        saved_array(state, "actions", np.int64, waiting.actions.shape, 0, most)
+        if (state["num_waiting"] > state["num_decisions"]).any():
+            raise DamagedStateError("more decisions wait than were made")
+        restore(self._arrays(), state)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {"windows": self._windows, **self.waiting._asdict()}

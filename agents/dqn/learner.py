@@ -48,6 +48,7 @@ from agents.learning.learner import Learner, State, Task, part
 from agents.learning.networks import Adam, GradientDescent
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.rng import Words, stream
+from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["DQNLearner"]
 
@@ -297,17 +298,17 @@ class DQNLearner(Learner):
         """Become the learner that ``state`` was taken from; the settings must be the same."""
         if DQNSettings.parse(state["settings"]) != self.settings:
             raise MasqueradeError("this run has other settings: resume it with its own config")
-        self.num_steps = int(state["num_steps"])
-        self.num_updates = int(state["num_updates"])
-        self.optimiser.num_steps = int(state["optimiser_steps"])
-        self._steps_before_learning = int(state["steps_before_learning"])
-        self._seconds = float(state["seconds"])
-        self._rng[:] = state["exploration_rng"]
-        self._replay_rng[:] = state["replay_rng"]
+        self.num_steps = saved_number(state, "num_steps")
+        self.num_updates = saved_number(state, "num_updates")
+        self.optimiser.num_steps = saved_number(state, "optimiser_steps")
+        self._steps_before_learning = saved_number(state, "steps_before_learning")
+        self._seconds = float(saved_number(state, "seconds", is_whole=False))
+        restore({"exploration_rng": self._rng, "replay_rng": self._replay_rng}, state)
         # A run from before there were averages begins one with the network it has.
         state = {"average": state["network"], **state}
         for name, tensor in self._tensors().items():
-            tensor.copy_(torch.from_numpy(state[name]))
+            weights = saved_array(state, name, np.float32, tuple(tensor.shape))
+            tensor.copy_(torch.from_numpy(weights))
         self.replay.load_state_dict(part(state, "replay."))
         self.games.load_state_dict(part(state, "games."))
 

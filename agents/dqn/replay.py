@@ -18,6 +18,7 @@ from numba import types
 from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
+from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = ["TRANSITIONS", "Minibatch", "Replay", "Transitions"]
 
@@ -255,16 +256,20 @@ class Replay:
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Keep the same transitions as the replay that ``state`` was taken from."""
-        self.kept.num_added[:] = state["num_added"]
+        self.kept.num_added[:] = saved_array(state, "num_added", np.int64, (1,), 0, 2**48)
+        number, most = len(self), self.kept.next_masks.shape[1] - 1
         for name in _PACKED:
-            rows = getattr(self.kept, name)[: len(self)]
-            rows[:] = _unpacked(state[name]).reshape(rows.shape)
-        for name in _PLAIN:
-            getattr(self.kept, name)[: len(self)] = state[name]
-        self._largest = float(state["largest"][0])
+            rows = getattr(self.kept, name)[:number]
+            packed = saved_array(state, name, np.uint8, (None,))
+            rows[:] = _unpacked(packed, rows.nbytes).reshape(rows.shape)
+        saved_array(state, "actions", np.int64, (number,), 0, most)
+        restore({name: getattr(self.kept, name)[:number] for name in _PLAIN}, state)
+        self._largest = float(saved_array(state, "largest", np.float64, (1,), 0.0)[0])
+        rated = number if self._exponent is not None else 0
+        priorities = saved_array(state, "priorities", np.float64, (rated,), 0.0)
         if self._exponent is not None:
             self._tree[:] = 0.0
-            _rate_rows(self._tree, np.arange(len(self)), state["priorities"])
+            _rate_rows(self._tree, np.arange(number), priorities)
 
 
 def _new_batch(number: int, input_size: int, num_actions: int) -> Minibatch:
@@ -284,5 +289,13 @@ def _packed(array: Floats) -> npt.NDArray[np.uint8]:
     return np.frombuffer(zlib.compress(array.tobytes(), level=1), np.uint8)
 
 
-def _unpacked(packed: npt.NDArray[np.uint8]) -> Floats:
-    return np.frombuffer(zlib.decompress(packed.tobytes()), np.float32)
+def _unpacked(packed: npt.NDArray[np.uint8], size: int) -> Floats:
+    """What was packed, which must be so many bytes: a small file may hold very many."""
+    try:
+        plain = zlib.decompressobj().decompress(packed.tobytes(), size + 1)
+    except zlib.error as error:
+        raise DamagedStateError(f"the replay cannot be unpacked ({error})") from error
+    found = np.frombuffer(plain, np.float32) if len(plain) == size else np.full(1, np.nan)
+    if not np.isfinite(found).all():
+        raise DamagedStateError("the replay has another size, or numbers that are none")
+    return found

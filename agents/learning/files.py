@@ -28,6 +28,7 @@ from envs.core.files import (
     write_text,
 )
 from envs.core.game import Game
+from envs.core.saved import DamagedStateError
 
 __all__ = [
     "CheckpointError",
@@ -100,6 +101,8 @@ def reading(path: Path | str, what: str) -> Iterator[None]:
     """
     try:
         yield
+    except DamagedStateError as error:
+        raise CheckpointError(f"{path} is damaged ({error}): {EARLIER}") from error
     except MasqueradeError:
         raise
     # What a wrong part of a state makes NumPy, torch and our own classes raise.

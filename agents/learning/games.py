@@ -89,7 +89,10 @@ class LearnerGames(SeatGames):
         """Set up the games; ``deal`` begins them."""
         self._task = task
         self._myself = myself
-        rollouts = Rollouts(task.game, self._players(), size, task.seed, num_past=num_past)
+        # With a record, games of a checkpoint can be played again before anybody relies on them.
+        rollouts = Rollouts(
+            task.game, self._players(), size, task.seed, has_record=True, num_past=num_past
+        )
         super().__init__(rollouts, self._draw_seating)
         for agent in task.opponents.agents if task.opponents else []:
             agent.begin_match()

@@ -11,12 +11,13 @@ import torch
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import choose
 from agents.learning.fields import Inputs
-from agents.learning.files import CheckpointError, load_state
+from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
 from agents.learning.learner import State
 from agents.learning.networks import PlainNetwork
 from agents.offline.settings import OfflineSettings
 from envs.core.game import Game
+from envs.core.saved import saved_array
 
 __all__ = ["OfflineAgent", "make_classifier"]
 
@@ -47,11 +48,14 @@ class OfflineAgent(Agent):
             state = load_state(Path(path), game)
             if "classifier" not in state:
                 raise CheckpointError(f"{path} holds no classifier: give the folder of its run")
-        settings = OfflineSettings.parse(state["settings"])
-        self.roles = roles_in(state)
-        self._inputs = Inputs(game, settings.inputs)
-        self._network = make_classifier(game, settings)
-        self._network.weights.copy_(torch.from_numpy(state["classifier"]))
+        with reading(path or "this state", "a classifier of offline"):
+            settings = OfflineSettings.parse(state["settings"])
+            self.roles = roles_in(state)
+            self._inputs = Inputs(game, settings.inputs)
+            self._network = make_classifier(game, settings)
+            shape = tuple(self._network.weights.shape)
+            weights = saved_array(state, "classifier", np.float32, shape)
+            self._network.weights.copy_(torch.from_numpy(weights))
 
     def act(self, views: Views) -> Actions:
         """One pass of the network for all rows."""

@@ -19,6 +19,7 @@ from agents.offline.examples import collect
 from agents.offline.settings import OfflineSettings
 from agents.tabular.learner import QLearning
 from envs.core.rng import stream
+from envs.core.saved import saved_number
 
 __all__ = ["OfflineLearner"]
 
@@ -116,7 +117,7 @@ class OfflineLearner(Learner):
         """Become the learner that ``state_dict`` was taken from."""
         self._table.load_state_dict(part(state, TABLE))
         self.num_steps = self._table.num_steps
-        self._weights = state.get("classifier")
-        self._fitted_at = int(state["fitted_at"])
-        self.accuracy = float(state["accuracy"])
-        self.num_examples = int(state["num_examples"])
+        self._weights = state.get("classifier")  # its player looks at it
+        self._fitted_at = saved_number(state, "fitted_at", low=-1)
+        self.accuracy = float(saved_number(state, "accuracy", is_whole=False))
+        self.num_examples = saved_number(state, "num_examples")

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from agents.learning.learner import Learner, State, Task, part
-from agents.sb3.player import PREFIX, SB3Agent
+from agents.sb3.player import PREFIX, SB3Agent, load_weights
 from agents.sb3.settings import SB3Settings, load_library
 from envs.core.options import Options
+from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["SB3Learner"]
 
@@ -178,31 +179,34 @@ class SB3Learner(Learner):
 
     def load_state_dict(self, state: State) -> None:
         """Become that learner."""
-        import torch
-
         model = self._model
-        weights = {
-            name: torch.from_numpy(np.array(value)) for name, value in part(state, PREFIX).items()
-        }
-        model.policy.load_state_dict(weights)
+        load_weights(model.policy, state)
         _load_optimizer(model.policy.optimizer, state)
-        self.num_steps = int(state["num_steps"])
-        self._last = dict(state["last_metrics"])
+        self.num_steps = saved_number(state, "num_steps")
+        self._last = {name: float(value) for name, value in state["last_metrics"].items()}
         for name in COUNTERS:
             if name in state:
-                setattr(model, name, state[name])
+                setattr(model, name, saved_number(state, name))
         if "last_obs" not in state:
             return
         self._env.load_state_dict(part(state, GAMES))
-        model._last_obs = np.array(state["last_obs"])
-        model._last_episode_starts = np.array(state["last_episode_starts"])
+        rows = self._env.num_envs
+        observations = rows, self.game.observation_size
+        model._last_obs = saved_array(state, "last_obs", np.float32, observations).copy()
+        starts = saved_array(state, "last_episode_starts", np.bool_, (rows,))
+        model._last_episode_starts = starts.copy()
         if self._own.algorithm == "DQN":
             buffer = model.replay_buffer
-            for name in BUFFER:
-                values = state[f"buffer.{name}"]
-                getattr(buffer, name)[: len(values)] = values
-            buffer.pos, buffer.full = state["buffer_place"][0], bool(state["buffer_place"][1])
-            model.exploration_rate = state["exploration_rate"]
+            place, is_full = state["buffer_place"]
+            used = buffer.buffer_size if is_full else place
+            own = {f"buffer.{name}": getattr(buffer, name)[:used] for name in BUFFER}
+            most = self.game.facts.num_actions - 1
+            like = own["buffer.actions"]
+            saved_array(state, "buffer.actions", like.dtype, like.shape, 0, most)
+            restore(own, state)
+            buffer.pos = saved_number({"place": place}, "place", 0, buffer.buffer_size - 1)
+            buffer.full = bool(is_full)
+            model.exploration_rate = saved_number(state, "exploration_rate", 0, 1, is_whole=False)
         with self._randomness:
             self._begin()
         model.ep_info_buffer.extend({"r": r, "l": length} for r, length in state["episodes"])
@@ -255,13 +259,19 @@ class _Randomness:
         import torch
 
         position, has_gauss, gauss = state["numpy_place"]
+        words = len(self._numpy["state"]["key"])
         self._numpy = {
             "bit_generator": "MT19937",
-            "state": {"key": state["numpy_key"], "pos": position},
-            "has_gauss": has_gauss,
-            "gauss": gauss,
+            "state": {
+                "key": saved_array(state, "numpy_key", np.uint32, (words,)),
+                "pos": saved_number({"numpy_place": position}, "numpy_place", 0, words),
+            },
+            "has_gauss": int(has_gauss),
+            "gauss": float(gauss),
         }
-        self._torch = torch.from_numpy(np.array(state["torch_rng"]))
+        bytes_of_torch = (len(torch.get_rng_state()),)
+        saved = saved_array(state, "torch_rng", np.uint8, bytes_of_torch)
+        self._torch = torch.from_numpy(saved.copy())
 
 
 def _generator_state(space: Any) -> dict[str, Any]:
@@ -284,9 +294,12 @@ def _load_optimizer(optimizer: Any, state: State) -> None:
     import torch
 
     found: dict[int, dict[str, Any]] = {}
-    for key, value in state.items():
+    weights = [each for group in optimizer.param_groups for each in group["params"]]
+    for key in state:
         if key.startswith(OPTIMIZER):
             number, name = key.removeprefix(OPTIMIZER).split(".")
-            found.setdefault(int(number), {})[name] = torch.from_numpy(np.array(value))
+            shape = () if name == "step" else tuple(weights[int(number)].shape)
+            saved = saved_array(state, key, np.float32, shape)
+            found.setdefault(int(number), {})[name] = torch.from_numpy(saved.copy())
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": found, "param_groups": groups})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,32 @@ import numpy.typing as npt
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, reading
 from agents.learning.games import roles_in
-from agents.learning.learner import part
 from agents.sb3.settings import make_policy
 from envs.core.batch import weighted_actions
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.saved import saved_array
 
-__all__ = ["SB3Agent"]
+__all__ = ["SB3Agent", "load_weights"]
 
 PREFIX = "policy."
+
+
+def load_weights(policy: Any, state: Mapping[str, Any]) -> None:
+    """Give a policy of the library the weights of a saved state, which must be those of such one.
+
+    Args:
+        policy: the policy.
+        state: where names begin with ``PREFIX``.
+    """
+    import torch
+
+    weights = {}
+    for name, own in policy.state_dict().items():
+        like = own.detach().cpu().numpy()
+        saved = saved_array(state, f"{PREFIX}{name}", like.dtype, like.shape)
+        weights[name] = torch.from_numpy(saved.copy())
+    policy.load_state_dict(weights)
 
 
 class SB3Agent(Agent):
@@ -57,11 +75,7 @@ class SB3Agent(Agent):
             self.algorithm = str(state["algorithm"])
             self.roles = roles_in(state)
             self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
-            weights = {
-                name: torch.from_numpy(np.array(value))
-                for name, value in part(state, PREFIX).items()
-            }
-            self._policy.load_state_dict(weights)
+            load_weights(self._policy, state)
         self._policy.to(self._device).set_training_mode(False)
 
     def policy(self, views: Views) -> npt.NDArray[np.float64]:

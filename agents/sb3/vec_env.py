@@ -34,6 +34,7 @@ from agents.sb3.settings import spaces_of
 from envs.adapters.seats import make_seat_games
 from envs.core.game import Game
 from envs.core.rollouts import Player
+from envs.core.saved import restore
 from envs.core.seat_games import SeatGames
 
 __all__ = ["GamesVecEnv", "SeatVecEnv", "TrainingVecEnv"]
@@ -210,5 +211,5 @@ class TrainingVecEnv(GamesVecEnv):
     def load_state_dict(self, state: State) -> None:
         """Go on with the games that ``state`` was taken from."""
         self.games.load_state_dict(part(state, "games."))
-        self._num_decisions[:] = state["num_decisions"]
+        restore({"num_decisions": self._num_decisions}, state)
         self._look()

@@ -27,6 +27,7 @@ from agents.uniform import RandomAgent
 from envs.core.options import Options
 from envs.core.rng import stream
 from envs.core.rollouts import CALLER
+from envs.core.saved import saved_number
 
 __all__ = [
     "DoubleQ",
@@ -121,7 +122,7 @@ class TabularLearner(Learner):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the learner that ``state_dict`` was taken from."""
         self.model.load_state_dict(state)
-        self.num_steps = int(state["num_steps"])
+        self.num_steps = saved_number(state, "num_steps")
 
 
 class QLearning(TabularLearner):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.learning.files import CheckpointError
 from agents.tabular.checking import check_abstraction, check_opponent_model
 from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
 from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
@@ -31,6 +31,7 @@ from envs.core.game import Game
 from envs.core.kernels import Kernels
 from envs.core.named_code import is_module_name, names_from_a_file
 from envs.core.rollouts import FAULTS
+from envs.core.saved import DamagedStateError, saved_array, saved_number
 
 __all__ = ["RULES", "TabularModel"]
 
@@ -197,17 +198,25 @@ class TabularModel:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Become the model that ``state_dict`` was taken from."""
-        table = ValueTable(len(self.table.values), self.settings.max_entries, self._forgets)
-        table.put(state["keys"], state["values"], state["visits"])
+        num_values = len(self.table.values)
+        keys = saved_array(state, "keys", np.uint64, (None,), 1)
+        shape = num_values, len(keys)
+        if (keys[1:] <= keys[:-1]).any():
+            raise DamagedStateError("its keys do not rise")
+        table = ValueTable(num_values, self.settings.max_entries, self._forgets)
+        values = saved_array(state, "values", np.float64, shape)
+        table.put(keys, values, saved_array(state, "visits", np.int64, shape, 0))
         self.table = table
         if self.opponents is not None:
-            memory = np.ascontiguousarray(state["memory"], np.uint8).copy()
-            is_fine = memory.ndim == 2 and memory.shape[1] == self.opponents.memory.shape[1]
-            if not is_fine or len(memory) < len(self.opponents.memory):
-                raise CheckpointError("its opponent model has another size: train it again")
-            self.opponents.memory = memory
-        self.record["num_games"] = state["num_games"]
-        self.record["schedule_games"] = state["schedule_games"]
+            width = self.opponents.memory.shape[1]
+            memory = saved_array(state, "memory", np.uint8, (None, width))
+            if len(memory) < len(self.opponents.memory):
+                raise DamagedStateError("its opponent model has another size")
+            self.opponents.memory = memory.copy()
+        self.record["num_games"] = saved_number(state, "num_games")
+        self.record["schedule_games"] = saved_number(
+            state, "schedule_games", 0, math.inf, is_whole=False
+        )
 
     @classmethod
     def from_state(cls, game: Game, state: Mapping[str, Any]) -> TabularModel:

@@ -19,7 +19,7 @@ from arena.playing.match import Fault, play_match
 from envs import find_notation, make_game
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
-from envs.core.files import read_json
+from envs.core.files import read_json, read_text
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
@@ -177,10 +177,7 @@ def read_noted(path: Path, number: int = 0) -> Recording:
         path: the file.
         number: which of its games, from 0.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MasqueradeError(f"{path} cannot be read: {error}") from error
+    text = read_text(path, "give a file of games")
     try:
         games = find_notation(path.suffix).read(text)
     except MasqueradeError as error:

@@ -14,6 +14,7 @@ from arena.running.replayer import Replayer
 from envs import NOTATIONS, find_notation
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError
+from envs.core.files import write_text
 from envs.core.notation import Notation
 
 __all__ = ["Written", "export_games", "notation_of"]
@@ -83,9 +84,6 @@ def export_games(
                 documents += notation.write(game.replay(histories[deal], deal), names)
                 num_games += 1
     path = path if path.suffix else path.with_suffix(notation.suffix)
-    try:
-        path.write_text(notation.join(documents), encoding="utf-8")
-    except OSError as error:
-        raise MasqueradeError(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, notation.join(documents))
     notes = (f"{num_lost} forfeited games are left out",) if num_lost else ()
     return Written(path, num_games, notes)

@@ -16,7 +16,7 @@ from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
 from arena.schedules.schedule import Group, make_groups
 from envs import make_game
-from envs.core.errors import OptionError, nearest
+from envs.core.errors import OptionError, nearest, one_line
 from envs.core.facts import Unit
 from envs.core.game import Game
 from envs.core.sides import roles_of
@@ -29,7 +29,8 @@ MIN_PILOT = 100
 DEFAULT_SEED = 0
 SEED_BITS = 63
 MAX_DEALS = 10**9
-GAME_KEYS = ("id", "params")
+GAME_KEYS, UNIT_KEYS = ("id", "params"), ("name", "scale")
+MAX_UNIT = 40
 
 KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
 KEYS += ("unit", "variance_reduction", "pilot")
@@ -100,7 +101,7 @@ class TournamentSpec:
                 raise OptionError(
                     f"{name} must be a whole number from {low} to {high}, not {value!r}"
                 )
-        is_number = isinstance(self.confidence, int | float)
+        is_number = type(self.confidence) in (int, float)
         if not is_number or not 0.5 <= self.confidence < 1.0:
             raise OptionError(
                 f"confidence must be a number from 0.5 to below 1, not {self.confidence!r}"
@@ -226,6 +227,14 @@ def _parse_unit(value: Any) -> Unit:
         raise OptionError(
             f"unit must be a name and a scale, such as {{name: bb/100, scale: 50}}, not {value!r}"
         ) from error
+    if not unit.name.isprintable() or not 0 < len(unit.name) <= MAX_UNIT:
+        raise OptionError(
+            f"the name of a unit is plain text of 1 to {MAX_UNIT} letters, not "
+            f"{one_line(repr(unit.name), 60)}"
+        )
+    for key in value:
+        if key not in UNIT_KEYS:
+            raise OptionError(f"unit: unknown key '{one_line(key)}': {nearest(key, UNIT_KEYS)}")
     if not 0 < unit.scale < math.inf:
         raise OptionError(f"the scale of a unit must be above 0, not {unit.scale}")
     return unit

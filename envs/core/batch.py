@@ -14,13 +14,14 @@ import numpy.typing as npt
 from numba import types
 
 from envs.core.compiling import compiled
-from envs.core.errors import IllegalActionError
+from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playouts import random_legal
 from envs.core.position import Position
 from envs.core.rng import Words, new_rng, uniform
 from envs.core.rows import begin_rows, legal_rows, look_rows, observe_rows, step_rows
+from envs.core.saved import DamagedStateError, restore
 from envs.core.views import Views
 
 __all__ = ["Batch", "random_actions", "weighted_actions"]
@@ -308,9 +309,44 @@ class Batch:
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def load_state_dict(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on with the games of a batch of the same game, size and roots."""
-        for name, array in self._arrays().items():
-            array[:] = state[name]
+        """Go on with the games of a batch of the same game, size and roots.
+
+        Games that were recorded are played again, and must come to the same: what else a file says
+        of them is not believed. Those without a record must be your own.
+        """
+        histories: Any = state.get("histories")
+        if np.shape(histories)[1:] == (0,) and self._histories.shape[1]:
+            raise MasqueradeError(
+                "its games were saved by an earlier version, without their moves: begin it again"
+            )
+        restore(self._arrays(), state)
+        if self._histories.shape[1]:
+            for row in range(self.size):
+                fault = self._fault_of(row)
+                if fault:
+                    raise DamagedStateError(f"the game in row {row} {fault}")
+
+    def _fault_of(self, row: int) -> str:
+        """What is wrong with a game that was read from a file; empty: nothing."""
+        length, is_over = int(self.lengths[row]), self.turns[row] == OVER
+        if length == 0 and is_over and not self._states[row].any():
+            return ""  # never begun
+        if not 0 <= length <= self._histories.shape[1] or self.numbers[row] < 0:
+            return "has no such length or number"
+        try:
+            position = self.game.replay(self.history(row), int(self.numbers[row]))
+        except IllegalActionError as error:
+            return f"breaks the rules ({error})"
+        if (position.state != self._states[row]).any():
+            return "does not come to its state"
+        players = range(self.game.facts.num_players)
+        if any(position.key(player) != self.keys[row, player] for player in players):
+            return "does not come to its keys"
+        if is_over:  # perhaps by forfeit, which no rule knows
+            return ""
+        if position.turn != self.turns[row] or (position.returns() != self.totals[row]).any():
+            return "has another turn or other totals"
+        return ""
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         names = ("states", "rngs", "turns", "totals", "keys", "tokens", "histories", "lengths")

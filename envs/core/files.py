@@ -33,12 +33,16 @@ __all__ = [
     "read_json",
     "read_text",
     "read_yaml",
+    "remove_file",
     "whole_file",
     "write_arrays",
     "write_json",
     "write_text",
 ]
 
+MAX_VALUES = 100_000
+"""Values in a YAML file; ours have hundreds."""
+MAX_PLACE = 200
 _DAMAGE = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
 
@@ -107,6 +111,16 @@ def make_folder(path: Path) -> None:
         raise _unwritable(path, error) from error
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file, if it is there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"{path} cannot be removed ({error.strerror or error}): remove it by hand"
+        ) from error
+
+
 def _unwritable(path: Path, error: OSError) -> FileError:
     return FileError(
         f"{path} cannot be written ({error.strerror or error}): make room there, or "
@@ -156,7 +170,7 @@ def read_yaml(path: Path, needs: str) -> dict[str, Any]:
     content = parse_yaml(text, f"{path} is no valid YAML")
     if not isinstance(content, dict):
         raise FileError(f"{path} must be a mapping with {needs}")
-    _check_keys(content, str(path))
+    _check_keys(content, str(path), [0])
     return content
 
 
@@ -170,16 +184,23 @@ def parse_yaml(text: str, complaint: str) -> Any:
         raise FileError(f"{complaint}: {one_line(error)}") from error
 
 
-def _check_keys(content: Any, place: str) -> None:
-    """Refuse keys that are no text, wherever they are; YAML reads ``1:`` and ``yes:`` as others."""
+def _check_keys(content: Any, place: str, num_seen: list[int]) -> None:
+    """Refuse keys that are no text, wherever they are; YAML reads ``1:`` and ``yes:`` as others.
+
+    A few lines can stand for billions of values, which name each other: they are counted.
+    """
+    num_seen[0] += 1
+    if num_seen[0] > MAX_VALUES:
+        raise FileError(f"{place}: it stands for more than {MAX_VALUES:,} values: write fewer")
     if isinstance(content, dict):
         for key, value in content.items():
             if not isinstance(key, str):
-                raise FileError(f"{place}: the key {key!r} is no text: write it in quotes")
-            _check_keys(value, f"{place}: {key}")
+                shown = one_line(repr(key), 60)
+                raise FileError(f"{place}: the key {shown} is no text: write it in quotes")
+            _check_keys(value, f"{place}: {key}"[-MAX_PLACE:], num_seen)
     elif isinstance(content, list):
         for value in content:
-            _check_keys(value, place)
+            _check_keys(value, place, num_seen)
 
 
 def read_arrays(

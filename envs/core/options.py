@@ -37,7 +37,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, ErrorDetails
 
-from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
 
 __all__ = ["Options", "option"]
 
@@ -201,7 +201,7 @@ class Options(BaseModel):
             return value
         value = allowed.read(value)
         if not allowed.accepts(value):
-            raise OptionError(f"{info.field_name} must be {allowed}, not {value!r}")
+            raise OptionError(f"{info.field_name} must be {allowed}, not {_shown(value)}")
         is_single = allowed.is_list and not isinstance(value, tuple)
         return (value,) if is_single and get_origin(field.annotation) is tuple else value
 
@@ -223,7 +223,7 @@ class Options(BaseModel):
         if details["type"] == "extra_forbidden":
             return OptionError(f"unknown option '{name}': {nearest(name, cls.model_fields)}")
         kind = next((kind for key, kind in _KINDS.items() if key in details["type"]), "valid")
-        return OptionError(f"{'.'.join(places)} must be {kind}, not {details['input']!r}")
+        return OptionError(f"{'.'.join(places)} must be {kind}, not {_shown(details['input'])}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Self:
@@ -287,6 +287,11 @@ class Options(BaseModel):
         schema = handler.resolve_ref_schema(handler(core))
         schema["description"] = (inspect.getdoc(cls) or "").partition("\n")[0]
         return schema
+
+
+def _shown(value: Any) -> str:
+    """A value in a message, however long it is."""
+    return one_line(repr(value), 80)
 
 
 def _is_structural(field: FieldInfo) -> bool:

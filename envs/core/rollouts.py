@@ -30,6 +30,7 @@ from envs.core.errors import IllegalActionError, MasqueradeError, one_line, reas
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import Words, stream
+from envs.core.saved import restore, saved_array
 from envs.core.sides import forfeit_returns
 from envs.core.views import Views
 
@@ -232,8 +233,10 @@ class Rollouts:
         """Go on with games that were saved by an engine of the same game, size and seed."""
         games = {name[6:]: array for name, array in state.items() if name.startswith("batch.")}
         self.batch.load_state_dict(games)
-        self.seating[:] = state["seating"]
-        self._has_ended[:] = state["has_ended"]
+        shape = self.seating.shape
+        seating = saved_array(state, "seating", np.int64, shape, CALLER, len(self.players) - 1)
+        self.seating[:] = seating
+        restore({"has_ended": self._has_ended}, state)
 
 
 def _roots(seed: int | Sequence[int], name: str) -> Words:

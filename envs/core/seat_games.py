@@ -11,6 +11,7 @@ import numpy.typing as npt
 from envs.core.errors import MasqueradeError
 from envs.core.kernels import OVER
 from envs.core.rollouts import Rollouts
+from envs.core.saved import restore, saved_array
 
 __all__ = ["SeatGames", "Seating"]
 
@@ -132,5 +133,7 @@ class SeatGames:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with games that were saved with the same game, size and seed."""
         self.rollouts.load_state_dict(state)
-        self.seats[:], self._told[:] = state["seats"], state["told"]
-        self._num_begun[:] = state["num_begun"]
+        size, players = self.batch.size, self.batch.game.facts.num_players
+        self.seats[:] = saved_array(state, "seats", np.int64, (size,), 0, players - 1)
+        self._num_begun[:] = saved_array(state, "num_begun", np.int64, (size,), 0, 2**48)
+        restore({"told": self._told}, state)

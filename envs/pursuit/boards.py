@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
 from envs.pursuit.board import Board, save_board
@@ -80,6 +81,17 @@ def _make(args: argparse.Namespace) -> Board:
     return random_board(recipe, args.seed, args.number)
 
 
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what no board can be made with, or no file can be called."""
+    for name in ("seed", "number"):
+        value = getattr(args, name, 0)
+        if not 0 <= value < 2**63:
+            raise MasqueradeError(f"--{name} must be from 0 below 2 ** 63, not {value}")
+    out = getattr(args, "out", None)
+    if out is not None and not out.name:
+        raise MasqueradeError("--out must name a file, such as map.json")
+
+
 def _run(args: argparse.Namespace) -> int:
     if args.command == "check":
         num_broken = 0
@@ -108,12 +120,16 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 2 if a board is broken or cannot be made."""
+    """Run one command; bad input, such as a broken board, gets one line and exit code 2."""
     args = _parser().parse_args(argv)
     try:
+        _check(args)
         return _run(args)
-    except (MasqueradeError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except MasqueradeError as error:
+        print(f"boards: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"boards: {words_of(error)}", file=sys.stderr)
         return 2
 
 

@@ -60,7 +60,7 @@ def load_config(path: str | Path) -> dict[str, Any]:
         return {}
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"configuration {path} is no JSON: {error}") from None
     if not isinstance(content, dict):
         raise OptionError(f"configuration {path} must have sections graph, game and camera")

@@ -22,17 +22,18 @@ from numba import types
 from agents.cfr.passes.atomics import add, swap
 from envs.core.compiling import compiled, inlined
 from envs.core.errors import OptionError
+from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = [
     "ABSENT",
     "LEFT_OUT",
     "NUM_ENTRIES",
     "NUM_ROWS",
-    "ROW_ARRAYS",
     "TABLE",
     "HashTable",
     "Rows",
     "average_rows",
+    "check_rows",
     "enter",
     "enter_rows",
     "find",
@@ -57,8 +58,6 @@ MAX_ENTRIES = 2**47
 # What a table counts: rows, entries taken, and visits of information sets that had no room.
 NUM_ROWS, NUM_ENTRIES, LEFT_OUT = range(3)
 _ENTRY_ARRAYS = ("actions", "regrets", "cumulative_policy")
-ROW_ARRAYS = ("keys", "sizes", *_ENTRY_ARRAYS)
-"""What ``rows_state`` consists of."""
 _SLOT_BYTES, _ENTRY_BYTES, _BASELINE_BYTES, _COUNT_BYTES = 16, 8 + 8 + 4, 4, 8 * (3 + 2)
 
 
@@ -315,8 +314,26 @@ def rows_state(table: HashTable) -> dict[str, npt.NDArray[Any]]:
     return {"keys": rows.keys, "sizes": rows.sizes, **entries}
 
 
-def load_rows(table: HashTable, state: Mapping[str, npt.NDArray[Any]]) -> None:
+def load_rows(table: HashTable, state: Mapping[str, Any], num_actions: int) -> None:
     """Put the rows of a checkpoint into an empty table, which may have other room."""
-    enter_rows(table, state["keys"], state["sizes"], state["actions"])
-    for name in _ENTRY_ARRAYS:
-        getattr(table, name)[: len(state["actions"])] = state[name]
+    keys, sizes = check_rows(state, "keys", "sizes", num_actions)
+    number, firsts = int(sizes.sum()), np.cumsum(sizes) - sizes
+    actions = saved_array(state, "actions", np.int32, (number,), 0, num_actions - 1)
+    is_first = np.zeros(number, np.bool_)
+    is_first[firsts] = True
+    if (actions[1:] <= actions[:-1])[~is_first[1:]].any():
+        raise DamagedStateError("the actions of a row do not rise")
+    saved = {name: getattr(table, name)[:number] for name in _ENTRY_ARRAYS}
+    enter_rows(table, keys, sizes, actions)
+    restore(saved, state)
+
+
+def check_rows(
+    state: Mapping[str, Any], keys_name: str, sizes_name: str, num_actions: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """Keys and sizes of the rows of a checkpoint: a table with a key twice would not end."""
+    keys = saved_array(state, keys_name, np.uint64, (None,), 1)
+    sizes = saved_array(state, sizes_name, np.int64, (len(keys),), 1, num_actions)
+    if len(np.unique(keys)) != len(keys):
+        raise DamagedStateError(f"{keys_name} has a key twice")
+    return keys, sizes

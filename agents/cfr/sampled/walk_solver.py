@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.cfr.passes.thread_team import work_together
 from agents.cfr.sampled.hash_tables import (
     LEFT_OUT,
     NUM_ENTRIES,
     NUM_ROWS,
-    ROW_ARRAYS,
+    check_rows,
     enter_rows,
     load_rows,
     make_table,
@@ -23,10 +24,11 @@ from agents.cfr.sampled.hooks import SampledGame
 from agents.cfr.sampled.settings import WalkSettings, bytes_text
 from agents.cfr.sampled.walk import TOO_LONG, run_walks
 from agents.cfr.sampled.workspace import Workspace
-from agents.cfr.states import check_header, damaged, make_header
+from agents.cfr.states import check_header, make_header
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.rng import Words, stream
+from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["WalkSolver"]
 
@@ -154,27 +156,41 @@ class WalkSolver(ABC):
         """Go on where another solver of the same game and settings was; room may differ."""
         check_header(state, self._header())
         arrays, baselines = self._arrays(), self._baseline_state()
-        wrong = {"iteration", "num_left_out", *ROW_ARRAYS, *arrays, *baselines} - state.keys()
-        wrong = wrong or {
-            name for name, array in arrays.items() if np.shape(state[name]) != array.shape
-        }
-        if wrong:
-            raise damaged(wrong)
+        self.iteration = saved_number(state, "iteration")
+        num_left_out = saved_number(state, "num_left_out")
+        spans = arrays.pop("spans")
+        spans[:] = saved_array(state, "spans", spans.dtype, spans.shape, is_finite=False)
+        saved_array(state, "visits", np.int64, arrays["visits"].shape, 0)
+        restore(arrays, state)
+        self._check_roots(arrays["roots"])
         # New tables take no memory where they stay empty; those that are cleared would.
         self._make_tables()
-        load_rows(self._table, state)
-        self._table.counts[LEFT_OUT] = state["num_left_out"]
+        load_rows(self._table, state, self._num_actions)
+        self._table.counts[LEFT_OUT] = num_left_out
+        num_entries = len(state["actions"])
         if self._baselines is not self._table:
-            keys, sizes = state["history_keys"], state["history_sizes"]
+            keys, sizes = check_rows(state, "history_keys", "history_sizes", self._num_actions)
             enter_rows(self._baselines, keys, sizes, np.zeros(0, np.int32))
+            num_entries = int(sizes.sum())
         if baselines:
-            self._baselines.baselines[: len(state["baselines"])] = state["baselines"]
-        self._sampled.continuation[:] = state["continuation"]
-        self._sampled.visits[:] = state["visits"]
+            shape = num_entries, self._baselines.baselines.shape[1]
+            self._baselines.baselines[:num_entries] = saved_array(
+                state, "baselines", np.float32, shape
+            )
+        self._sampled.continuation[:] = arrays["continuation"]
+        self._sampled.visits[:] = arrays["visits"]
         for i, work in enumerate(self._workspaces):
-            work.rng[:], work.root[:] = state["rngs"][i], state["roots"][i]
-            work.span[:] = state["spans"][i]
-        self.iteration = int(state["iteration"])
+            work.rng[:], work.root[:] = arrays["rngs"][i], arrays["roots"][i]
+            work.span[:] = spans[i]
+
+    @property
+    def _num_actions(self) -> int:
+        """How many actions a row may have."""
+        return self.game.facts.num_actions
+
+    def _check_roots(self, roots: npt.NDArray[np.uint8]) -> None:
+        """Refuse positions to go on from that are none; by default each walk begins at its own."""
+        return
 
     def _header(self) -> dict[str, Any]:
         settings = self.settings.to_dict()

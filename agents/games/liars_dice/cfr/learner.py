@@ -27,6 +27,7 @@ from agents.learning.learner import State, Task, part
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
 from envs.core.options import Options, option
+from envs.core.saved import saved_array, saved_number
 from envs.liars_dice import LiarsDice
 
 __all__ = ["RoundsLearner", "RoundsSettings"]
@@ -146,6 +147,7 @@ class RoundsLearner(PolicyLearner):
 
     def load_state_dict(self, state: State) -> None:
         """Go on where the learner was."""
+        _check_rounds(state, self.game.facts.num_actions)
         self.num_steps = int(state["num_steps"])
         self.solved = {}
         for first, second, value, *ends in state["figures"]:
@@ -159,3 +161,16 @@ class RoundsLearner(PolicyLearner):
         arrays = part(state, "solver.")
         if arrays:
             self._current().load_state_dict(arrays)
+
+
+def _check_rounds(state: State, num_actions: int) -> None:
+    """Refuse rows of solved rounds, or a place in the run, that no learner has written."""
+    saved_number(state, "num_steps")
+    for name in state:
+        if name.startswith("round.") and name.endswith(".keys"):
+            rows = part(state, name.removesuffix("keys"))
+            size = (len(saved_array(rows, "keys", np.uint64, (None,))),)
+            sizes = saved_array(rows, "sizes", np.int64, size, 1, num_actions)
+            entries = (int(sizes.sum()),)
+            saved_array(rows, "actions", np.int32, entries, 0, num_actions - 1)
+            saved_array(rows, "probs", np.float64, entries, 0.0, 1.0)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.liars_dice.cfr.extraction import Rows, extract_policy
+from agents.games.liars_dice.cfr.extraction import Rows, extract_policy, make_rows
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.policy import Policy
@@ -107,7 +107,9 @@ def finish_round(solver: RoundSolver, game: LiarsDice, least: float) -> SolvedRo
 def to_policy(game: Game, rounds: Mapping[Dice, SolvedRound], **notes: Any) -> Policy:
     """The policy of a match, or of as much of it as has been solved."""
     solved = list(rounds.values())
-    parts = [np.concatenate([getattr(r.rows, name) for r in solved]) for name in Rows._fields]
+    none = make_rows(0, 0)  # as long as no round is solved
+    rows_of = [none, *(each.rows for each in solved)]
+    parts = [np.concatenate([getattr(rows, name) for rows in rows_of]) for name in Rows._fields]
     rows = sort_rows(Rows(*parts))
     figures = match_figures(game, rounds)
     return Policy(

@@ -33,6 +33,7 @@ from agents.games.liars_dice.cfr.passes import (
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, RoundShape
 from envs.core.compiling import JIT_DISABLED
 from envs.core.errors import MasqueradeError
+from envs.core.saved import restore, saved_number
 
 __all__ = ["RoundSolver"]
 
@@ -96,11 +97,8 @@ class RoundSolver:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where another solver of the same round and variant was."""
-        for name, table in self.arrays._asdict().items():
-            if np.shape(state[name]) != table.shape:
-                raise MasqueradeError("this state is of another round: make the solver for it")
-            table[:] = state[name]
-        self.iteration = int(state["iteration"])
+        self.iteration = saved_number(state, "iteration")
+        restore(self.arrays._asdict(), state)
 
     @property
     def nbytes(self) -> int:

@@ -38,9 +38,11 @@ from agents.games.liars_dice.cfr.sampled_hooks import (
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER
 from envs.core.options import option
 from envs.core.rng import Words
-from envs.liars_dice import HAND_BASE, LiarsDice
+from envs.core.saved import DamagedStateError
+from envs.liars_dice import HAND_BASE, MAX_PLAYERS, NO_BID, STATE, LiarsDice
 
 __all__ = ["SampledMatch", "SampledMatchSettings"]
 
@@ -175,6 +177,37 @@ class SampledMatch(WalkSolver):
         numbers = make_numbers(self.settings.memory or ALL_BIDS)
         root = self._sampled.roots[0]
         return Workspace.of(self.game, root, rng, self.settings.num_abstract, numbers)
+
+    @property
+    def _num_actions(self) -> int:
+        return max(self.game.facts.num_actions, self.settings.num_abstract)
+
+    def _check_roots(self, roots: npt.NDArray[np.uint8]) -> None:
+        """The beginnings of rounds, from which the walks go on."""
+        n, options = self.game.facts.num_players, self.game.options
+        dice, most = np.zeros(MAX_PLAYERS, np.int8), self.game.facts.num_actions
+        dice[:n] = options.dice_by_seat
+        for s in roots.view(STATE)[:, 0]:
+            seats = s.turn, s.starter, s.bidder, s.loser, s.last_starter, s.last_bidder
+            counts = s.num_rounds, s.num_in_play, s.roll_seat, s.roll_die
+            is_fine = (
+                all(OVER <= seat < n for seat in (*seats, s.last_caller))
+                and all(0 <= count <= dice.sum() for count in counts)
+                and ((s.dice_left >= 0) & (s.dice_left <= dice)).all()
+                and (s.dice_left > 0).sum() > 1
+                and s.dice_left.sum() == s.num_in_play
+                and s.turn == CHANCE
+                and s.dice_left[s.roll_seat] > 0
+                and s.roll_die == 0
+                and all(NO_BID <= bid < most for bid in (s.bid, s.last_bid))
+                and all(
+                    ((faces >= 0) & (faces <= options.faces)).all()
+                    for faces in (s.dice, s.last_dice)
+                )
+                and max(s.was_bid.max(), s.last_was_bid.max()) <= 1
+            )
+            if not is_fine:
+                raise DamagedStateError("roots are no beginnings of rounds")
 
     def _starters(self) -> list[int]:
         """Who may open a match."""

@@ -6,7 +6,6 @@ added: a version, and the number of dice the table was made for.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.model import TabularModel
 from envs.core.errors import OptionError
-from envs.core.files import write_json
+from envs.core.files import read_json, write_json
 from envs.liars_dice import RULES, bid_count, bid_face
 
 __all__ = ["load_table", "save_table"]
@@ -52,11 +51,13 @@ def load_table(path: Path, model: TabularModel) -> None:
     """Fill a model with what was saved from one like it."""
     actions, counts, faces, keys = _layout(model)
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        saved = read_json(path, "save it again", CheckpointError)
         version, max_dice = saved["version"], saved["maxDice"]
         values = np.array(saved["qValues"], np.float64)
         layout = saved["actions"], saved["quantityField"], saved["faceField"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except CheckpointError:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path} is no saved table: {error}") from error
     num_dice = int(model.game.rules.view(RULES)[0].num_dice)
     if version != VERSION:

@@ -19,6 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from envs.core.files import whole_file
+
 __all__ = ["Filling", "Job", "fill"]
 
 PIECE = 100
@@ -54,25 +56,32 @@ def fill(job: Job, size: int, filling: Filling) -> Rows:
     found: dict[int, Rows] = {}
     for first, last in pieces:
         path = _path(job, filling, first, last)
-        if path is not None and path.exists():
-            found[first] = np.load(path)
+        rows = None if path is None else _kept(path)
+        if rows is not None and len(rows) == last - first:
+            found[first] = rows
     missing = [piece for piece in pieces if piece[0] not in found]
     started = told = time.monotonic()
     for number, (piece, rows) in enumerate(_make(job, missing, filling.workers), start=1):
         found[piece[0]] = rows
         path = _path(job, filling, *piece)
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".new")
-            with part.open("wb") as file:
+            with whole_file(path) as file:
                 np.save(file, rows)
-            part.replace(path)
         now = time.monotonic()
         if filling.report and (now - told > 5 or number == len(missing)):
             told = now
             left = (now - started) / number * (len(missing) - number)
             filling.report(f"{job.about}: {piece[1]} of {size} rows, {left:.0f} s left")
     return np.concatenate([found[first] for first, _ in pieces])
+
+
+def _kept(path: Path) -> Rows | None:
+    """A piece that was made before; one that is damaged is made again."""
+    try:
+        rows: Rows = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return rows if rows.dtype.kind != "f" or np.isfinite(rows).all() else None
 
 
 def _make(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError
-from envs.core.files import write_arrays
+from envs.core.errors import MasqueradeError, one_line
+from envs.core.files import read_arrays, write_arrays
 
 __all__ = ["FORMAT", "read_slices", "slices_kind", "write_slices"]
 
@@ -37,13 +37,14 @@ def slices_kind(path: Path) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    arrays = read_arrays(path, "make it anew, slices of No Thanks!")
     try:
-        with np.load(path) as found:
-            about = json.loads(str(found["about"]))
-            arrays = {name: found[name] for name in found.files if name != "about"}
-    except (OSError, KeyError, ValueError) as error:
-        raise MasqueradeError(f"{path} holds no slices of No Thanks!: {error}") from error
-    if about.get("format") != FORMAT:
+        about = json.loads(str(arrays.pop("about")))
+        kind = about["kind"]
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
+        reason = one_line(error)
+        raise MasqueradeError(f"{path} holds no slices of No Thanks!: {reason}") from error
+    if about.get("format") != FORMAT or not isinstance(kind, str):
         raise MasqueradeError(
             f"{path} has format {about.get('format')}, not {FORMAT}: make it anew"
         )

@@ -26,10 +26,10 @@ from agents.games.pursuit.reduced.graph import GRAPH, TeamGraph, holds
 from agents.games.pursuit.reduced.plans import is_stuck, random_reply
 from agents.games.pursuit.reduced.symmetry import SYMMETRIES, SYMMETRY, find_symmetry
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.kernels import RNG
 from envs.core.options import Options, option
 from envs.core.rng import Words, below, stream, uniform
+from envs.core.saved import restore, saved_number
 
 __all__ = ["LEARN_TYPE", "QSettings", "TeamLearner", "epsilon_now", "nearness", "update"]
 
@@ -320,9 +320,6 @@ class TeamLearner:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Become the learner that ``state_dict`` was taken from."""
-        if state["values"].shape != self.values.shape:
-            raise OptionError("this table is of another board, or of other detectives")
-        self.values[:] = state["values"]
-        self._rng[:] = state["rng"]
-        self.record["num_games"] = state["num_games"]
-        self.record["num_updates"] = state["num_updates"]
+        restore({"values": self.values, "rng": self._rng}, state)
+        for name in ("num_games", "num_updates"):
+            self.record[name] = saved_number(state, name)
