@@ -26,6 +26,7 @@ from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import State, Task, part
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
+from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.liars_dice import LiarsDice
 
@@ -72,6 +73,12 @@ class RoundsLearner(PolicyLearner):
         """Iterations for every round; the last ones may get fewer."""
         self.solved: dict[Dice, SolvedRound] = {}
         self._solver: RoundSolver | None = None
+
+    @classmethod
+    def needs_gb(cls, game: Game) -> float:
+        """The arrays of the largest round, and policies beside them."""
+        assert isinstance(game, LiarsDice)
+        return 1.45 * max(RoundShape(game.options, dice).nbytes for dice in rounds_of(game)) / 1e9
 
     def _check_size(self) -> None:
         assert isinstance(self.game, LiarsDice)
