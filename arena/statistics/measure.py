@@ -83,7 +83,7 @@ def summarise(
         measured.standings(faults, infos, distances),
         [measured.compare(a, b) for a, b in results.pairs],
         [
-            f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'} by {reason}"
+            f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'}: {reason}"
             for agent, reasons in sorted(faults.items())
             for reason, count in sorted(reasons.items())
         ],

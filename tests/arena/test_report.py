@@ -197,7 +197,9 @@ def test_markdown_tables_keep_their_columns(folder: Path) -> None:
 
 
 def test_faults_are_named(page: Page) -> None:
-    assert any("bad lost 360 games by RuntimeError: always" in text for text in page.texts["li"])
+    assert any("bad lost 360 games: RuntimeError: always" in text for text in page.texts["li"])
+    assert "bad failed in 360 of its 360 games, and lost those." in " ".join(page.texts["p"])
+    assert "bad (failed)" in page.texts["th"]
 
 
 # ---- sample games --------------------------------------------------------------------------------
@@ -219,19 +221,27 @@ def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
         assert ("forfeits" in sample.end) == ("bad" in sample.names)
 
 
-def test_a_players_view_hides_the_other_card(folder: Path) -> None:
+def test_a_players_view_hides_the_other_card_until_a_showdown(folder: Path) -> None:
+    shown = set()
     for sample in collect(folder, is_trusted=True).samples.games:
-        for _, views in sample.steps[1:]:
+        moves = [sample.texts[views[0][0]] for actor, views in sample.steps if actor in (0, 1)]
+        is_showdown = moves in (["pass", "pass"], ["bet", "bet"], ["pass", "bet", "bet"])
+        shown.add(is_showdown)
+        for number, (_, views) in enumerate(sample.steps[1:], 2):
             boards = [sample.texts[board] for _, board, _ in views]
             assert "?" not in boards[0]
+            is_turned_up = is_showdown and number == len(sample.steps)
             for seat in (0, 1):
                 lines = boards[1 + seat].splitlines()
-                assert "?" in lines[1 - seat]
+                assert ("?" in lines[1 - seat]) != is_turned_up
                 assert "?" not in lines[seat]
         spectator, first, second = (sample.texts[words] for words, *_ in sample.steps[1][1])
         cards = spectator.split()[1:]
         assert first == f"deals {cards[0]}, a hidden event"
         assert second == f"a hidden event, deals {cards[1]}"
+        winner = sample.names[0 if sample.returns[0] > 0 else 1]
+        assert sample.end.endswith((f"{winner} wins:", f"{winner[0].upper()}{winner[1:]} wins:"))
+    assert shown == {False, True}
 
 
 def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
@@ -275,7 +285,7 @@ def test_games_that_cannot_be_repeated_are_not_shown(folder: Path, tmp_path: Pat
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     fewer = collect(tmp_path, is_trusted=True).samples.games
     assert len(fewer) < len(games)
-    assert all(not game.end for game in fewer)
+    assert all("another" not in game.end for game in fewer)
 
 
 # ---- runs ----------------------------------------------------------------------------------------
@@ -283,15 +293,14 @@ def test_games_that_cannot_be_repeated_are_not_shown(folder: Path, tmp_path: Pat
 
 def test_learning_curves_and_exploitability_are_shown(page: Page) -> None:
     captions = page.texts["figcaption"]
-    assert "eval/win_rate" in captions
-    assert "eval/exploitability" in captions
-    assert "charts/return" not in captions
-    assert "eval/note" not in captions
-    assert "eval/win_rate_low" not in captions
+    titles = page.texts["h3"]
+    assert "Win rate" in titles
+    assert "Exploitability" in titles
+    assert not {"Return", "Note", "Win rate low"} & set(titles)
+    assert "pupil: 0.75 after 200 steps" in captions
     assert len(list(page.find("polyline"))) == 2
     bands = [band for band in page.find("polygon") if band["points"]]
     assert [len(band["points"].split()) for band in bands] == [4]
-    assert "pupil (0.75)" in page.texts["li"]
     assert "Exploitability at the end: less is better" in page.texts["caption"]
 
 
@@ -344,7 +353,7 @@ def summary_of(leads: list[list[float]], width: float, elo: list[float] | None =
     means = [sum(row) for row in leads]
     ratings = elo or means
     standings = [
-        SimpleNamespace(name=name, role=None, elo=Interval(rating, rating, rating), mean=mean)
+        SimpleNamespace(name=name, role=None, faults=0, elo=Interval(rating, rating, rating), mean=mean)
         for name, rating, mean in zip(agents, ratings, means, strict=True)
     ]
     pairs = [(i, j) for i in range(len(agents)) for j in range(i + 1, len(agents))]
@@ -376,7 +385,7 @@ def test_the_verdict_says_who_won() -> None:
     )
     ladder = [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]]
     assert verdict(summary_of(ladder, 0.1)) == (
-        "a beats all 2 others; b comes closest, 1.00 ± 0.10 points a game behind."
+        "a beats both others; b comes closest, 1.00 ± 0.10 points a game behind."
     )
 
 
