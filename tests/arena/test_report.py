@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -22,6 +23,8 @@ from arena.commands import make_spec
 from arena.report import write_report
 from arena.report.charts import scale_for
 from arena.report.collect import collect
+from arena.report.heat import groups_of, to_svg, without
+from arena.report.tables import Cross, Meeting
 from arena.report.training import read_run
 from arena.report.words import verdict
 from arena.running.folder import read_tournament
@@ -399,7 +402,7 @@ def test_the_verdict_does_not_claim_what_may_be_chance() -> None:
 def test_the_verdict_names_circles_and_other_orders() -> None:
     rich = [[0, -1, 5], [1, 0, 1], [-5, -1, 0]]
     assert verdict(summary_of(rich, 0.1)).startswith(
-        "b beats all 2 others head to head; a wins more from the weak"
+        "b beats both others head to head; a wins more from the weak"
     )
     unclear = [[0, -1, 5], [1, 0, 0.05], [-5, -0.05, 0]]
     assert "but b beats it head to head" in verdict(summary_of(unclear, 0.1))
@@ -498,3 +501,32 @@ def test_axes_hold_all_values_between_round_ticks(values: list[float]) -> None:
     labels = [scale.label(tick) for tick in scale.ticks]
     assert len(set(labels)) == len(labels)
     assert Interval(0, scale.place(min(finite)), scale.place(max(finite))).low >= 0
+
+
+# ---- many agents ---------------------------------------------------------------------------------
+
+
+def test_variants_of_one_player_that_are_alike_stand_together() -> None:
+    leads = [[0, 0.05, 2, 2.1], [-0.05, 0, 2, 2], [-2, -2, 0, 0.01], [-2.1, -2, -0.01, 0]]
+    summary = summary_of(leads, 0.1)
+    for standing, kind in zip(summary.standings, ("cfr", "cfr", "cfr", "dqn"), strict=True):
+        standing.agent_id = kind
+    # a and b are alike; c is of their kind but worse; d is as good as c but of another kind.
+    assert groups_of(summary) == {"a": ["b"]}
+
+
+def test_a_wide_cross_table_is_a_picture() -> None:
+    names = [f"agent <{i}>" for i in range(12)]
+    cells = {
+        (a, b): Meeting(Interval(i - j, i - j - 0.5, i - j + 0.5), 10)
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i != j
+    }
+    cross = Cross("lead of the row", names, names, cells)
+    picture = ElementTree.fromstring(to_svg(cross))
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("agent <3>") == 2
+    assert "+11.00" in texts
+    assert len(texts) == 2 * 12 + 12 * 11
+    assert without(cross, {names[0]: [names[1]]}).rows == [names[0], *names[2:]]
