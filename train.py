@@ -129,7 +129,9 @@ def main(arguments: list[str] | None = None) -> int:
             f"wins {100 * score.win_rate.mean:.1f} % of {score.games:,} games"
         )
     if outcome.was_finished:
-        print(f"{outcome.folder} is finished: nothing is left to do after {outcome.num_steps:,} steps")
+        print(
+            f"{outcome.folder} is finished: nothing is left to do after {outcome.num_steps:,} steps"
+        )
     if not outcome.is_finished:
         print(f"stopped; continue with: python train.py --resume {outcome.folder}")
         return 130

@@ -141,7 +141,12 @@ METHODS: dict[str, Method] = {
     "Wilson, paired": paired_rate,
     "sandwich": elo,
 }
-USED = {"wins": "Wilson, paired", "return": "Student's t", "place": "Student's t", "Elo": "sandwich"}
+USED = {
+    "wins": "Wilson, paired",
+    "return": "Student's t",
+    "place": "Student's t",
+    "Elo": "sandwich",
+}
 TRIED = {
     "wins": ("Wilson, paired", "Student's t", "Wilson, deals", "bootstrap"),
     "return": ("Student's t", "bootstrap"),

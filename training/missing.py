@@ -126,9 +126,7 @@ def fits(memory: float, running: Sequence[float], limit: float) -> bool:
     return not running or sum(running) + memory <= limit
 
 
-def _train_side_by_side(
-    runs: Sequence[Missing], device: str, workers: int, limit: float
-) -> None:
+def _train_side_by_side(runs: Sequence[Missing], device: str, workers: int, limit: float) -> None:
     """The longest first; what does not fit beside the others waits."""
     waiting = sorted(runs, key=lambda run: -run.seconds)
     memory = {run.folder: run.memory for run in runs}

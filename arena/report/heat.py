@@ -75,7 +75,9 @@ def to_svg(cross: Cross) -> str:
     ]
     for number, name in enumerate(cross.columns):
         x = NAME + CELL * number + CELL / 2 + 4
-        parts.append(f'<text transform="translate({x:g} {HEAD - 6}) rotate(-50)">{_name(name)}</text>')
+        parts.append(
+            f'<text transform="translate({x:g} {HEAD - 6}) rotate(-50)">{_name(name)}</text>'
+        )
     for number, row in enumerate(cross.rows):
         y = HEAD + 24 * number
         parts.append(f'<text x="{NAME - 6}" y="{y + 16}" text-anchor="end">{_name(row)}</text>')

@@ -20,6 +20,7 @@ from envs.core.statistics import DEFAULT_CONFIDENCE, Interval, block_means, norm
 
 __all__ = ["paired_gain", "paired_rate"]
 
+
 def paired_rate(blocks: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
     """Return a rate over deals, such as of wins, with Wilson's interval for paired games.
 

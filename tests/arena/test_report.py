@@ -356,7 +356,9 @@ def summary_of(leads: list[list[float]], width: float, elo: list[float] | None =
     means = [sum(row) for row in leads]
     ratings = elo or means
     standings = [
-        SimpleNamespace(name=name, role=None, faults=0, elo=Interval(rating, rating, rating), mean=mean)
+        SimpleNamespace(
+            name=name, role=None, faults=0, elo=Interval(rating, rating, rating), mean=mean
+        )
         for name, rating, mean in zip(agents, ratings, means, strict=True)
     ]
     pairs = [(i, j) for i in range(len(agents)) for j in range(i + 1, len(agents))]

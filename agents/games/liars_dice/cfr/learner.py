@@ -144,7 +144,9 @@ class RoundsLearner(PolicyLearner):
         """Policies of solved rounds, and the arrays of the one at work."""
         state: State = {"num_steps": self.num_steps, "figures": []}
         for dice, solved in self.solved.items():
-            state["figures"].append([*dice, solved.value, *solved.best_values, *solved.worst_values])
+            state["figures"].append(
+                [*dice, solved.value, *solved.best_values, *solved.worst_values]
+            )
             for name, values in solved.rows._asdict().items():
                 state[f"round.{dice[0]}.{dice[1]}.{name}"] = values
         if self._solver is not None and self._solver.iteration:
