@@ -177,8 +177,8 @@ def _ladder_note(report: Report) -> str:
     note = f"Whiskers hold the truth with {report.percent} confidence."
     if report.summary.comparisons:
         note += (
-            " A lead is half of what one wins more than the other when they sit at one table. Where "
-            "the dot is hollow it may be chance; a dot at the edge may lie beyond it."
+            " A lead is half of what one wins more than the other when they sit at one table. "
+            "Where the dot is hollow it may be chance; a dot at the edge may lie beyond it."
         )
     return note
 
