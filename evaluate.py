@@ -402,7 +402,8 @@ def main(arguments: list[str] | None = None) -> int:
         from training.missing import train_missing
 
         # What is named by its run and is not there yet is trained first.
-        train_missing(commands.agents_of(parsed), getattr(parsed, "device", None) or "auto")
+        device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
+        train_missing(commands.agents_of(parsed), device or "auto", workers or 1)
         look_up("command", {parsed.command: parsed.run}, parsed.command)(parsed)
     except MasqueradeError as error:
         print(f"evaluate.py: {error}", file=sys.stderr)

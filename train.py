@@ -132,10 +132,23 @@ def main(arguments: list[str] | None = None) -> int:
             f"against {score.opponent}: return {score.mean_return}, "
             f"wins {100 * score.win_rate.mean:.1f} % of {score.games:,} games"
         )
+    if outcome.was_finished:
+        print(
+            f"{outcome.folder} is finished: nothing is left to do after {outcome.num_steps:,} steps"
+        )
     if not outcome.is_finished:
         print(f"stopped; continue with: python train.py --resume {outcome.folder}")
         return 130
-    print(f"run in {outcome.folder}")
+    print(f"run in {outcome.folder}\n\nnext:")
+    game, options = outcome.game_id, outcome.options
+    agent, folder = shlex.quote(outcome.agent), shlex.quote(str(outcome.folder))
+    for command, what in (
+        (f"python play.py {game} --against {agent}{options}", "play against it"),
+        (f"python play.py {game} --watch {agent} random{options}", "watch it"),
+        (f"python evaluate.py match {game} {agent} random{options}", "measure it"),
+        (f"tensorboard --logdir {folder}", "see its curves"),
+    ):
+        print(f"  {command}  # {what}")
     return 0
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from arena.report import tables
 from arena.report.columns import escape, in_markdown, markdown
+from arena.report.heat import group_notes, groups_of, to_svg, without
 from arena.report.notes import standings_notes
 from arena.report.words import listing, verdict
 from arena.running.tournament import run_tournament
@@ -88,7 +89,11 @@ def write_leaderboards(
         folder = runs / f"{config.stem}-{_fingerprint(spec)}"
         summary = run_tournament(spec, folder, workers, has_resume=True)
         page = pages / f"{config.stem}.md"
-        write_text(page, make_page(config, summary, games))
+        text, cross = make_page(config, summary, games), tables.cross_of(summary)
+        if cross and f"({config.stem}.svg)" in text:
+            picture = to_svg(without(cross, groups_of(summary)))
+            write_text(page.with_suffix(".svg"), picture)
+        write_text(page, text)
         yield page
     index = pages / "README.md"
     write_text(index, make_index(pages))
@@ -119,8 +124,14 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
         *map(escape, standings_notes(summary)),
     ]
     if cross and len(summary.standings) > 2:
-        parts.append(f"{cross.corner[0].upper()}{cross.corner[1:]}:")
-        parts.append(markdown(cross.lines))
+        groups = groups_of(summary)
+        cross = without(cross, groups)
+        title = f"{cross.corner[0].upper()}{cross.corner[1:]}"
+        parts += [f"{title}:", *map(escape, group_notes(groups))]
+        is_wide = len(cross.columns) > tables.MAX_CROSS
+        parts.append(f"![{title}]({config.stem}.svg)" if is_wide else markdown(cross.lines))
+        if is_wide:
+            parts.append("Pale: may be chance. With intervals: `evaluate.py report` of the folder.")
     parts += [f"- {escape(line)}" for line in summary.faults]
     unsure = [escape(s.name) for s in summary.standings if not s.is_reproducible]
     if unsure:

@@ -310,6 +310,12 @@ class Kuhn(Game):
 
         return draw(self, state, viewer)
 
+    def is_showdown(self, state: Any) -> bool:
+        """Whether the game is over and nobody has passed a bet: then all cards are turned up."""
+        s, n = self.record(state), self.options.num_players
+        is_over = turn(state, self.rules) == OVER
+        return is_over and bool(s.first_bettor == NOBODY or s.has_bet[:n].all())
+
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""
         cards = self.record(state).cards

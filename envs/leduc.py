@@ -439,6 +439,11 @@ class Leduc(Game):
 
         return draw(self, state, viewer)
 
+    def is_showdown(self, state: Any) -> bool:
+        """Whether the game is over and nobody has folded: then all cards are turned up."""
+        s = self.record(state)
+        return bool(s.to_move == OVER and s.num_in == self.options.num_players)
+
     def conserved(self, state: Any) -> dict[str, float]:
         """No card may be dealt twice."""
         s = self.record(state)

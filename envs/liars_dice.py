@@ -624,6 +624,11 @@ class LiarsDiceOptions(Options):
         return self.dice if isinstance(self.dice, tuple) else (self.dice,) * self.num_players
 
 
+def _dice(number: int) -> str:
+    """So many dice, as people say it."""
+    return "1 die" if number == 1 else f"{number} dice"
+
+
 class LiarsDice(Game):
     """Liar's Dice; see the module for the rules."""
 
@@ -783,7 +788,7 @@ class LiarsDice(Game):
             if s.bid == NO_BID
             else f"{self.action_text(state, int(s.bid))} by player {s.bidder}"
         )
-        lines.append(f"bid: {bid}, {s.num_in_play} dice in play")
+        lines.append(f"bid: {bid}, {_dice(s.num_in_play)} in play")
         if s.loser != NOBODY:
             lines.append(f"player {s.loser} lost round {s.num_rounds}")
             if s.turn != OVER:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.listing import list_games, list_learners
+
 if TYPE_CHECKING:
     from training.config import RunConfig
 

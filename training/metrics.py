@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -127,12 +127,31 @@ class Events:
 
         self._add(0, text_pb(name, text))
 
+    def add_settings(self, settings: Mapping[str, Any]) -> None:
+        """What the run was told, for the HParams tab."""
+        from tensorboard.plugins.hparams.summary_v2 import hparams_pb
+
+        self._add(0, hparams_pb(dict(_leaves(settings))))
+
     def _add(self, step: int, summary: Any) -> None:
         self._writer.add_event(self._event(step=step, summary=summary, wall_time=time.time()))
 
     def close(self) -> None:
         """Write what is left."""
         self._writer.close()
+
+
+def _leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Settings with the path to each, as plain values.
+
+    >>> dict(_leaves({"train": {"steps": 5, "opponents": ["self"]}}))
+    {'train.steps': 5, 'train.opponents': "['self']"}
+    """
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{before}{name}.")
+        elif value is not None:
+            yield f"{before}{name}", value if isinstance(value, bool | int | float) else str(value)
 
 
 def _histogram(values: np.ndarray[Any, Any]) -> Any:

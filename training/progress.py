@@ -6,6 +6,7 @@ wanted, which tqdm would write over itself, and a run that is resumed counts its
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 
@@ -22,7 +23,8 @@ class Progress:
         """``done``: what was done before this run of the program."""
         self._total, self._unit, self._is_shown, self._first = total, unit, is_shown, done
         self._is_terminal = sys.stderr.isatty()
-        self._started = self._last = time.monotonic()
+        self._started = time.monotonic()
+        self._last = -LOG_EVERY  # the first forecast comes at once
 
     def show(self, done: int, headline: str) -> None:
         """So much is done."""
@@ -37,9 +39,14 @@ class Progress:
             f"[{bar:.<{BAR}}] {done:,} of {self._total:,} {self._unit}, {rate:,.0f}/s, {left} left"
         )
         text += f"; {headline}" if headline else ""
-        print(f"\r{text:<110}" if self._is_terminal else text, end="", file=sys.stderr, flush=True)
         if not self._is_terminal:
-            print(file=sys.stderr)
+            print(text, file=sys.stderr, flush=True)
+            return
+        # The last column stays free: some terminals begin a new line when it is filled.
+        width = shutil.get_terminal_size().columns - 1
+        if len(text) > width:
+            text = text[: max(0, width - 1)] + "…"
+        print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """End the line."""

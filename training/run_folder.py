@@ -5,7 +5,7 @@
 ``command.txt``      how the run was started and resumed
 ``versions.json``    with what
 ``metrics.csv``      the curves: the same seed gives the same file
-``tensorboard/``     the same for the eye, with rates
+``events.*``         the same for TensorBoard, with rates
 ``checkpoints/``     the last complete ones, from which training goes on
 ``players/``         the player at every checkpoint
 ``best.json``        which of them was the best in its evaluation
@@ -44,7 +44,9 @@ class RunFolder:
         """Name the folder; ``begin`` makes it, ``open`` finds it."""
         self.path = path
         self.metrics = path / "metrics.csv"
-        self.tensorboard = path / "tensorboard"
+        # In the folder itself, so that TensorBoard calls the run by its name; runs of earlier
+        # versions go on where they were.
+        self.events = path / "tensorboard" if (path / "tensorboard").is_dir() else path
 
     @classmethod
     def begin(cls, path: Path, config: RunConfig, command: str) -> RunFolder:

@@ -42,6 +42,10 @@ from training.run_folder import RunFolder, step_of_checkpoint
 
 __all__ = ["Outcome", "begin_run", "make_learner", "resume_run"]
 
+FIRST_PIECE = 64
+"""The first checkpoint comes after this part of the first chunk: within a minute, for a chunk of an
+hour."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -53,6 +57,13 @@ class Outcome:
     num_steps: int
     scores: Sequence[Score]
     """The last evaluation."""
+    agent: str = ""
+    """How the player of the run enters a tournament."""
+    game_id: str = ""
+    options: str = ""
+    """Of the game, for a command line."""
+    was_finished: bool = False
+    """It had come to its end before: nothing was done."""
 
 
 def begin_run(
@@ -90,11 +101,19 @@ def resume_run(
             f"{folder} names code that is not ours ({', '.join(foreign)}): if you know where it "
             "comes from, --trust runs it"
         )
-    evaluation = Evaluation(config)
     step, learner = _last_learner(config, run, device)
+    if step >= config.train.steps:
+        return Outcome(folder, True, step, (), *_names(config, folder), was_finished=True)
+    evaluation = Evaluation(config)
     run.forget_after(step)
     run.note_command(command)
     return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
+
+
+def _names(config: RunConfig, folder: Path) -> tuple[str, str, str]:
+    """The player of a run as a command line names it, its game, and the options of that."""
+    options = "".join(f" --option {name}={value}" for name, value in config.game.params.items())
+    return f"{config.agent.id}:{folder}", config.game.id, options
 
 
 def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, Learner]:
@@ -194,9 +213,10 @@ class _TrainingRun:
         self.metrics = MetricsFile(run.metrics, resumed_at)
         self.events: Events | None = None
         if config.log.tensorboard:
-            self.events = Events(run.tensorboard, resumed_at)
+            self.events = Events(run.events, resumed_at)
             if resumed_at is None:
                 self.events.add_text("config", f"```yaml\n{config.to_yaml()}```")
+                self.events.add_settings(config.to_dict())
         self.evaluation = evaluation
         self.scores: list[Score] = []
         self.evaluated_at = -1
@@ -226,19 +246,27 @@ class _TrainingRun:
                 self.events.close()
         done = self.learner.num_steps
         is_finished = done >= self.config.train.steps
-        return Outcome(self.run_folder.path, is_finished, done, self.scores)
+        folder = self.run_folder.path
+        return Outcome(folder, is_finished, done, self.scores, *_names(self.config, folder))
 
     def _work(self, has_stop: Callable[[], bool]) -> None:
         """One chunk, and what is due after it."""
         total, cadences = self.config.train.steps, self.config.train.cadences
         before = self.learner.num_steps
         end = min(total, *(every * (before // every + 1) for every in cadences.values()))
+        if before == 0:
+            # A first piece, always of the same size: soon there is a forecast, and a checkpoint.
+            end = max(1, end // FIRST_PIECE)
         started = time.perf_counter()
         values = dict(self.learner.update(end - before))
         seconds = time.perf_counter() - started
         done = self.learner.num_steps
         due = {name for name, every in cadences.items() if done // every > before // every}
         is_last = done >= total
+        if before == 0 and not due and not is_last:
+            self.progress.show(done, "")
+            self._save()
+            return
         if "eval" in due or is_last:
             values |= self._evaluate()
         self._log(values, (done - before) / max(seconds, 1e-9))

@@ -93,6 +93,11 @@ class Learner(ABC):
         self.settings = settings
         self.num_steps = 0
 
+    @classmethod
+    def needs_gb(cls, game: Game) -> float:
+        """Memory beyond the usual, for forecasts, if it is much."""
+        return 0.0
+
     @abstractmethod
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Learn for ``num_steps`` more of its unit and say what is worth a curve.

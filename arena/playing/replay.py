@@ -34,6 +34,7 @@ __all__ = [
     "read_position",
     "record_game",
     "show",
+    "winner_in_words",
 ]
 
 MAX_DEALS = 2**40
@@ -212,10 +213,14 @@ def frames(
         )
     position = game.new_position(recording.number)
 
+    # Games with a showdown say when it has come: then everybody sees all cards.
+    is_showdown = getattr(game, "is_showdown", lambda state: False)
+
     def frame(actor: int | None, words: str, place: int = -1) -> Frame:
-        drawing = game.draw(position.state, viewer) if has_drawings else ""
+        eyes = None if is_showdown(position.state) else viewer
+        drawing = game.draw(position.state, eyes) if has_drawings else ""
         thought = recording.thoughts.get(place, "") if viewer in (None, actor) else ""
-        return Frame(actor, words, position.text(viewer), drawing, thought)
+        return Frame(actor, words, position.text(eyes), drawing, thought)
 
     yield frame(None, "")
     left = recording.history
@@ -288,8 +293,26 @@ def show(recording: Recording, viewer: int | None = None) -> str:
         lines += [f"    {line}".rstrip() for line in frame.board.splitlines()]
     if recording.fault:
         lines += ["", f"player {recording.fault.seat} forfeits: {recording.fault.reason}"]
-    lines += ["", f"returns {in_points(recording.returns)}"]
+    lines += ["", f"{winner_in_words(recording)} returns {in_points(recording.returns)}"]
     return "\n".join([*lines, *(f"note: {note}" for note in recording.notes)])
+
+
+def winner_in_words(recording: Recording) -> str:
+    """Who got most; seats are named where a name stands twice.
+
+    >>> game = make_game("kuhn_v0")
+    >>> winner_in_words(Recording(game, ["a", "b"], 0, [2, 0, 1, 0], [1.0, -1.0]))
+    'a wins:'
+    """
+    names, returns = recording.names, recording.returns
+    best = [seat for seat, value in enumerate(returns) if value == max(returns)]
+    if len(best) == len(returns):
+        return "nobody is ahead:"
+    words = [
+        names[seat] if names.count(names[seat]) == 1 else f"{names[seat]} (player {seat})"
+        for seat in best
+    ]
+    return f"{' and '.join(words)} {'wins' if len(best) == 1 else 'win'}:"
 
 
 def in_points(returns: Sequence[float]) -> str:

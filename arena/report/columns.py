@@ -97,7 +97,7 @@ class Column:
         if value is None:
             return Cell("", value=-math.inf if self.form else None, hint=hint)
         if isinstance(value, str):
-            return Cell(value, hint=hint)
+            return Cell(value + mark, hint=hint)
         if isinstance(value, Interval):
             mean = value.mean
             text = with_sign(mean, decimals) if self.is_signed else f"{mean:z.{decimals}f}"

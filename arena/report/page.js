@@ -42,6 +42,16 @@ for (const button of document.querySelectorAll("[data-show]")) {
   });
 }
 
+// What does not fit says that it scrolls, until it has been scrolled.
+for (const box of document.querySelectorAll(".scroll")) {
+  const hint = Object.assign(document.createElement("p"), { className: "more", textContent: "scroll sideways for more →" });
+  const look = () => { hint.hidden = box.scrollWidth <= box.clientWidth + 1; };
+  box.after(hint);
+  box.addEventListener("scroll", () => hint.remove(), { once: true });
+  new ResizeObserver(look).observe(box);
+  look();
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const source = document.getElementById(button.dataset.copy);
@@ -123,7 +133,7 @@ function startViewer(viewer, data) {
     moves.scrollTop = current.offsetTop - (moves.clientHeight - current.offsetHeight) / 2;
     const isEnd = step === game.steps.length - 1;
     const returns = game.returns.map((value, i) => `${game.names[i]} ${sign(value)}`).join(", ");
-    find(".end").textContent = isEnd ? `${game.end} Result: ${returns}`.trim() : "";
+    find(".end").textContent = isEnd ? `${game.end} ${returns}` : "";
   }
 
   const targets = { first: () => 0, back: () => step - 1, next: () => step + 1, last: () => Infinity };

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,14 +18,18 @@ from arena.report.charts import Scale, scale_for, up_text
 from arena.report.collect import Report
 from arena.report.notes import standings_notes
 from arena.report.tables import Cross
+from arena.report.training import Run
 from arena.report.words import decimals_for, listing, minus, plus_minus, signed, with_sign
 from arena.statistics.distance import distance_title
 from arena.statistics.summary import Metagame, Summary
+from envs.core.statistics import Interval
 
 __all__ = ["to_html"]
 
 STEPS = (("first", "|◀"), ("back", "◀"), ("next", "▶"), ("last", "▶|"))
 MAX_CIRCLES = 12
+FAR = 5.0
+"""Times the median: a dot beyond it lies at the edge of its chart."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,6 @@ def to_html(report: Report) -> str:
     )
     environment.filters |= {
         "minus": minus,
-        "figures": up_text,
         "is_finite": math.isfinite,
         "bounded": lambda value: max(-1e9, min(value, 1e9)),  # which a script can read
     }
@@ -59,9 +64,9 @@ def to_html(report: Report) -> str:
         ("roles", "By role" if report.summary.is_two_sided else "By seat"),
         ("lengths", "Length of games"),
         ("metagame", "Ladder or circles" if report.summary.metagame else ""),
-        ("faults", "Faults"),
-        ("training", "How they were trained" if report.runs else ""),
-        ("games", "Sample games"),
+        ("faults", "Faults" if report.summary.faults else ""),
+        ("training", "How they were trained" if content["has_training"] else ""),
+        ("games", "Sample games" if content["has_games"] else ""),
         ("repeat", "Do it again"),
     ]
     menu = [(name, title) for name, title in titles if title]
@@ -124,25 +129,44 @@ def _facts(report: Report) -> list[tuple[str, str]]:
 
 
 def _ladders(summary: Summary) -> list[Chart]:
-    """Ratings, where there are any, and mean returns as dots with whiskers."""
-    rated = [(entry, entry.elo) for entry in summary.standings if entry.elo]
-    rated.sort(key=lambda pair: -round(pair[1].mean, 1))
-    ratings = [
-        {"name": s.name, "interval": elo, "text": f"{elo:.0f}", "is_firm": s.is_firm}
-        for s, elo in rated
+    """Leads over the next and of the first, which tell good players apart; else mean returns."""
+    names = [standing.name for standing in summary.standings if standing.role is None]
+    leads = {(entry.first, entry.second): entry.lead for entry in summary.comparisons}
+    leads |= {(b, a): lead.times(-1) for (a, b), lead in leads.items()}
+    scale = summary.unit.scale
+    following = [(a, leads.get((a, b))) for a, b in pairwise(names)]
+    behind = [(name, leads.get((names[0], name))) for name in names[1:]]
+    returns = [(s.name, s.mean_return) for s in summary.standings]
+    charts = [
+        ("Lead over the next", following if len(names) > 2 else []),
+        (f"Lead of {names[0]} over each of the others" if names else "", behind),
+        ("Mean return of a game", [] if leads else returns),
     ]
-    title = tables.in_unit(summary, "Mean return of a game")
-    scaled = [(s.name, s.mean_return.times(summary.unit.scale)) for s in summary.standings]
-    decimals = decimals_for(interval for _, interval in scaled)
-    returns = [
-        {"name": name, "interval": each, "text": signed(each, decimals), "is_firm": True}
-        for name, each in scaled
-    ]
-    return [
-        Chart(title, rows, scale_for([x for row in rows for x in _ends(row["interval"])]))
-        for title, rows in (("Rating (Elo)", ratings), (title, returns))
-        if rows
-    ]
+    found = []
+    for title, entries in charts:
+        scaled = [(name, lead.times(scale)) for name, lead in entries if lead is not None]
+        decimals = decimals_for(interval for _, interval in scaled)
+        rows = [
+            {
+                "name": name,
+                "interval": each,
+                "text": signed(each, decimals),
+                "is_firm": each.excludes(0.0) or not leads,
+            }
+            for name, each in scaled
+        ]
+        if rows:
+            axis = scale_for(_most_ends(interval for _, interval in scaled), has_zero=bool(leads))
+            found.append(Chart(tables.in_unit(summary, title), rows, axis))
+    return found
+
+
+def _most_ends(intervals: Iterable[Interval]) -> list[float]:
+    """The ends of all intervals but those so far out that the others would fall together."""
+    intervals = list(intervals)
+    reach = statistics.median(max(map(abs, _ends(each))) for each in intervals)
+    near = [x for each in intervals if abs(each.mean) <= FAR * reach for x in _ends(each)]
+    return near or [x for each in intervals for x in _ends(each)]
 
 
 def _ends(interval: Any) -> tuple[float, float, float]:
@@ -150,15 +174,12 @@ def _ends(interval: Any) -> tuple[float, float, float]:
 
 
 def _ladder_note(report: Report) -> str:
-    summary = report.summary
     note = f"Whiskers hold the truth with {report.percent} confidence."
-    if any(entry.elo for entry in summary.standings):
+    if report.summary.comparisons:
         note += (
-            f" Elo counts who did better; 0 is {summary.anchor}, and 400 points are odds of ten to "
-            "one. Mean return counts by how much."
+            " A lead is half of what one wins more than the other when they sit at one table. "
+            "Where the dot is hollow it may be chance; a dot at the edge may lie beyond it."
         )
-    if not all(entry.is_firm for entry in summary.standings):
-        note += " A hollow dot won or lost everything, so its rating is an indication only."
     return note
 
 
@@ -289,6 +310,7 @@ def _background(report: Report) -> dict[str, Any]:
         "with the arrow keys; a player's view shows only what that player could know.",
         "game_data": {"games": [game.to_dict() for game in samples.games], "replay": replay},
         "replay": replay,
+        "has_games": bool(samples.games or samples.trouble),
         "repeat_note": note,
         "versions": list(report.versions.items()),
         **_training(report),
@@ -302,28 +324,50 @@ def _training(report: Report) -> dict[str, Any]:
         for run in sorted(report.runs, key=lambda run: run.exploitability or 0.0)
         if run.exploitability is not None
     ]
-    charts = []
-    for name in sorted({name for run in report.runs for name in run.curves}):
-        curves = [
-            {
-                "name": run.agent,
-                "points": run.curves[name],
-                "low": run.bands.get(name, ([], []))[0],
-                "high": run.bands.get(name, ([], []))[1],
-            }
-            for run in report.runs
-            if name in run.curves
-        ]
-        points: list[Any] = [p for c in curves for key in ("points", "low", "high") for p in c[key]]
-        charts.append(
-            {
-                "title": name,
-                "curves": curves,
-                # On the left there is room for the labels of the heights.
-                "across": scale_for([x for x, _ in points], about=5, left=9.0),
-                "up": scale_for([y for _, y in points]),
-            }
-        )
+    groups = []
+    for name in sorted({name for run in report.runs for name in run.curves if _is_shown(name)}):
+        with_curve = [run for run in report.runs if name in run.curves]
+        heights = [y for run in with_curve for _, y in run.curves[name]]
+        heights += [y for run in with_curve for ends in run.bands.get(name, ()) for _, y in ends]
+        charts = [_share_chart(run, name, scale_for(heights, about=3)) for run in with_curve]
+        groups.append({"title": in_words(name), "charts": charts})
     scale = scale_for([float(str(bar["value"])) for bar in bars], has_zero=True)
     title = "Exploitability at the end: less is better"
-    return {"run_bars": Chart(title, bars, scale) if bars else None, "run_curves": charts}
+    return {
+        "run_bars": Chart(title, bars, scale) if bars else None,
+        "run_curves": groups,
+        "has_training": bool(bars or groups),
+    }
+
+
+def _is_shown(name: str) -> bool:
+    """Win rates by opponent say little that returns do not; the rest is for TensorBoard."""
+    return name.count("/") < 2 or name.endswith("/return")
+
+
+def in_words(name: str) -> str:
+    """The title of a curve.
+
+    >>> in_words("eval/leduc_rule/return"), in_words("charts/exploitability")
+    ('Return against leduc_rule', 'Exploitability')
+    """
+    parts = name.split("/")
+    title = parts[-1].replace("_", " ").capitalize()
+    return f"{title} against {parts[1]}" if len(parts) == 3 else title
+
+
+def _share_chart(run: Run, name: str, up: Scale) -> dict[str, Any]:
+    """One learner's curve over the share of its own run, in percent."""
+    points, (low, high) = run.curves[name], run.bands.get(name, ([], []))
+    end = max(step for step, _ in points) or 1.0
+
+    def shares(values: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        return [(100 * step / end, value) for step, value in values]
+
+    return {
+        "title": f"{run.agent}: {up_text(points[-1][1])} after {end:,.0f} steps",
+        "curves": [{"points": shares(points), "low": shares(low), "high": shares(high)}],
+        # On the left there is room for the labels of the heights.
+        "across": Scale((0.0, 25.0, 50.0, 75.0, 100.0), left=9.0),
+        "up": up,
+    }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.playing.replay import Recording, frames
+from arena.playing.replay import Recording, frames, winner_in_words
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
 from arena.running.replayer import Replayer
@@ -123,6 +123,8 @@ def _sample(recording: Recording, seating: int) -> Sample:
     if recording.fault:
         loser = recording.names[recording.fault.seat]
         ends.insert(0, f"{loser} forfeits: {recording.fault.reason}.")
+    winner = winner_in_words(recording)
+    ends.append(f"{winner[0].upper()}{winner[1:]}")
     return Sample(
         recording.number,
         seating,

@@ -64,7 +64,7 @@ def standings(summary: Summary) -> Table:
     entries = summary.standings
     distance = "exploitability" if len(summary.roles) == 2 else "nash_conv"
     wanted = [
-        Column("name", "agent", _getter("name"), hint=lambda entry: entry.agent_id),
+        Column("name", "agent", _getter("name"), mark=_failed, hint=lambda entry: entry.agent_id),
         Column("role", "role", _getter("role")),
         _figure(summary, "mean_return", "mean return", is_signed=True),
         Column("placement", "place", _getter("placement"), ".2f"),
@@ -87,6 +87,10 @@ def standings(summary: Summary) -> Table:
 
 def _filled(columns: list[Column], entries: list[Standing]) -> list[Column]:
     return [column for column in columns if any(column.get(entry) is not None for entry in entries)]
+
+
+def _failed(entry: Standing) -> str:
+    return " (failed)" if entry.faults else ""
 
 
 def _unsure(entry: Standing) -> str:

@@ -87,7 +87,7 @@ def verdict(summary: Summary) -> str:
     findings = [_of_roles(summary)] if summary.is_two_sided else []
     meta = summary.metagame
     if meta is None:
-        return " ".join(findings)
+        return " ".join(findings + _failures(summary))
     standings = [standing for standing in summary.standings if standing.role is None]
     names = [standing.name for standing in standings]
     findings.append(_of_two(summary) if len(names) == 2 else _of_many(summary, meta, names))
@@ -101,7 +101,7 @@ def verdict(summary: Summary) -> str:
         count = "There is a circle" if len(sure) == 1 else f"There are {len(sure)} circles"
         such = ":" if len(sure) == 1 else ", such as"
         findings.append(f"{count}{such} {circle}. No ladder can show that; see the cross table.")
-    return " ".join(findings)
+    return " ".join(findings + _failures(summary))
 
 
 def _a_game(summary: Summary, lead: Interval, has_sign: bool = True) -> str:
@@ -150,11 +150,11 @@ def _of_many(summary: Summary, meta: Metagame, names: list[str]) -> str:
     if champion == top:
         rival = min(others, key=lambda name: meta.leads[place[top]][place[name]])
         behind = _a_game(summary, _lead(summary, top, rival), has_sign=False)
-        return f"{top} beats all {len(others)} others; {rival} comes closest, {behind} behind."
+        return f"{top} beats {_all(others)}; {rival} comes closest, {behind} behind."
     best = BEST[summary.objective]
     if champion is not None:
         return (
-            f"{champion} beats all {len(others)} others head to head; "
+            f"{champion} beats {_all(others)} head to head; "
             f"{top} wins more from the weak and has {best}."
         )
     if stronger:
@@ -167,6 +167,24 @@ def _of_many(summary: Summary, meta: Metagame, names: list[str]) -> str:
         f"{top} is ahead of {len(beaten)} of the {len(others)} others beyond doubt; "
         f"against {listing(equals)} its lead may be chance."
     )
+
+
+def _all(others: Sequence[str]) -> str:
+    """Everybody else, as people say it.
+
+    >>> _all(["a", "b"]), _all(["a", "b", "c"])
+    ('both others', 'all 3 others')
+    """
+    return "both others" if len(others) == 2 else f"all {len(others)} others"
+
+
+def _failures(summary: Summary) -> list[str]:
+    """Who lost games by failing: a sentence for each, the worst first."""
+    failed = sorted((s for s in summary.standings if s.faults), key=lambda s: -s.faults)
+    told = [f"{s.name} failed in {s.faults:,} of its {s.seats:,} games" for s in failed[:MAX_NAMED]]
+    if len(failed) > MAX_NAMED:
+        told.append(f"{len(failed) - MAX_NAMED} more failed too")
+    return [f"{listing(told)}, and lost those."] if told else []
 
 
 def _lead(summary: Summary, first: str, second: str) -> Interval:

@@ -17,7 +17,7 @@ from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.statistics.distance import Distance
-from arena.statistics.intervals import paired_bootstrap, paired_gain
+from arena.statistics.intervals import paired_gain, paired_rate
 from arena.statistics.lengths import bin_edges, measure_lengths
 from arena.statistics.metagame import alpha_rank, cycles, nash_average
 from arena.statistics.ratings import Ratings, bradley_terry, plackett_luce
@@ -39,7 +39,7 @@ from envs.core.errors import MasqueradeError
 from envs.core.facts import Facts
 from envs.core.game import Game
 from envs.core.sides import is_symmetric, is_two_sided, side_roles, sides_of
-from envs.core.statistics import Interval, mean_interval, wilson
+from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["faults_by_agent", "side_names", "summarise"]
 
@@ -83,7 +83,7 @@ def summarise(
         measured.standings(faults, infos, distances),
         [measured.compare(a, b) for a, b in results.pairs],
         [
-            f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'} by {reason}"
+            f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'}: {reason}"
             for agent, reasons in sorted(faults.items())
             for reason, count in sorted(reasons.items())
         ],
@@ -159,6 +159,7 @@ class _Measured:
         self.objective = game.facts.objective
         self.counts_wins = self.objective != "return"
         self.mean = partial(mean_interval, confidence=spec.confidence)
+        self.rate = partial(paired_rate, confidence=spec.confidence)
         self.lead_interval = lead_interval or self.mean
         self.rated = sorted({agent for pair in results.pairs for agent in pair})
         """Those that can be compared; all of them unless somebody plays one role only."""
@@ -190,7 +191,7 @@ class _Measured:
                     None if len(roles) == len(self.roles) else " and ".join(roles),
                     self.mean(results.ask(results.corrected, weights)),
                     self.mean(results.ask(results.places, weights)) if has_ranks else None,
-                    self._rate(results.ask(results.wins, weights)) if self.counts_wins else None,
+                    self.rate(results.ask(results.wins, weights)) if self.counts_wins else None,
                     elo.interval(row, self.spec.confidence) if elo and row is not None else None,
                     ranks.interval(agent, self.spec.confidence) if ranks else None,
                     sum(int((seated == agent).sum()) for seated in results.seated)
@@ -251,7 +252,7 @@ class _Measured:
             self.names[b],
             leads.size,
             self.lead_interval(leads),
-            None if scores is None else self._rate(scores),
+            None if scores is None else self.rate(scores),
             paired_gain(leads) if len(leads) > 1 else 1.0,
             self._variance_gain(a, b) if self.spec.variance_reduction != "none" else None,
         )
@@ -310,15 +311,7 @@ class _Measured:
         mean = self.mean(self.results.ask(self.results.corrected, weights))
         if not self.counts_wins:
             return mean, None
-        wins = self.results.ask(self.results.wins, weights)
-        return mean, wilson(wins.sum(), len(wins), self.spec.confidence)
-
-    def _rate(self, values: Floats) -> Interval:
-        """A rate with its bootstrap over deals; Wilson's where there is nothing to resample."""
-        if np.ptp(values) == 0:
-            return wilson(values.sum(), len(values), self.spec.confidence)
-        rng = np.random.default_rng(self.spec.root_seed)
-        return paired_bootstrap(values, rng, self.spec.confidence)
+        return mean, self.rate(self.results.ask(self.results.wins, weights))
 
     # ---- ladder or circle ------------------------------------------------------------------------
 

@@ -68,8 +68,8 @@ class Standing:
     win_rate: Interval | None
     """Share of games with the best return at the table; ``k`` who tie for it get ``1 / k`` each.
 
-    The interval is a bootstrap over deals, or Wilson's where all deals went alike. None in games
-    for returns, where winning often may be losing much.
+    The interval is Wilson's for paired games. None in games for returns, where winning often may be
+    losing much.
     """
     elo: Interval | None
     """Bradley-Terry rating; 0 is the random player, or the first agent if there is none. Only where
@@ -108,8 +108,8 @@ class Comparison:
     lead: Interval
     """Half the difference of their mean returns: with two players, what the first wins per game."""
     score: Interval | None
-    """Share of games in which the first did better, ties counted half, with a bootstrap over deals;
-    None in games for returns."""
+    """Share of games in which the first did better, ties counted half, with Wilson's interval for
+    paired games; None in games for returns."""
     gain: float
     """How many times more games would be needed without playing deals in every seating."""
     variance_gain: float | None = None

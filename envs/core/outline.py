@@ -1,4 +1,4 @@
-"""What a class says of itself, read from its source: nothing is imported, so nothing is compiled."""
+"""What a class says of itself, read from its source: nothing is imported or compiled."""
 
 from __future__ import annotations
 

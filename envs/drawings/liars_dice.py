@@ -261,7 +261,7 @@ def _foot(drawing: Drawing, game: LiarsDice, s: Any, y: float, actions: dict[int
         words = "dice are rolled" if s.turn == CHANCE else "no bid yet"
         drawing.text(x, y, words, 15, "dim", "start")
     wild = int(game.rules.view(RULES)[0].wild_face)
-    in_play = f"{s.num_in_play} dice in play"
+    in_play = f"{s.num_in_play} {'die' if s.num_in_play == 1 else 'dice'} in play"
     drawing.text(WIDTH / 2 - 20, y - (10 if wild else 0), in_play, 14, "dim")
     if wild:
         drawing.die(WIDTH / 2 - 66, y + 11, wild, 20)

@@ -177,8 +177,8 @@ def test_a_hanging_agent_loses_its_games_and_the_tournament_goes_on(
     assert standing.faults == 400
     text = to_text(after)
     # Late in three units in a row, it is not asked in the fourth.
-    assert "bad lost 3 games by took longer than 0.05 s a move" in text
-    assert "bad lost 397 games by not being asked again, having failed before: took" in text
+    assert "bad lost 3 games: took longer than 0.05 s a move" in text
+    assert "bad lost 397 games: not being asked again, having failed before: took" in text
 
 
 def test_agents_that_think_by_the_clock_get_the_time_and_are_marked() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.statistics.intervals import paired_bootstrap, paired_gain
+from arena.statistics.intervals import paired_gain, paired_rate
 from arena.statistics.stopping import SequentialStop
 from envs.core import MasqueradeError
 from envs.core.statistics import Interval, mean_interval, wilson
@@ -90,45 +90,33 @@ def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
     assert mean_interval([[0.0, 1.0], [1.0, 0.0]] * 5).half_width == 0
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.random.default_rng(3).exponential(size=60),
-        np.random.default_rng(4).integers(0, 2, size=400).astype(float),
-    ],
-    ids=["one by one", "by counts of each value"],
-)
-def test_the_bootstrap_agrees_with_scipy(values: np.ndarray) -> None:
-    ours = paired_bootstrap(values, np.random.default_rng(0), num_resamples=20_000)
-    theirs = stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
-    ).confidence_interval
-    width = theirs.high - theirs.low
-    assert abs(ours.low - theirs.low) < 0.05 * width
-    assert abs(ours.high - theirs.high) < 0.05 * width
+def test_a_rate_of_single_games_is_wilsons_and_a_paired_one_is_students_in_the_middle() -> None:
+    won = np.random.default_rng(3).integers(0, 2, size=2000).astype(float)
+    alone, wilsons = paired_rate(won), wilson(won.sum(), len(won))
+    assert alone.half_width == pytest.approx(wilsons.half_width, rel=0.002)
+    luck = np.random.default_rng(6).random(size=(2000, 1))
+    paired = np.concatenate([luck, 1.0 - 0.9 * luck], axis=1)
+    student = mean_interval(paired)
+    assert paired_rate(paired).half_width == pytest.approx(student.half_width, rel=0.01)
+    assert paired_rate(np.full(30, 0.5)) == wilson(15, 30)
 
 
-def test_the_bootstrap_covers_a_skewed_truth() -> None:
-    rng = np.random.default_rng(5)
-    deals = rng.exponential(size=(600, 50, 1)) + rng.normal(size=(600, 50, 2))
-    covered = [not paired_bootstrap(row, rng, num_resamples=500).excludes(1.0) for row in deals]
-    assert 0.91 < np.mean(covered) < 0.975
+def test_a_rate_stays_between_0_and_1_where_students_does_not() -> None:
+    won = np.ones(40)
+    won[0] = 0.5
+    assert mean_interval(won).high > 1.0
+    rate = paired_rate(won)
+    assert rate.high < 1.0
+    assert rate.mean - rate.low > rate.high - rate.mean
+    assert paired_rate([[0.5, 1.0]]).half_width < 1.0, "one deal is one game"
 
 
-def test_the_bootstrap_keeps_the_seatings_of_a_deal_together() -> None:
-    luck = np.random.default_rng(6).normal(size=(200, 1))
-    paired = paired_bootstrap(luck * [1, -1] + 0.25, np.random.default_rng(0))
-    apart = paired_bootstrap((luck * [1, -1]).ravel() + 0.25, np.random.default_rng(0))
-    assert paired.half_width < 1e-12
-    assert apart.half_width > 0.05
-
-
-def test_the_bootstrap_repeats_with_its_generator_and_in_any_order_of_deals() -> None:
-    deals = np.random.default_rng(7).integers(0, 2, size=(300, 2)).astype(float)
-    first = paired_bootstrap(deals, np.random.default_rng(0))
-    assert first == paired_bootstrap(deals[::-1], np.random.default_rng(0))
-    assert first != paired_bootstrap(deals, np.random.default_rng(1))
-    assert paired_bootstrap(deals[:1], np.random.default_rng(0)).half_width == math.inf
+def test_the_interval_of_a_rate_covers_where_the_bootstrap_did_not() -> None:
+    """Players who are alike: most deals are shared, a few go to either (seed fixed)."""
+    rng = np.random.default_rng(0)
+    deals = rng.choice([0.0, 0.5, 1.0], p=[0.02, 0.96, 0.02], size=(4000, 30))
+    covered = np.mean([not paired_rate(row).excludes(0.5) for row in deals])
+    assert covered > 0.945
 
 
 @pytest.mark.parametrize(

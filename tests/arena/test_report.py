@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -22,6 +23,8 @@ from arena.commands import make_spec
 from arena.report import write_report
 from arena.report.charts import scale_for
 from arena.report.collect import collect
+from arena.report.heat import groups_of, to_svg, without
+from arena.report.tables import Cross, Meeting
 from arena.report.training import read_run
 from arena.report.words import verdict
 from arena.running.folder import read_tournament
@@ -197,7 +200,9 @@ def test_markdown_tables_keep_their_columns(folder: Path) -> None:
 
 
 def test_faults_are_named(page: Page) -> None:
-    assert any("bad lost 360 games by RuntimeError: always" in text for text in page.texts["li"])
+    assert any("bad lost 360 games: RuntimeError: always" in text for text in page.texts["li"])
+    assert "bad failed in 360 of its 360 games, and lost those." in " ".join(page.texts["p"])
+    assert "bad (failed)" in page.texts["th"]
 
 
 # ---- sample games --------------------------------------------------------------------------------
@@ -219,19 +224,27 @@ def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
         assert ("forfeits" in sample.end) == ("bad" in sample.names)
 
 
-def test_a_players_view_hides_the_other_card(folder: Path) -> None:
+def test_a_players_view_hides_the_other_card_until_a_showdown(folder: Path) -> None:
+    shown = set()
     for sample in collect(folder, is_trusted=True).samples.games:
-        for _, views in sample.steps[1:]:
+        moves = [sample.texts[views[0][0]] for actor, views in sample.steps if actor in (0, 1)]
+        is_showdown = moves in (["pass", "pass"], ["bet", "bet"], ["pass", "bet", "bet"])
+        shown.add(is_showdown)
+        for number, (_, views) in enumerate(sample.steps[1:], 2):
             boards = [sample.texts[board] for _, board, _ in views]
             assert "?" not in boards[0]
+            is_turned_up = is_showdown and number == len(sample.steps)
             for seat in (0, 1):
                 lines = boards[1 + seat].splitlines()
-                assert "?" in lines[1 - seat]
+                assert ("?" in lines[1 - seat]) != is_turned_up
                 assert "?" not in lines[seat]
         spectator, first, second = (sample.texts[words] for words, *_ in sample.steps[1][1])
         cards = spectator.split()[1:]
         assert first == f"deals {cards[0]}, a hidden event"
         assert second == f"a hidden event, deals {cards[1]}"
+        winner = sample.names[0 if sample.returns[0] > 0 else 1]
+        assert sample.end.endswith((f"{winner} wins:", f"{winner[0].upper()}{winner[1:]} wins:"))
+    assert shown == {False, True}
 
 
 def test_pictures_show_each_view_of_each_step(folder: Path) -> None:
@@ -275,7 +288,7 @@ def test_games_that_cannot_be_repeated_are_not_shown(folder: Path, tmp_path: Pat
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     fewer = collect(tmp_path, is_trusted=True).samples.games
     assert len(fewer) < len(games)
-    assert all(not game.end for game in fewer)
+    assert all("another" not in game.end for game in fewer)
 
 
 # ---- runs ----------------------------------------------------------------------------------------
@@ -283,15 +296,14 @@ def test_games_that_cannot_be_repeated_are_not_shown(folder: Path, tmp_path: Pat
 
 def test_learning_curves_and_exploitability_are_shown(page: Page) -> None:
     captions = page.texts["figcaption"]
-    assert "eval/win_rate" in captions
-    assert "eval/exploitability" in captions
-    assert "charts/return" not in captions
-    assert "eval/note" not in captions
-    assert "eval/win_rate_low" not in captions
+    titles = page.texts["h3"]
+    assert "Win rate" in titles
+    assert "Exploitability" in titles
+    assert not {"Return", "Note", "Win rate low"} & set(titles)
+    assert "pupil: 0.75 after 200 steps" in captions
     assert len(list(page.find("polyline"))) == 2
     bands = [band for band in page.find("polygon") if band["points"]]
     assert [len(band["points"].split()) for band in bands] == [4]
-    assert "pupil (0.75)" in page.texts["li"]
     assert "Exploitability at the end: less is better" in page.texts["caption"]
 
 
@@ -344,7 +356,9 @@ def summary_of(leads: list[list[float]], width: float, elo: list[float] | None =
     means = [sum(row) for row in leads]
     ratings = elo or means
     standings = [
-        SimpleNamespace(name=name, role=None, elo=Interval(rating, rating, rating), mean=mean)
+        SimpleNamespace(
+            name=name, role=None, faults=0, elo=Interval(rating, rating, rating), mean=mean
+        )
         for name, rating, mean in zip(agents, ratings, means, strict=True)
     ]
     pairs = [(i, j) for i in range(len(agents)) for j in range(i + 1, len(agents))]
@@ -376,7 +390,7 @@ def test_the_verdict_says_who_won() -> None:
     )
     ladder = [[0, 1, 3], [-1, 0, 1], [-3, -1, 0]]
     assert verdict(summary_of(ladder, 0.1)) == (
-        "a beats all 2 others; b comes closest, 1.00 ± 0.10 points a game behind."
+        "a beats both others; b comes closest, 1.00 ± 0.10 points a game behind."
     )
 
 
@@ -390,7 +404,7 @@ def test_the_verdict_does_not_claim_what_may_be_chance() -> None:
 def test_the_verdict_names_circles_and_other_orders() -> None:
     rich = [[0, -1, 5], [1, 0, 1], [-5, -1, 0]]
     assert verdict(summary_of(rich, 0.1)).startswith(
-        "b beats all 2 others head to head; a wins more from the weak"
+        "b beats both others head to head; a wins more from the weak"
     )
     unclear = [[0, -1, 5], [1, 0, 0.05], [-5, -0.05, 0]]
     assert "but b beats it head to head" in verdict(summary_of(unclear, 0.1))
@@ -489,3 +503,32 @@ def test_axes_hold_all_values_between_round_ticks(values: list[float]) -> None:
     labels = [scale.label(tick) for tick in scale.ticks]
     assert len(set(labels)) == len(labels)
     assert Interval(0, scale.place(min(finite)), scale.place(max(finite))).low >= 0
+
+
+# ---- many agents ---------------------------------------------------------------------------------
+
+
+def test_variants_of_one_player_that_are_alike_stand_together() -> None:
+    leads = [[0, 0.05, 2, 2.1], [-0.05, 0, 2, 2], [-2, -2, 0, 0.01], [-2.1, -2, -0.01, 0]]
+    summary = summary_of(leads, 0.1)
+    for standing, kind in zip(summary.standings, ("cfr", "cfr", "cfr", "dqn"), strict=True):
+        standing.agent_id = kind
+    # a and b are alike; c is of their kind but worse; d is as good as c but of another kind.
+    assert groups_of(summary) == {"a": ["b"]}
+
+
+def test_a_wide_cross_table_is_a_picture() -> None:
+    names = [f"agent <{i}>" for i in range(12)]
+    cells = {
+        (a, b): Meeting(Interval(i - j, i - j - 0.5, i - j + 0.5), 10)
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i != j
+    }
+    cross = Cross("lead of the row", names, names, cells)
+    picture = ElementTree.fromstring(to_svg(cross))
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("agent <3>") == 2
+    assert "+11.00" in texts
+    assert len(texts) == 2 * 12 + 12 * 11
+    assert without(cross, {names[0]: [names[1]]}).rows == [names[0], *names[2:]]

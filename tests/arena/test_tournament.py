@@ -151,7 +151,7 @@ def test_one_bad_agent_does_not_spoil_the_rest(tmp_path: Path) -> None:
     assert all(after[pair] == comparison for pair, comparison in before.items())
     assert mixed.standings[-1].name == "bad"
     assert mixed.standings[-1].faults == mixed.standings[-1].seats
-    assert any("bad lost 7,200 games by RuntimeError: always" in line for line in mixed.faults)
+    assert any("bad lost 7,200 games: RuntimeError: always" in line for line in mixed.faults)
 
 
 UNTIL = replace(KUHN, deals=300, agents=(*KUHN.agents[:2], planted(0.7)))

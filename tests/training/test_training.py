@@ -20,7 +20,8 @@ from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError
 from training import demo
 from training.config import RunConfig, read_yaml
-from training.missing import train_missing
+from training.missing import is_finished, train_missing
+from training.progress import Progress
 from training.runner import begin_run, resume_run
 
 CONFIG: dict[str, Any] = {
@@ -188,13 +189,16 @@ def test_tensorboard_has_every_curve(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     folder = begin_run(config(), tmp_path / "run", is_shown=False).folder
-    events = EventAccumulator(str(folder / "tensorboard"))
+    events = EventAccumulator(str(folder))  # so the run has the name of its folder
     events.Reload()
     tags = events.Tags()
     columns = set(rows(folder)[0]) - {"step"}
     assert set(tags["scalars"]) == columns | {"charts/steps_per_second"}
     assert tags["histograms"] == ["histograms/drawn"]
-    assert tags["tensors"] == ["config"]
+    assert tags["tensors"] == ["config", "_hparams_/session_start_info"]
+    settings = events.summary_metadata["_hparams_/session_start_info"].plugin_data
+    assert settings.plugin_name == "hparams"
+    assert b"train.steps" in settings.content
     assert [event.step for event in events.Scalars("charts/total")] == list(range(10, 1001, 10))
 
 
@@ -408,6 +412,73 @@ def test_a_missing_run_is_trained_once(
     train_missing(named)
     assert (run / "metrics.csv").read_bytes() == expected
     assert len(players(run)) == 10
+
+
+def test_several_missing_runs_are_trained_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs" / "kuhn").mkdir(parents=True)
+    small = {
+        "game": {"id": "kuhn_v0"},
+        "agent": {"id": "q_learning"},
+        "train": {"steps": 50},
+        "eval": {"games": 10, "exploitability": False},
+        "log": {"tensorboard": False},
+    }
+    (tmp_path / "configs" / "kuhn" / "mine.yaml").write_text(yaml.safe_dump(small))
+    runs = [Path(f"runs/kuhn_v0/mine-seed{seed}") for seed in (0, 1)]
+    named = [AgentSpec.parse(f"a{i}=q_learning:{run}") for i, run in enumerate(runs)]
+    others = [AgentSpec.parse("random"), AgentSpec.parse("kuhn_rule")]
+    train_missing([*others, *named], workers=2)
+    told = capsys.readouterr().err
+    assert "to be trained first, 2 runs, up to 2 at a time: mine-seed0, mine-seed1" in told
+    assert "python evaluate.py tournament kuhn_v0 random kuhn_rule" in told
+    assert all(is_finished(run) for run in runs)
+    small["train"] = {"steps": 0}
+    (tmp_path / "configs" / "kuhn" / "bad.yaml").write_text(yaml.safe_dump(small))
+    bad = AgentSpec.parse("bad=q_learning:runs/kuhn_v0/bad-seed0")
+    with pytest.raises(MasqueradeError, match="steps"):
+        train_missing([bad, AgentSpec.parse("q_learning:runs/kuhn_v0/mine-seed3")], workers=2)
+
+
+# ---- what a person is told -----------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_early_goes_on_from_its_first_checkpoint(tmp_path: Path) -> None:
+    """Long before the first checkpoint of the file there is one: 1/64 of the first chunk."""
+    settings = {"train__log_every": 640, "train__steps": 1280, "train__checkpoint_every": 1280}
+    settings["train__eval_every"] = 640
+    killed = tmp_path / "killed"
+    with pytest.raises(KeyboardInterrupt):
+        begin_run(config(agent__params={"fails_at": 500}, **settings), killed, is_shown=False)
+    assert [folder.name for folder in checkpoints(killed)] == ["step_000000000010"]
+
+
+def test_a_finished_run_says_so_and_what_to_do_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(CONFIG))
+    folder = tmp_path / "run"
+    assert train.main(["--config", str(path), "--out", str(folder), "--quiet"]) == 0
+    told = capsys.readouterr().out
+    assert f"python evaluate.py match kuhn_v0 planted:{folder} random" in told
+    assert f"python play.py kuhn_v0 --against planted:{folder}" in told
+    assert "is finished" not in told
+    assert train.main(["--resume", str(folder), "--quiet"]) == 0
+    assert f"{folder} is finished" in capsys.readouterr().out
+
+
+def test_a_line_of_progress_fits_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    Progress(1_000_000, "games").show(10, "a long headline that would wrap")
+    line = capsys.readouterr().err.removeprefix("\r")
+    assert len(line) == 39
+    assert line.endswith("…")
 
 
 def test_a_run_without_a_configuration_is_left_to_its_agent(tmp_path: Path) -> None:

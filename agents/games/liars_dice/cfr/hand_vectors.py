@@ -6,7 +6,17 @@ import numpy as np
 
 from envs.core.compiling import helper, inlined, summing
 
-__all__ = ["ONE", "TINY", "ZERO", "add_weights", "learn", "pay_call", "share", "take_best", "take_share"]
+__all__ = [
+    "ONE",
+    "TINY",
+    "ZERO",
+    "add_weights",
+    "learn",
+    "pay_call",
+    "share",
+    "take_best",
+    "take_share",
+]
 
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 TINY = np.float32(1e-25)

@@ -26,6 +26,7 @@ from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import State, Task, part
 from agents.policy import Policy
 from envs.core.errors import MasqueradeError
+from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.saved import saved_array, saved_number
 from envs.liars_dice import LiarsDice
@@ -73,6 +74,12 @@ class RoundsLearner(PolicyLearner):
         """Iterations for every round; the last ones may get fewer."""
         self.solved: dict[Dice, SolvedRound] = {}
         self._solver: RoundSolver | None = None
+
+    @classmethod
+    def needs_gb(cls, game: Game) -> float:
+        """The arrays of the largest round, and policies beside them."""
+        assert isinstance(game, LiarsDice)
+        return 1.45 * max(RoundShape(game.options, dice).nbytes for dice in rounds_of(game)) / 1e9
 
     def _check_size(self) -> None:
         assert isinstance(self.game, LiarsDice)
@@ -138,7 +145,9 @@ class RoundsLearner(PolicyLearner):
         """Policies of solved rounds, and the arrays of the one at work."""
         state: State = {"num_steps": self.num_steps, "figures": []}
         for dice, solved in self.solved.items():
-            state["figures"].append([*dice, solved.value, *solved.best_values, *solved.worst_values])
+            state["figures"].append(
+                [*dice, solved.value, *solved.best_values, *solved.worst_values]
+            )
             for name, values in solved.rows._asdict().items():
                 state[f"round.{dice[0]}.{dice[1]}.{name}"] = values
         if self._solver is not None and self._solver.iteration:

@@ -1,9 +1,9 @@
 """A whole match of Liar's Dice between two players, from solved rounds.
 
 What is at stake in a round is one die, the opener's or the other's, so a round is played for one of
-two continuations. Whatever their values, **as long as winning is worth at least as much as losing**,
-the best one can do is to win the round as often as possible: rounds can be solved by themselves,
-and the match follows from how often they are won.
+two continuations. Whatever their values, **as long as winning is worth at least as much as
+losing**, the best one can do is to win the round as often as possible: rounds can be solved by
+themselves, and the match follows from how often they are won.
 
 A best response to such a player also wins a round as often as possible, or, where the player is so
 bad with other dice that losing leads to the better continuation, it loses as often as possible:

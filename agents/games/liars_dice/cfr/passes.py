@@ -286,7 +286,7 @@ def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights)
             weights.keep_positive,
             weights.keep_negative,
         )
-    elif purpose == RESPOND or purpose == LOSE:
+    elif purpose in (RESPOND, LOSE):
         sign = ONE if purpose == RESPOND else -ONE
         take_best(choices, width, num_actions, sign, cf_values)
     elif purpose == EVALUATE:
