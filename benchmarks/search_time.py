@@ -59,9 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help="which (wall)")
     parsed = parser.parse_args(arguments)
     rows = []
-    print(
-        f"{'player':12}{'game':16}  median   longest, of {parsed.seconds} s by the {parsed.clock} clock"
-    )
+    of = f"of {parsed.seconds} s by the {parsed.clock} clock"
+    print(f"{'player':12}{'game':16}  median   longest, {of}")
     for agent_id in PLAYERS:
         for game_id in GAMES:
             if agent_class(agent_id).plays(game_id):
