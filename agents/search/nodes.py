@@ -17,7 +17,7 @@ from agents.search.stack import (
     STORED,
 )
 from envs.core.compiling import helper, inlined
-from envs.core.kernels import CHANCE
+from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import mix
 
 __all__ = [
@@ -33,10 +33,9 @@ __all__ = [
     "UPPER",
     "begin",
     "copy_values",
-    "count_node",
     "descend",
-    "enter_leaf",
     "find",
+    "is_leaf",
     "order_moves",
     "read_vector",
     "state_key",
@@ -115,18 +114,24 @@ def store(stack, table, key, depth, best, bound):
 
 
 @inlined
-def enter_leaf(stack, is_complete):
-    """Note that ``stack.result`` is that of a leaf."""
-    stack.counters[LEAVES] += 1
-    stack.progress[IS_EXACT] = 1
-    stack.progress[IS_COMPLETE] = is_complete
-
-
-@inlined
-def count_node(stack, depth):
-    """Count a node that is entered."""
+def is_leaf(kernels, evaluation, rules, stack, o, depth):
+    """Count a node that is entered; at a leaf everybody's returns become the result."""
     stack.counters[NODES] += 1
     stack.counters[DEEPEST] = max(stack.counters[DEEPEST], depth)
+    f = stack.frames[depth]
+    state = stack.states[depth, : o.state_size]
+    f.turn = kernels.turn(state, rules)
+    f.best = NO_ACTION
+    if f.turn == OVER:
+        kernels.returns(state, rules, stack.result)
+    elif f.turn != CHANCE and f.depth_left <= 0:
+        evaluation.evaluate(state, rules, stack.result)
+    else:
+        return False
+    stack.counters[LEAVES] += 1
+    stack.progress[IS_EXACT] = 1
+    stack.progress[IS_COMPLETE] = f.turn == OVER
+    return True
 
 
 @inlined

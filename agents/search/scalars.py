@@ -22,9 +22,8 @@ from agents.search.nodes import (
     LOWER,
     NO_ACTION,
     UPPER,
-    count_node,
-    enter_leaf,
     find,
+    is_leaf,
     order_moves,
     state_key,
     store,
@@ -32,7 +31,7 @@ from agents.search.nodes import (
 from agents.search.preference import utility_of
 from agents.search.stack import HITS, IS_COMPLETE, PRUNINGS
 from envs.core.compiling import inlined
-from envs.core.kernels import CHANCE, OVER
+from envs.core.kernels import CHANCE
 
 __all__ = ["absorb_scalar", "close_scalar", "open_scalar"]
 
@@ -85,18 +84,9 @@ def look_up(stack, table, o, depth):
 @inlined
 def open_scalar(kernels, evaluation, rules, stack, table, o, depth):
     """Enter a node: it has its result at once (0), or children to be searched (1)."""
-    count_node(stack, depth)
     f = stack.frames[depth]
-    state = stack.states[depth, : o.state_size]
-    f.turn = kernels.turn(state, rules)
-    f.best = NO_ACTION
-    if f.turn == OVER or (f.turn != CHANCE and f.depth_left <= 0):
-        if f.turn == OVER:
-            kernels.returns(state, rules, stack.result)
-        else:
-            evaluation.evaluate(state, rules, stack.result)
+    if is_leaf(kernels, evaluation, rules, stack, o, depth):
         stack.result[0] = utility_of(stack.result, o.num_players, o.hero, o.preference, o.weight)
-        enter_leaf(stack, f.turn == OVER)
         return 0
     set_window(stack, o, depth)
     hint, is_known = look_up(stack, table, o, depth)

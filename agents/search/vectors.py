@@ -29,9 +29,8 @@ from agents.search.nodes import (
     NO_ACTION,
     NOBODY,
     copy_values,
-    count_node,
-    enter_leaf,
     find,
+    is_leaf,
     order_moves,
     read_vector,
     state_key,
@@ -40,7 +39,7 @@ from agents.search.nodes import (
 from agents.search.preference import EPSILON, place_of, utility_of
 from agents.search.stack import IS_COMPLETE, IS_EXACT, PRUNINGS
 from envs.core.compiling import helper, inlined
-from envs.core.kernels import CHANCE, OVER
+from envs.core.kernels import CHANCE
 from envs.core.rng import mix
 
 __all__ = [
@@ -99,18 +98,8 @@ def set_context(stack, o, depth):
 @inlined
 def open_vector(kernels, evaluation, rules, stack, table, o, depth):
     """Enter a node: it has its result at once (0), or children to be searched (1)."""
-    count_node(stack, depth)
     f = stack.frames[depth]
-    state = stack.states[depth, : o.state_size]
-    f.turn = kernels.turn(state, rules)
-    f.best = NO_ACTION
-    if f.turn == OVER:
-        kernels.returns(state, rules, stack.result)
-        enter_leaf(stack, 1)
-        return 0
-    if f.turn != CHANCE and f.depth_left <= 0:
-        evaluation.evaluate(state, rules, stack.result)
-        enter_leaf(stack, 0)
+    if is_leaf(kernels, evaluation, rules, stack, o, depth):
         return 0
     hint = NO_ACTION
     if table.keys.size > 0 or o.ties == RANDOM:

@@ -28,6 +28,7 @@ from agents import make_agent
 from arena.playing.match import play_match
 from envs import make_game
 from envs.core.statistics import Interval, wilson
+from training.experiments.phantom_exact import distances
 from training.reproduce import Group, Row, Settings
 
 __all__ = ["GROUPS", "TIMED"]
@@ -248,6 +249,7 @@ GROUPS: dict[str, Group] = {
     "M7r": ahead("M7r", "ours", "random"),
     "M7h": ahead("M7h", "ours", "heuristic"),
     "M7p": ahead_as_phantom("M7p", "thesis"),
+    "X": distances,
 }
 TIMED: dict[str, Group] = {
     "R4T": pairing("R4T", "thesis", "heuristic", 10.0, (6.2, 15.8), SECONDS),

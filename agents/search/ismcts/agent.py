@@ -11,6 +11,8 @@ for every simulation.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -57,6 +59,7 @@ class ISMCTSAgent(Agent):
         blunders: float | None = None,
         keep_tree: bool = False,
         guide: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
         **settings: Any,
     ) -> None:
         """Prepare to search ``game``.
@@ -70,6 +73,7 @@ class ISMCTSAgent(Agent):
             keep_tree: go on with the tree of the last move of the same game.
             guide: a trained player whose policy and values lead the search, such as
                 ``dqn:runs/leduc_v0/dqn-seed0``; selection then is ``puct``.
+            clock: what time it is, for a search without a guide.
             settings: any field of ``TreeSettings``.
         """
         super().__init__(game)
@@ -100,6 +104,7 @@ class ISMCTSAgent(Agent):
         self.keep_tree = keep_tree
         self.last: list[Analysis] = []
         """What the last call of ``act`` has found, row by row."""
+        self._clock = clock
         self._searcher: TreeSearcher | None = None
         self._kept: dict[tuple[int, int], tuple[int, list[Pool]]] = {}
         self._free: list[list[Pool]] = []
@@ -113,7 +118,7 @@ class ISMCTSAgent(Agent):
 
     def _make_searcher(self) -> TreeSearcher:
         if self.guide is None:
-            return TreeSearcher(self.game, self.settings)
+            return TreeSearcher(self.game, self.settings, self._clock)
         # Imported when needed: it loads whatever guides there are.
         from agents.search.ismcts.guided import GuidedSearcher, make_guide
 

@@ -2,9 +2,10 @@
 
 Who bids many sixes probably has some. A game's own ``determinize`` does not know that: it asks
 which worlds are possible, not how the others play. Here the game is played again from its start in
-many worlds at once. In each, chance and players do what shows the searcher just what it has seen, and a
-world counts by how likely the game's quick policy was to move like that in it; where there is none,
-every legal action is as likely. After everything that was seen worlds are drawn anew by weight.
+many worlds at once. In each, chance and players do what shows the searcher just what it has seen,
+and a world counts by how likely the game's quick policy was to move like that in it; where there is
+none, every legal action is as likely. After everything that was seen worlds are drawn anew by
+weight.
 
 When hardly a world survives, because dice or cards were shown, what is hidden now has little to do
 with what was: then ``determinize`` draws all worlds afresh, and counting begins anew from there.
