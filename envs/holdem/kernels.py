@@ -235,9 +235,8 @@ def new(state, rules, opening):
     s.last_board[:] = NO_CARD
     for seat in range(r.num_players):
         s.stacks[seat] = r.stacks[seat]
-    num_buttons = 1
-    if r.first_button == NOBODY and not r.is_button_random:
-        num_buttons = np.int64(r.num_players)
+    has_turns = r.first_button == NOBODY and not r.is_button_random
+    num_buttons = np.int64(r.num_players if has_turns else 1)
     if r.num_depths > 0:
         s.stacks[0] = r.first_stacks[opening // num_buttons]
     if r.is_button_random:
