@@ -13,7 +13,7 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,8 @@ from training.progress import Progress
 from training.runner import begin_run, resume_run
 from training.tables import draw_tables, intervals, play_tables
 
-__all__ = ["Member", "Population", "PopulationConfig", "train_all"]
+__all__ = ["Member", "Population", "PopulationConfig", "run_command", "train_all"]
 
-RUNS = Path("runs") / "populations"
 WORST, RANDOM = "worst", "random"
 
 
@@ -341,27 +340,33 @@ def _finish(content: dict[str, Any], folder: Path) -> None:
         raise KeyboardInterrupt
 
 
-def main(arguments: list[str] | None = None) -> int:
+# ---- the command line ----------------------------------------------------------------------------
+
+Work = Callable[[dict[str, Any], Path, int], Iterable[str]]
+"""From a configuration, a folder and a number of workers to the lines to print at the end."""
+
+
+def run_command(name: str, description: str | None, work: Work, arguments: list[str] | None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
+    runs = Path("runs") / f"{name}s"
     parser = argparse.ArgumentParser(
-        prog="python -m training.population",
-        description=__doc__,
+        prog=f"python -m training.{name}",
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", type=Path, required=True, help="in configs/populations/")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
-    parser.add_argument("--workers", type=int, default=1, help="members that learn side by side")
-    parser.add_argument("--out", type=Path, help=f"the folder (in {RUNS}/)")
+    parser.add_argument("--workers", type=int, default=1, help="networks that learn side by side")
+    parser.add_argument("--out", type=Path, help=f"the folder (in {runs}/)")
     parsed = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         if parsed.workers < 1:
             raise OptionError(f"--workers must be at least 1, not {parsed.workers}")
-        config = PopulationConfig.parse(read_yaml(parsed.config, parsed.set))
-        population = Population(config, parsed.out or RUNS / parsed.config.stem, parsed.workers)
-        found = population.run()
+        content = read_yaml(parsed.config, parsed.set)
+        print("\n".join(work(content, parsed.out or runs / parsed.config.stem, parsed.workers)))
     except MasqueradeError as error:
-        print(f"population: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"population: {words_of(error)}", file=sys.stderr)
@@ -369,10 +374,20 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on", file=sys.stderr)
         return 130
-    print("\n".join(aligned(population.table(found))))
-    for name, mean in population.group_means(found).items():
-        print(f"mean of {name}: {mean:+.1f} {population.game.facts.unit.name}")
     return 0
+
+
+def _run(content: dict[str, Any], folder: Path, workers: int) -> Iterator[str]:
+    population = Population(PopulationConfig.parse(content), folder, workers)
+    found = population.run()
+    yield from aligned(population.table(found))
+    for name, mean in population.group_means(found).items():
+        yield f"mean of {name}: {mean:+.1f} {population.game.facts.unit.name}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return run_command("population", __doc__, _run, arguments)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ folder; the same command goes on where it was stopped.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,15 @@ from pydantic import Field
 from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from envs.core.doors import words_of
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.files import read_json, write_json
 from envs.core.options import Options, option
 from envs.core.statistics import Interval, mean_interval
-from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
-from training.population import train_all
+from training.config import AgentSettings, GameSettings, RunConfig
+from training.population import run_command, train_all
 from training.tables import draw_tables, intervals, play_tables
 
 __all__ = ["Selection", "SelectionConfig"]
-
-RUNS = Path("runs") / "selections"
 
 
 class SelectionSettings(Options):
@@ -192,37 +188,16 @@ class Selection:
         return rows
 
 
+def _run(content: dict[str, Any], folder: Path, workers: int) -> Iterator[str]:
+    selection = Selection(SelectionConfig.parse(content), folder, workers)
+    selection.run()
+    yield from aligned(selection.table())
+    yield f"chosen: {', '.join(selection.chosen)}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.selection",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--config", type=Path, required=True, help="in configs/populations/")
-    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
-    parser.add_argument("--workers", type=int, default=1, help="networks that learn side by side")
-    parser.add_argument("--out", type=Path, help=f"the folder (in {RUNS}/)")
-    parsed = parser.parse_args(arguments)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    try:
-        if parsed.workers < 1:
-            raise OptionError(f"--workers must be at least 1, not {parsed.workers}")
-        config = SelectionConfig.parse(read_yaml(parsed.config, parsed.set))
-        selection = Selection(config, parsed.out or RUNS / parsed.config.stem, parsed.workers)
-        selection.run()
-    except MasqueradeError as error:
-        print(f"selection: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"selection: {words_of(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped; the same command goes on", file=sys.stderr)
-        return 130
-    print("\n".join(aligned(selection.table())))
-    print(f"chosen: {', '.join(selection.chosen)}")
-    return 0
+    return run_command("selection", __doc__, _run, arguments)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ from envs.core.rollouts import FAULTS, Rollouts
 
 __all__ = ["Fault", "MatchResult", "play_match"]
 
-DEFAULT_BATCH = 2048
+MOST_ROWS, MOST_BYTES = 2048, 1 << 19
+"""A batch has at most so many games, and so many bytes of states: larger blocks of memory are
+taken from the system and given back at every step, which costs more than the step."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def play_match(
     num_games: int,
     seed: int = 0,
     first_game: int = 0,
-    batch_size: int = DEFAULT_BATCH,
+    batch_size: int | None = None,
     has_forfeits: bool = False,
     on_progress: Callable[[int], None] | None = None,
     on_end: Callable[[Batch, npt.NDArray[np.int64]], None] | None = None,
@@ -98,7 +100,7 @@ def play_match(
         num_games: how many games.
         seed: root of all randomness.
         first_game: number of the first game, for a match that is played in pieces.
-        batch_size: games in play at a time; one if anybody learns.
+        batch_size: games in play at a time (as many as are quick); one if anybody learns.
         has_forfeits: let an agent's mistake cost it the game instead of stopping the match.
         on_progress: called with the number of games that have just ended.
         on_end: called with the batch and the rows whose games have just ended; all games are then
@@ -114,7 +116,8 @@ def play_match(
     result = MatchResult(np.zeros((num_games, num_players)), np.zeros(num_games, np.int64))
     players = list({id(agent): agent for agent in agents}.values())
     learners = Learners(agents, seed)
-    size = 1 if learners else min(batch_size, num_games)
+    quick = min(MOST_ROWS, 1 + MOST_BYTES // game.state_size)
+    size = 1 if learners else min(batch_size or quick, num_games)
 
     def note_fault(row: int, seat: int, reason: str) -> None:
         result.faults.append(Fault(int(rollouts.batch.numbers[row]), seat, reason))

@@ -75,14 +75,14 @@ class Views:
     def masks(self) -> npt.NDArray[np.int8]:
         """[n, num_actions] int8: 1 for a legal action."""
         masks = np.empty((len(self), self.game.facts.num_actions), np.int8)
-        legal_movers(self.game.kernels, self.game.rules, self._states(), masks)
+        legal_movers(self.game.kernels, self.game.rules, self._states, masks)
         return masks
 
     @cached_property
     def observations(self) -> npt.NDArray[np.float32]:
         """[n, observation_size] float32."""
         observations = np.empty((len(self), self.game.observation_size), np.float32)
-        observe_movers(self.game.kernels, self.game.rules, self._states(), observations)
+        observe_movers(self.game.kernels, self.game.rules, self._states, observations)
         return observations
 
     def worlds(self) -> npt.NDArray[np.uint8]:
@@ -90,7 +90,7 @@ class Views:
 
         Every call draws anew, from the rows' own generators.
         """
-        worlds = self._states()
+        worlds = self._states.copy()
         rngs = np.ascontiguousarray(self.rngs, np.uint64)
         if rngs.shape != (len(self), 4):
             raise ValueError(f"views need a generator for each of their {len(self)} rows")
@@ -126,13 +126,14 @@ class Views:
             self.seats[rows],
             self.keys[rows],
             self.rngs[rows],
-            self._states()[rows],
+            self._states[rows],
             self.game_ids[rows],
             None if self._tokens is None else self._tokens[rows],
             None if self._past is None else self._past[rows],
         )
 
+    @property
     def _states(self) -> npt.NDArray[np.uint8]:
-        """A copy of the worlds: compiled code trusts what is in them, so nobody may write there."""
+        """The worlds, read-only: compiled code trusts them, so nobody may write there."""
         shape = len(self), self.game.state_size
-        return np.frombuffer(self._worlds, np.uint8).reshape(shape).copy()
+        return np.frombuffer(self._worlds, np.uint8).reshape(shape)

@@ -267,7 +267,7 @@ def _replay(
     game = Holdem(**options)
     position = game.new_position()
     for card in _private_cards(actions, game.options.num_players):
-        position.apply(card)
+        _deal(position, card)
     for number, action in enumerate(actions):
         try:
             _read_action(position, action, scale)
@@ -333,6 +333,14 @@ def _private_cards(actions: list[list[str]], num_players: int) -> list[int]:
     return [card for hand in hands for card in (hand or [spare.pop(), spare.pop()])]
 
 
+def _deal(position: Position, card: int) -> None:
+    if not position.is_chance:
+        raise MasqueradeError(f"player {position.turn + 1} is to move, no card is due")
+    if card not in position.legal_actions():
+        raise MasqueradeError(f"{card_name(card)} is dealt twice")
+    position.apply(card)
+
+
 def _card_texts(action: list[str]) -> list[str]:
     """The known cards of an action."""
     is_card = action[0] == "d" or (len(action) > 1 and action[1] == "sm")
@@ -343,7 +351,7 @@ def _card_texts(action: list[str]) -> list[str]:
 def _read_action(position: Position, action: list[str], scale: int) -> None:
     if action[:2] == ["d", "db"]:
         for text in re.findall("..", action[2]):
-            position.apply(parse_card(text))
+            _deal(position, parse_card(text))
         return
     if action[0] == "d" or action[1] == "sm":
         return
@@ -352,6 +360,10 @@ def _read_action(position: Position, action: list[str], scale: int) -> None:
             return  # a check where there is nothing to decide
         raise MasqueradeError(f"player {position.turn + 1} is to move")
     if action[1] == "cbr":
+        legal = position.legal_actions()
+        if _chips(action[2], scale) + 1 not in legal[2:]:
+            limits = f"from {legal[2] - 1} to {legal[-1] - 1} chips" if legal[2:] else "impossible"
+            raise MasqueradeError(f"a raise is {limits} here")
         position.apply(_chips(action[2], scale) + 1)
     else:
         position.apply({"f": 0, "cc": 1}[action[1]])

@@ -193,7 +193,9 @@ def test_unknown_cards_are_read_as_any_others() -> None:
         (("'NT'", "'PO'"), "variant must be 'NT'"),
         (("antes = [0, 0, 0]", "antes = [0, 0, 5]"), "same ante"),
         (("p3 cbr 300", "p1 cbr 300"), "action 4 of the hand"),
-        (("p3 cbr 300", "p3 cbr 110"), "action 4 of the hand"),
+        (("p3 cbr 300", "p3 cbr 110"), "a raise is from 200 to 10000 chips here"),
+        (("p3 cbr 300", "d db AsAhAc"), "player 3 is to move"),
+        (("d dh p2", "d dh p2 AsAs #"), "As is dealt twice"),
         (("actions", "deeds"), "no PHH document"),
     ],
 )

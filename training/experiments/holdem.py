@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from agents.tabular.settings import TabularSettings
 from arena.playing.match import play_match
 from envs import make_game
 from envs.core.errors import MasqueradeError
-from envs.core.statistics import Interval
+from envs.core.statistics import Interval, mean_interval
 from training.config import EvalSettings, RunConfig, read_yaml
 from training.evaluation import evaluate
 from training.population import Population, PopulationConfig
@@ -67,7 +68,9 @@ def _against_yardsticks(name: str, number: str) -> Group:
             raise MasqueradeError(
                 f"{run} is missing: python train.py --config {CONFIGS / name}.yaml"
             )
-        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml"))
+        # It learnt with stacks of many depths; here everybody has 100 big blinds.
+        even = ["game.params.first_stacks=0"]
+        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml", even))
         game = config.build_game()
         player = make_agent(f"{config.agent.id}:{run}", game)
         games = settings.games(100_000)
@@ -158,6 +161,9 @@ def _speed(settings: Settings) -> Iterator[Row]:
 # ---- settings of the learner (E3 to E6) ----------------------------------------------------------
 
 
+NUM_SEEDS = 5
+
+
 def _config(name: str, settings: Settings, changes: Sequence[str] = ()) -> RunConfig:
     overrides = [f"train.seed={settings.seed}", "log.tensorboard=false", *changes]
     return RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml", overrides))
@@ -181,7 +187,7 @@ def _learn(
         scores = evaluate(game, player, opponents, EvalSettings(games=games), settings.seed)
         mean = float(np.mean([score.mean_return.mean for score in scores]))
         best = max(best, (mean, player), key=lambda each: each[0])
-    plan = EvalSettings(games=4 * games)
+    plan = EvalSettings(games=10 * games)
     scores = evaluate(game, best[1], opponents, plan, settings.seed + 77)
     means = [score.mean_return.mean for score in scores]
     width = float(np.sqrt(np.sum([score.mean_return.half_width**2 for score in scores])))
@@ -192,18 +198,50 @@ def _learn(
 
 
 def _sweep(letter_by_setting: dict[str, tuple[str, float, list[str]]]) -> Group:
-    """Runs of equal length that differ in one setting."""
+    """Runs of equal length that differ in one setting, and more seeds for the two best."""
 
     def rows(settings: Settings) -> Iterator[Row]:
+        means = {}
         for number, (words, published, changes) in letter_by_setting.items():
-            steps = f"train.steps={settings.games(20_000)}"
-            opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
-            value, games = _learn("thesis_dqn", settings, [steps, opponents, *changes])
-            yield Row.of(
-                number, f"best of five, {words}, bb/100", value, games=games, published=published
-            )
+            value, games = _learn("thesis_dqn", settings, [*_equal(settings, 20_000), *changes])
+            means[number] = value.mean
+            quantity = f"best of five, {words}, bb/100"
+            yield Row.of(number, quantity, value, games=games, published=published)
+        for number in sorted(means, key=lambda each: -means[each])[:2]:
+            words, published, changes = letter_by_setting[number]
+            values = [means[number]]
+            for seed in _more_seeds(settings):
+                value, _ = _learn("thesis_dqn", seed, [*_equal(seed, 20_000), *changes])
+                values.append(value.mean)
+            quantity = f"best of five, {words}, mean over {NUM_SEEDS} seeds, bb/100"
+            yield Row.of(number, quantity, mean_interval(values), published=published)
 
     return rows
+
+
+def _equal(settings: Settings, steps: int) -> list[str]:
+    """So many decisions against the same opponents."""
+    opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
+    return [f"train.steps={settings.games(steps)}", opponents]
+
+
+def _more_seeds(settings: Settings) -> list[Settings]:
+    return [replace(settings, seed=settings.seed + number) for number in range(1, NUM_SEEDS)]
+
+
+def _per_hand(settings: Settings) -> Iterator[Row]:
+    """Fewer and larger updates for speed: as good after as many hands as with one a decision?"""
+    values: dict[str, list[float]] = {"thesis_dqn": [], "fast_dqn": []}
+    for each in (settings, *_more_seeds(settings)):
+        for name, found in values.items():
+            value, games = _learn(name, each, _equal(each, 20_000), num_measurements=1)
+            found.append(value.mean)
+    for name, found in values.items():
+        quantity = f"{name}, mean over {NUM_SEEDS} seeds of {settings.games(20_000):,} decisions"
+        yield Row.of("P", f"{quantity}, bb/100", mean_interval(found), games=NUM_SEEDS * games)
+    gap = np.subtract(values["fast_dqn"], values["thesis_dqn"])
+    quantity = "fast_dqn - thesis_dqn, seed by seed, bb/100"
+    yield Row.of("P", quantity, mean_interval(gap), wanted=(0.0, None))
 
 
 def _set(**values: Any) -> list[str]:
@@ -277,7 +315,6 @@ def _few_inputs(group: str, published: dict[int, tuple[float, float]], history: 
         for letter, (block, figures) in zip("abcdefg", published.items(), strict=True):
             blocks = sorted({block} if group == "E7" else {1, block})
             shown = [f"game.params.blocks={blocks}", f"game.params.history={history}"]
-            opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
             words = BLOCKS[block - 1] if group == "E7" else f"own cards + {BLOCKS[block - 1]}"
             if group == "E8" and block == 1:
                 words = "own cards + nothing"
@@ -285,7 +322,7 @@ def _few_inputs(group: str, published: dict[int, tuple[float, float]], history: 
                 ("Online", "fast_dqn", 60_000, figures[0]),
                 ("Offline", "offline", 30_000, figures[1]),
             ):
-                changes = [f"train.steps={settings.games(steps)}", opponents, *shown]
+                changes = [*_equal(settings, steps), *shown]
                 found, games = _learn(config, settings, changes, num_measurements=1)
                 quantity = f"{name}, {words}, bb/100"
                 yield Row.of(f"{group}{letter}", quantity, found, games=games, published=value)
@@ -388,6 +425,7 @@ GROUPS: dict[str, Group] = {
     "E9": _selection,
     "E10": _population,
     "E10c": _draws,
+    "P": _per_hand,
     "V1": _variance,
     "Y2": _against_yardsticks("heads_up_dqn", "Y2"),
     "Y6": _against_yardsticks("dqn", "Y6"),
