@@ -376,10 +376,8 @@ def settle(state, rules, rng):
 def playout(state, rules, rng, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
-    num_steps = 0
-    if s.to_move == CHANCE:
-        num_steps += r.deck_size - s.num_dealt + (s.starter == NOBODY)
-        settle(state, rules, rng)
+    num_steps = r.deck_size - s.num_dealt + (s.starter == NOBODY)
+    settle(state, rules, rng)
     mask[TAKE] = 1
     while s.to_move != OVER:
         mask[PAY] = can_pay(s, r)

@@ -144,7 +144,7 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
             f"solver: times as fast as no pruning, small game {words} the cap",
             plain,
             np.array(taken),
-            wanted=None if with_cap else (100, None),
+            wanted=(100, None),
         )
 
 

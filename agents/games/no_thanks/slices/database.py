@@ -170,6 +170,11 @@ class NearestJob:
         told = (s.segments, [s.weights[left] for left in s.rows], s.stored, s.seed, s.source)
         return f"nearest {self.game!r} {told} {self.left}"
 
+    @property
+    def title(self) -> str:
+        """What they are, for somebody who waits for them."""
+        return f"positions with {self.left} cards left"
+
     def worker(self) -> Callable[[int, int], npt.NDArray[np.int32]]:
         """A function that makes some of the rows; it keeps the memory of its searches."""
         slices, boundary = self.slices, self.slices.boundary(self.left)

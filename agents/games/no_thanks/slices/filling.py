@@ -35,6 +35,10 @@ class Job(Protocol):
     def about(self) -> str:
         """What tells these rows from all others."""
 
+    @property
+    def title(self) -> str:
+        """What they are, for somebody who waits for them."""
+
     def worker(self) -> Callable[[int, int], Rows]:
         """A function that makes the rows from one number up to another."""
 
@@ -71,7 +75,7 @@ def fill(job: Job, size: int, filling: Filling) -> Rows:
         if filling.report and (now - told > 5 or number == len(missing)):
             told = now
             left = (now - started) / number * (len(missing) - number)
-            filling.report(f"{job.about}: {piece[1]} of {size} rows, {left:.0f} s left")
+            filling.report(f"{job.title}: {piece[1]} of {size} rows, {left:.0f} s left")
     return np.concatenate([found[first] for first, _ in pieces])
 
 

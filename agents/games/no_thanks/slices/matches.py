@@ -100,6 +100,11 @@ class Match:
         turned = ", rotated" if self.is_rotated else ""
         return f"{self.game!r} {self.one} against {self.other}, seed {self.seed}{turned}"
 
+    @property
+    def title(self) -> str:
+        """What they are, for somebody who waits for them."""
+        return f"decks of {self.one.agent} against {self.other.agent}"
+
     def worker(self) -> Callable[[int, int], Scores]:
         """A function that plays some of the decks."""
         agents = [self.one.build(self.game), self.other.build(self.game)]

@@ -140,6 +140,11 @@ class StrengthJob:
         """What tells these rows from all others."""
         return f"strength {self.game!r} {self.slices.segments} {self.slices.about} {self.left}"
 
+    @property
+    def title(self) -> str:
+        """What they are, for somebody who waits for them."""
+        return f"positions with {self.left} cards left"
+
     def worker(self) -> Callable[[int, int], npt.NDArray[np.float64]]:
         """A function that makes some of the rows."""
         boundary = self.slices.boundary(self.left)

@@ -57,6 +57,11 @@ class Lessons:
         """What tells these rows from all others."""
         return f"self-play {self.game!r} {self.slices.about}, round {self.number}"
 
+    @property
+    def title(self) -> str:
+        """What they are, for somebody who waits for them."""
+        return f"games of round {self.number}"
+
     def worker(self) -> Callable[[int, int], Rows]:
         """A function that plays some of the games."""
         solver = Solver(self.game, self.slices.settings, self.slices.estimate)
