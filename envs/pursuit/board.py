@@ -370,7 +370,7 @@ def _starts(content: Mapping[str, Any], role: str, numbers: set[int]) -> tuple[i
 
 
 def _water(content: Any) -> tuple[Line, ...]:
-    lines = content if isinstance(content, list) else [None]
+    lines: list[Any] = content if isinstance(content, list) else [None]
     points = [p for line in lines for p in (line if isinstance(line, list) else [None])]
     for point in points:
         if not (isinstance(point, list) and len(point) == 2 and all(map(_is_coordinate, point))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from envs.pursuit.board import MAX_NODES
 from envs.pursuit.generators import EDGE_MODES, MapRecipe
 from envs.pursuit.record import MAX_DETECTIVES, MAX_DOUBLES, MAX_LOG, MAX_ROUNDS, MOVING
 
-__all__ = ["SHIPPED", "PursuitOptions", "board_option"]
+__all__ = ["SHIPPED", "PursuitOptions", "board_option", "with_default"]
 
 SHIPPED = ("grid", "random", "city", "map_1", "map_2", "map_3")
 """Boards by name: two that are made, and those in ``envs/pursuit/maps``."""
@@ -183,3 +184,10 @@ class PursuitOptions(Options):
         if isinstance(self.reveals, tuple):
             return set(self.reveals) - {0}
         return set(range(self.reveals, MAX_LOG, self.reveals)) if self.reveals else set()
+
+
+def with_default(name: str, default: Any, help: str | None = None) -> Any:
+    """Declare an option of every pursuit again, with another default and perhaps other words."""
+    field = PursuitOptions.model_fields[name]
+    allowed: Any = replace(field.json_schema_extra, default=default)  # type: ignore[type-var]
+    return Field(default, description=help or field.description, json_schema_extra=allowed)

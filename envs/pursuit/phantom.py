@@ -48,11 +48,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from envs.core.options import option
-from envs.pursuit.board import MAX_NODES
 from envs.pursuit.game import Pursuit
-from envs.pursuit.options import MAX_TICKETS, PursuitOptions, board_option
-from envs.pursuit.record import MAX_DOUBLES, MAX_LOG, MAX_ROUNDS, MOVING
+from envs.pursuit.options import PursuitOptions, board_option, with_default
 
 __all__ = ["Phantom", "PhantomOptions"]
 
@@ -61,55 +58,31 @@ class PhantomOptions(PursuitOptions):
     """Options of the Phantom of Old Prague."""
 
     board: str = board_option("random")
-    rows: int = option(9, low=1, high=MAX_NODES, help="rows of a grid or a random map")
-    columns: int = option(11, low=1, high=MAX_NODES, help="columns of a grid or a random map")
-    rounds: int = option(
-        24, low=1, high=MAX_ROUNDS, is_structural=False, help="rounds until the fugitive escapes"
-    )
-    reveals: int | tuple[int, ...] = option(
+    rows: int = with_default("rows", 9)
+    columns: int = with_default("columns", 11)
+    rounds: int = with_default("rounds", 24)
+    reveals: int | tuple[int, ...] = with_default(
+        "reveals",
         (3, 8, 13, 18, 21),
-        low=0,
-        high=MAX_LOG - 1,
-        is_list=True,
-        is_structural=False,
-        help="rounds in which the fugitive shows himself; one number: every so many, 0: never",
+        "rounds in which the fugitive shows himself; one number: every so many, 0: never",
     )
-    moving: str = option(
-        "in_order",
-        choices=MOVING,
-        help="detectives move in the order of their numbers, in any order they like, or at once, "
-        "so that only their targets must differ",
+    moving: str = with_default("moving", "in_order")
+    starts: str = with_default("starts", "chosen")
+    detective_tickets: int | tuple[int, ...] | str = with_default(
+        "detective_tickets", (10, 9, 5), "tokens of every detective, one number for each transport"
     )
-    starts: str = option("chosen", choices=("drawn", "chosen"), help="start cards, or free choice")
-    detective_tickets: int | tuple[int, ...] | str = option(
-        (10, 9, 5),
-        low=0,
-        high=MAX_TICKETS,
-        is_list=True,
-        choices=("unlimited",),
-        help="tokens of every detective, one number for each transport",
+    fugitive_tickets: int | tuple[int, ...] | str = with_default(
+        "fugitive_tickets", (4, 3, 3), "tokens of the fugitive, one number for each transport"
     )
-    fugitive_tickets: int | tuple[int, ...] | str = option(
-        (4, 3, 3),
-        low=0,
-        high=MAX_TICKETS,
-        is_list=True,
-        choices=("unlimited",),
-        help="tokens of the fugitive, one number for each transport",
+    black_tickets: int = with_default("black_tickets", 0)
+    double_moves: int = with_default("double_moves", 0)
+    spent_tickets: str = with_default(
+        "spent_tickets", "fugitive", "who gets a token that a detective used"
     )
-    black_tickets: int = option(0, low=0, high=MAX_TICKETS, help="black tickets of the fugitive")
-    double_moves: int = option(0, low=0, high=MAX_DOUBLES, help="double moves of the fugitive")
-    spent_tickets: str = option(
-        "fugitive", choices=("supply", "fugitive"), help="who gets a token that a detective used"
+    stuck_detectives: str = with_default(
+        "stuck_detectives", "stay", "what detectives do who have no token for any way out"
     )
-    stuck_detectives: str = option(
-        "stay",
-        choices=("leave", "stay"),
-        help="what detectives do who have no token for any way out",
-    )
-    may_step_on_detective: bool = option(
-        True, help="whether the fugitive may walk into a detective, and lose"
-    )
+    may_step_on_detective: bool = with_default("may_step_on_detective", True)
 
 
 class Phantom(Pursuit):

@@ -24,6 +24,8 @@ MARGIN = 34
 MAP_WIDTH, MOST_HEIGHT, LEAST_HEIGHT = 860.0, 700.0, 560.0
 PANEL = 290
 LOG_COLUMNS = 8
+TICKETS, TICKET_STEP = 34.0, 48.0
+"""Where the tickets of a piece begin beside the map, and how far apart they are."""
 BLACK_TICKET = "#1d2024"
 WATER_WIDTH = 1.1
 
@@ -259,7 +261,11 @@ def _panel(
     drawing.rect(left, 48, PANEL - 16, 6, 3, fill="plate_edge")
     if share > 0:
         drawing.rect(left, 48, round((PANEL - 16) * share, 1), 6, 3, fill="gold")
-    y = 78.0
+    names = game.ticket_names + (["double"] if game.options.double_moves else [])
+    for number, name in enumerate(names):
+        x = left + TICKETS + TICKET_STEP * number + 21
+        drawing.text(x, 66, name, 11, "faint", max_width=TICKET_STEP - 3)
+    y = 88.0
     for piece in range(1 + game.options.num_detectives):
         _tickets(drawing, game, state, piece, left, y)
         y += 34
@@ -282,13 +288,13 @@ def _tickets(
         drawing.pawn(14, 8, COLOURS[piece], 24, str(piece) if piece else "X")
         colours = [transport.color for transport in game.boards[0].tickets]
         colours += [BLACK_TICKET] if game.options.black_tickets else []
-        x = 34.0
+        x = TICKETS
         for kind, colour in enumerate(colours):
             held = int(s.tickets[piece, kind])
             words = "any" if held == UNLIMITED else str(held)
             if held or piece == FUGITIVE or kind < len(game.boards[0].tickets):
                 _ticket(drawing, x, 0, colour, words, is_pale=held == 0)
-                x += 48
+                x += TICKET_STEP
         if piece == FUGITIVE and game.options.double_moves:
             _ticket(drawing, x, 0, "purple", f"2 x {s.doubles_left}", is_pale=s.doubles_left == 0)
 

@@ -27,6 +27,18 @@ def test_without_round_1_detectives_win_no_more_games() -> None:
     assert without.mean <= with_first.mean
 
 
+def test_random_starts_make_the_same_games_in_both_orders_of_placing() -> None:
+    """Nobody here looks at the others' starts, and seeds are the same: rows must be equal."""
+    for detectives, fugitive in (("random", "pursuit_heuristic"), ("random", "random")):
+        blind, seen = (
+            phantom.cells_of(Settings(scale=0.05), detectives, fugitive, order)
+            for order in phantom.ORDERS
+        )
+        for first, second in zip(blind, seen, strict=True):
+            assert (first.is_won == second.is_won).all()
+            assert (first.rounds == second.rounds).all()
+
+
 @pytest.mark.parametrize("group", ["S", "R14", "R16"])
 def test_what_is_exact_is_what_it_should_be(group: str) -> None:
     rows = list(scotland_yard.GROUPS[group](SMALL))

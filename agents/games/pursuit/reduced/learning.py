@@ -31,7 +31,7 @@ from envs.core.options import Options, option
 from envs.core.rng import Words, below, stream, uniform
 from envs.core.saved import restore, saved_number
 
-__all__ = ["LEARN_TYPE", "QSettings", "TeamLearner", "epsilon_now", "nearness", "update"]
+__all__ = ["LEARN_TYPE", "QSettings", "TeamLearner", "answer", "epsilon_now", "update"]
 
 CREDITS = ("end", "sweep", "result")
 AT_END, SWEEP, RESULT = range(3)
@@ -150,6 +150,21 @@ def nearness(graph, team, place):
 
 
 @helper
+def answer(graph, s, period, rounds, team, place, seen, length, replies, rng):
+    """What follows a joint move: his place, where he was last seen, the reward, if it is over."""
+    if holds(graph.masks[team], place) or is_stuck(graph, team, place):
+        return place, seen, s.win, True
+    if length == rounds:
+        return place, seen, s.loss, True
+    reply = np.int64(replies[team * graph.near.size + place])
+    if reply < 0:
+        reply = np.int64(random_reply(graph, team, place, rng))
+    if length % period == 0:
+        return reply, reply, -s.sighting_reward * nearness(graph, team, reply), False
+    return reply, seen, 0.0, False
+
+
+@helper
 def learn_back(graph, symmetry, s, period, length, values, path, rewards):
     """Learn from the last action of a game to its first."""
     result = 0.0
@@ -211,17 +226,11 @@ def _learn_team(
             slot = symmetry.slots[symmetry.elements[root], edge]
             team = graph.team_targets[edge]
             length += 1
-            reward, best_next = 0.0, 0.0
-            if holds(graph.masks[team], place) or is_stuck(graph, team, place):
-                reward, is_over = s.win, True
-            elif length == rounds:
-                reward, is_over = s.loss, True
-            else:
-                reply = replies[team * num_places + place]
-                place = reply if reply >= 0 else random_reply(graph, team, place, rng)
-                if length % period == 0:
-                    seen = place
-                    reward = -s.sighting_reward * nearness(graph, team, place)
+            best_next = 0.0
+            place, seen, reward, is_over = answer(
+                graph, s, period, rounds, team, place, seen, length, replies, rng
+            )
+            if not is_over:
                 new_root = team * num_places + seen
                 new_row = row_of(symmetry, period, new_root, length % period)
                 _, best_next, _ = best_slot(graph, symmetry, values, team, new_root, new_row)

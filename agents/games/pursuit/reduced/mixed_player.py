@@ -13,7 +13,7 @@ import numpy.typing as npt
 from agents.base import Actions, Probs, Views
 from agents.games.pursuit.reduced.mixed import Floats, MixedPlay, Stretch, free_places
 from agents.games.pursuit.reduced.players import PursuitCertain, Sighting, last_sighting
-from agents.games.pursuit.reduced.symmetry import elements_of
+from agents.games.pursuit.reduced.symmetry import Element, elements_of
 from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import uniform
@@ -65,7 +65,8 @@ class PursuitMixed(PursuitCertain):
                 probs[row, place] = prob * views.masks[row, place]
             if not probs[row].any():  # somebody else has moved the pieces: any legal move will do
                 probs[row] = views.masks[row]
-        return probs / probs.sum(axis=1, keepdims=True)
+        probs /= probs.sum(axis=1, keepdims=True)
+        return probs
 
     def _places(self, sighting: Sighting) -> dict[int, float]:
         """Where the detective to move goes, given where the others went."""
@@ -100,8 +101,8 @@ class PursuitMixed(PursuitCertain):
 
     # ---- the position that stands for a class ----------------------------------------------------
 
-    def _element(self, root: int) -> tuple[npt.NDArray[np.int64], list[int]]:
-        return self._elements[self.mixed.symmetry.elements[root]]
+    def _element(self, root: int) -> Element:
+        return self._elements[int(self.mixed.symmetry.elements[root])]
 
     def _solved(self, root: int, left: int, teams: list[int]) -> tuple[Stretch, list[int]]:
         """The solution of the position that stands for this one, and the teams turned to it."""

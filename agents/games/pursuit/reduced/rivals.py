@@ -22,8 +22,8 @@ from agents.games.pursuit.reduced.graph import GRAPH, TeamGraph, holds
 from agents.games.pursuit.reduced.learning import (
     LEARN_TYPE,
     QSettings,
+    answer,
     epsilon_now,
-    nearness,
     update,
 )
 from agents.games.pursuit.reduced.plans import (
@@ -32,7 +32,6 @@ from agents.games.pursuit.reduced.plans import (
     ESCAPED,
     Games,
     is_stuck,
-    random_reply,
 )
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import RNG
@@ -282,17 +281,9 @@ def _learn_pieces(graph, learn, period, rounds, starts, replies, values, rng, la
                 last[d, 0], last[d, 1] = row, at - graph.starts[graph.places[team, d]]
                 team = put_piece(graph, team, d, graph.targets[at])
             length += 1
-            reward = 0.0
-            if holds(graph.masks[team], place) or is_stuck(graph, team, place):
-                reward, is_over = s.win, True
-            elif length == rounds:
-                reward, is_over = s.loss, True
-            else:
-                reply = replies[team * num_places + place]
-                place = reply if reply >= 0 else random_reply(graph, team, place, rng)
-                if length % period == 0:
-                    seen = place
-                    reward = -s.sighting_reward * nearness(graph, team, place)
+            place, seen, reward, is_over = answer(
+                graph, s, period, rounds, team, place, seen, length, replies, rng
+            )
             total += reward
         for d in range(num_pieces):
             values[last[d, 0], last[d, 1]] = update(
