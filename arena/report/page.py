@@ -136,8 +136,10 @@ def _ladders(summary: Summary) -> list[Chart]:
     scale = summary.unit.scale
     following = [(a, leads.get((a, b))) for a, b in pairwise(names)]
     behind = [(name, leads.get((names[0], name))) for name in names[1:]]
-    returns = [(s.name, s.mean_return) for s in summary.standings]
-    charts = [
+    returns: list[tuple[str, Interval | None]] = [
+        (standing.name, standing.mean_return) for standing in summary.standings
+    ]
+    charts: list[tuple[str, list[tuple[str, Interval | None]]]] = [
         ("Lead over the next", following if len(names) > 2 else []),
         (f"Lead of {names[0]} over each of the others" if names else "", behind),
         ("Mean return of a game", [] if leads else returns),
