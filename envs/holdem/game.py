@@ -90,8 +90,7 @@ BLOCK_MEANINGS = (
     "price of a call as a share of the pot with it, in tenths rounded up",
     "last move in this round of each opponent from the left on: none, fold, check or call, "
     "50 %, 75 %, 100 % of the pot",
-    "chance to beat one random hand at the end, and now, in twentieths; by how much the first "
-    "exceeds the price of a call, from 10 on",
+    "chance to beat one random hand at the end, and now, in twentieths",
     "pot and price of a call in big blinds, stack in pots: one more for every factor of 1.41",
 )
 
@@ -133,7 +132,7 @@ class Holdem(Game):
             max_length=(o.button == "random") + o.num_hands * self._longest_hand(),
             seats=tuple(self._seat(seat) for seat in range(o.num_players)),
             unit=self._unit(),
-            num_openings=(o.num_players if o.button == "rotate" else 1) * max(len(o.depths), 1),
+            num_openings=o.num_players if o.button == "rotate" else 1,
         )
 
     def _seat(self, seat: int) -> Seat:

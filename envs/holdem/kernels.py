@@ -235,16 +235,12 @@ def new(state, rules, opening):
     s.last_board[:] = NO_CARD
     for seat in range(r.num_players):
         s.stacks[seat] = r.stacks[seat]
-    has_turns = r.first_button == NOBODY and not r.is_button_random
-    num_buttons = np.int64(r.num_players if has_turns else 1)
-    if r.num_depths > 0:
-        s.stacks[0] = r.first_stacks[opening // num_buttons]
     if r.is_button_random:
         clear_table(s, r)
         s.button = NOBODY
         s.to_move = CHANCE
     else:
-        start_hand(s, r, opening % num_buttons if num_buttons > 1 else np.int64(r.first_button))
+        start_hand(s, r, opening if r.first_button == NOBODY else np.int64(r.first_button))
 
 
 @kernel(TURN)

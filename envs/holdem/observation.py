@@ -11,8 +11,7 @@ The blocks, numbered as in the option ``blocks``, are
 5    players who are still to act in this round if nobody raises
 6    pot odds, rounded up to tenths: 0 only where nothing is to be paid
 7    the last move of every opponent in this round, from the left neighbour on
-8    chances against one random hand, in twentieths: at the end, were the hand to end now, and
-     by how much those at the end exceed the price of a call (10 is as much as it costs)
+8    chances against one random hand, in twentieths: at the end, and were the hand to end now
 9    chips: the pot and the price of a call in big blinds, one's stack in pots; each rises by one
      when the amount grows by a factor of 1.41
 ===  ============================================================================================
@@ -72,7 +71,7 @@ def block_sizes(num_players: int) -> dict[int, tuple[int, ...]]:
         5: (num_players,),
         6: (NUM_ODDS,),
         7: (NUM_CODES,) * (num_players - 1),
-        8: (NUM_LEVELS,) * 3,
+        8: (NUM_LEVELS,) * 2,
         9: (NUM_LEVELS,) * 3,
     }
 
@@ -281,7 +280,7 @@ def block_values(s, r, player, packed):
 def put_chances(s, r, player, out, at):
     """Block 8."""
     if s.hole[player, 1] == NO_CARD:
-        return at + 3 * width(r, NUM_LEVELS)
+        return at + 2 * width(r, NUM_LEVELS)
     if s.num_board < 3:
         kind = starting_class(s.hole[player, 0], s.hole[player, 1])
         later = now = r.start_equities[kind] / 1e6
@@ -290,11 +289,7 @@ def put_chances(s, r, player, out, at):
         if s.num_board < 5:
             later = fixed_equity(r, s.hole[player], s.board, s.num_board)
     at = put(r, out, at, np.int64((NUM_LEVELS - 1) * later + 0.5), NUM_LEVELS)
-    at = put(r, out, at, np.int64((NUM_LEVELS - 1) * now + 0.5), NUM_LEVELS)
-    price = to_pay(s, r, player)
-    margin = later - price / max(price + s.pot, 1)
-    level = np.int64(math.floor((NUM_LEVELS - 1) * (0.5 + margin) + 0.5))
-    return put(r, out, at, min(max(level, np.int64(0)), np.int64(NUM_LEVELS - 1)), NUM_LEVELS)
+    return put(r, out, at, np.int64((NUM_LEVELS - 1) * now + 0.5), NUM_LEVELS)
 
 
 @helper

@@ -15,7 +15,6 @@ from envs.holdem.records import (
     ENCODINGS,
     EXACT,
     FREE_FOLDS,
-    MAX_DEPTHS,
     MAX_FRACTIONS,
     MAX_HISTORY,
     MAX_LOG,
@@ -47,15 +46,6 @@ class HoldemOptions(Options):
         is_list=True,
         is_structural=False,
         help="chips of every player at the start, or one number for each",
-    )
-    first_stacks: int | tuple[int, ...] = option(
-        0,
-        low=0,
-        high=MOST_CHIPS,
-        is_list=True,
-        is_structural=False,
-        help="chips of the first seat instead, in turn: games of several depths in one series; "
-        "0: its stack",
     )
     small_blind: int = option(
         50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
@@ -173,17 +163,7 @@ class HoldemOptions(Options):
                 f"stacks of {self.stacks} are below the big blind of {self.big_blind}, so nobody "
                 "could ever bet: raise stacks or lower big_blind"
             )
-        self._check_depths()
         self._settle_lists()
-
-    def _check_depths(self) -> None:
-        """Stacks of the first seat in turn."""
-        if self.depths and (self.num_hands > 1 or self.fresh_stacks):
-            raise OptionError(
-                "first_stacks are for games of one hand: leave out num_hands and fresh_stacks"
-            )
-        if len(self.depths) > MAX_DEPTHS or 0 in self.depths:
-            raise OptionError(f"first_stacks must list at most {MAX_DEPTHS} numbers from 1 on")
 
     def _settle_lists(self) -> None:
         """Lists in rising order, without repetitions."""
@@ -205,17 +185,8 @@ class HoldemOptions(Options):
 
     @property
     def stacks_by_seat(self) -> tuple[int, ...]:
-        """Chips of each player at the start, the most there can be."""
-        n = self.num_players
-        stacks = self.stacks if isinstance(self.stacks, tuple) else (self.stacks,) * n
-        return (max(self.depths), *stacks[1:]) if self.depths else stacks
-
-    @property
-    def depths(self) -> tuple[int, ...]:
-        """Stacks that the first seat has in turn; none: always its own."""
-        if isinstance(self.first_stacks, tuple):
-            return self.first_stacks
-        return (self.first_stacks,) if self.first_stacks else ()
+        """Chips of each player at the start."""
+        return self.stacks if isinstance(self.stacks, tuple) else (self.stacks,) * self.num_players
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -247,8 +218,6 @@ def rules_array(o: HoldemOptions) -> Any:
     r.small_blind, r.big_blind, r.ante = o.small_blind, o.big_blind, o.ante
     r.stacks[:n] = o.stacks_by_seat
     r.total_chips = sum(o.stacks_by_seat)
-    r.num_depths = len(o.depths)
-    r.first_stacks[: len(o.depths)] = o.depths
     r.num_hands = o.num_hands
     r.has_fresh_stacks = o.fresh_stacks
     r.is_button_random = o.button == "random"

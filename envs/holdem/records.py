@@ -20,7 +20,6 @@ __all__ = [
     "FOLD_CODE",
     "FREE_FOLDS",
     "IN",
-    "MAX_DEPTHS",
     "MAX_FRACTIONS",
     "MAX_HISTORY",
     "MAX_LOG",
@@ -37,7 +36,6 @@ __all__ = [
 
 MAX_PLAYERS = 10
 MAX_FRACTIONS = 16
-MAX_DEPTHS = 16  # stacks that the first seat has in turn
 MAX_HISTORY = 8  # earlier decisions of a player that blocks of the observation can go back
 MAX_LOG = 32  # latest moves of a hand that are remembered
 NUM_BLOCKS = 9  # of the observation
@@ -106,9 +104,7 @@ _OPTION_FIELDS = [
     ("big_blind", np.int32),
     ("ante", np.int32),
     ("stacks", np.int32, (MAX_PLAYERS,)),
-    ("num_depths", np.int32),  # stacks that the first seat has in turn; 0: always its own
-    ("first_stacks", np.int32, (MAX_DEPTHS,)),
-    ("total_chips", np.int32),  # on the table, at most
+    ("total_chips", np.int32),  # on the table
     ("num_hands", np.int32),
     ("has_fresh_stacks", np.int32),  # every hand begins with the same stacks
     ("is_button_random", np.int32),
@@ -133,5 +129,6 @@ _OPTION_FIELDS = [
     ("pays_at_once", np.int32),  # chips count as lost when they are put in, not when they are
     # Millionths that each of the 169 kinds of starting hands wins; filled in for block 8 only.
     ("start_equities", np.int32, (169,)),
+    ("padding", np.int32),
 ]
 RULES = np.dtype((np.record, [*_OPTION_FIELDS, *TABLE_FIELDS]))

@@ -505,34 +505,3 @@ def test_chips_and_hands_change_no_actions_unless_every_amount_is_one() -> None:
     one, other = (make_game("holdem_v0", menu="exact", stacks=n) for n in (200, 300))
     assert one.options.misfit(other.options.to_dict()) == "stacks=300"
     assert one.options.misfit(one.options.to_dict()) == ""
-
-
-def test_the_first_seat_has_the_listed_stacks_in_turn_and_everybody_deals_with_each() -> None:
-    game = make_game("holdem_v0", num_players=2, first_stacks=[10_000, 125])
-    found = []
-    for number in range(game.facts.num_openings + 1):
-        s = game.record(game.new_position(number).state)
-        found.append((int(s.button), int(s.stacks[0] + s.paid[0]), int(s.stacks[1] + s.paid[1])))
-    assert found == [
-        (0, 10_000, 10_000),
-        (1, 10_000, 10_000),
-        (0, 125, 10_000),
-        (1, 125, 10_000),
-        (0, 10_000, 10_000),
-    ]
-    assert "first_stacks" not in game.options.structural()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"first_stacks": [100, 200], "num_hands": 2}, "games of one hand"),
-        ({"first_stacks": [100, 0]}, "from 1 on"),
-        ({"first_stacks": [100] * 17}, "at most 16"),
-    ],
-)
-def test_stacks_in_turn_that_make_no_sense_are_refused(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(OptionError, match=message):
-        make_game("holdem_v0", **options)

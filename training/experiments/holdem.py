@@ -68,9 +68,7 @@ def _against_yardsticks(name: str, number: str) -> Group:
             raise MasqueradeError(
                 f"{run} is missing: python train.py --config {CONFIGS / name}.yaml"
             )
-        # It learnt with stacks of many depths; here everybody has 100 big blinds.
-        even = ["game.params.first_stacks=0"]
-        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml", even))
+        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml"))
         game = config.build_game()
         player = make_agent(f"{config.agent.id}:{run}", game)
         games = settings.games(100_000)
