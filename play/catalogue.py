@@ -7,7 +7,6 @@ server import or start anything.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 import sys
@@ -31,7 +30,7 @@ from envs.core.rollouts import Rollouts, UniformPlayer
 from play.maps import FOLDER, board_of, check_board, saved_maps
 from play.messages import SeatChoice
 
-__all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "find_own", "game_of", "rules_of"]
+__all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "game_of", "rules_of"]
 
 RUNS = Path("runs")
 MAX_POOL, MAX_FAIR_POOL = 50, 4
@@ -346,67 +345,3 @@ def game_of(game_id: str, options: Mapping[str, Any]) -> Game:
     if _as_number(options.get("num_maps", 1)) > most:
         raise MasqueradeError(f"num_maps: at most {most} at a table")
     return make_game(game_id, **options)
-
-
-# ---- players of the user's own -------------------------------------------------------------------
-
-
-def find_own(names: Sequence[str]) -> list[str]:
-    """Specifications of what was named on the command line: agents, files or folders of them.
-
-    Args:
-        names: ``module:Class``, ``id:path``, a Python file, a program, or a folder of either.
-    """
-    found: list[str] = []
-    for name in names:
-        path = Path(name)
-        if path.is_dir():
-            files = sorted(file for file in path.iterdir() if file.is_file())
-            found += [spec for file in files for spec in _from_file(file)]
-        elif path.is_file():
-            found += _from_file(path)
-        else:
-            agent_class(split_path(name)[0])  # says what is wrong with it
-            found.append(name)
-    if names and not found:
-        raise MasqueradeError(f"no players in {', '.join(names)}: give agents, programs or folders")
-    return found
-
-
-def _from_file(path: Path) -> list[str]:
-    """The agents that a Python file defines, or the program that a file is."""
-    if path.suffix == ".py":
-        module = _import(path)
-        classes = [
-            f"{module.__name__}:{name}"
-            for name, value in vars(module).items()
-            if inspect.isclass(value)
-            and issubclass(value, Agent)
-            and value.__module__ == module.__name__
-            and not inspect.isabstract(value)
-        ]
-        if classes:
-            return classes
-    return [f"external:{path}"] if path.stat().st_mode & 0o111 else []
-
-
-def _import(path: Path) -> Any:
-    """A file as a module that processes with the same path can import, too."""
-    folder = str(path.parent.resolve())
-    if folder not in sys.path:
-        sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise MasqueradeError(f"{path} cannot be imported")
-    if path.stem in sys.modules:
-        return sys.modules[path.stem]
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[path.stem]
-        raise MasqueradeError(
-            f"{path} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-    return module

@@ -91,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
         return 0
     # Imported when needed: --help and --list do without compiled code.
-    from play.catalogue import Catalogue, find_own
+    from play.catalogue import Catalogue
+    from play.own_players import find_own
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     if arguments.game is not None and arguments.game not in GAMES:

@@ -23,6 +23,8 @@ __all__ = ["Tables", "viewers_of"]
 
 MAX_TABLES = 400
 """Tables in memory; those at which nobody sits make room for others."""
+NUM_WRITERS = 8
+"""Threads that wait for the disk: every move of every table is written out before it is shown."""
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class Tables:
         self.busy: set[str] = set()
         """Tables at which agents move."""
         self._jobs: set[asyncio.Task[None]] = set()
-        self._disk = ThreadPoolExecutor(2, thread_name_prefix="disk")
+        self._disk = ThreadPoolExecutor(NUM_WRITERS, thread_name_prefix="disk")
 
     def close(self) -> None:
         """Stop all that is under way; every table has been kept already."""

@@ -97,7 +97,7 @@ class Warmth:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "play.warming", *self.cold],
             env={**os.environ, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # closed when the server ends, however it does
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -135,6 +135,7 @@ def _files(game_id: str, agent_id: str) -> tuple[Path, ...]:
 def main(games: list[str]) -> int:
     """Play a game of each with its usual players, as a newcomer's table has them."""
     os.nice(5)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
     catalogue, thinkers = Catalogue(), Thinkers()
     for game_id in games:
         game = catalogue.new_game(game_id)
@@ -158,6 +159,11 @@ def main(games: list[str]) -> int:
         print(game_id, flush=True)
     thinkers.close()
     return 0
+
+
+def _end_with_the_server() -> None:
+    sys.stdin.read()
+    os._exit(0)
 
 
 def _module(path: Path) -> str:

@@ -163,7 +163,9 @@ def test_a_hint_shows_bars_and_can_be_played(page: Page) -> None:
 def test_a_reload_comes_back_to_the_same_position(page: Page) -> None:
     begin(page, "no_thanks_v0")
     wait_for_turn(page)
+    before = log_length(page)
     page.keyboard.press("1")
+    wait_for_answer(page, before)
     wait_for_turn(page)
     picture, words = page.inner_html(".frame"), page.locator(".log").inner_text()
     page.reload()

@@ -9,7 +9,8 @@ import pytest
 
 from envs import GAMES, make_game
 from envs.core.errors import MasqueradeError
-from play.catalogue import Catalogue, find_own, game_of
+from play.catalogue import Catalogue, game_of
+from play.own_players import find_own
 from play.thinking import Thinkers
 
 OWN = '''
