@@ -96,7 +96,7 @@ def test_a_rogue_with_all_that_a_search_is_given_changes_no_result(game: Game) -
 @every_game
 def test_a_rogue_among_the_opponents_changes_nothing_that_a_learner_learns(game: Game) -> None:
     def learnt(opponent: Agent) -> dict[str, Any]:
-        settings = DQNSettings(num_envs=8, learn_start=8, hidden=(8,), buffer_size=200)
+        settings = DQNSettings(num_envs=8, learn_start=8, hidden=(8,), replay_size=200)
         task = Task(game, seed=3, opponents=Opponents([opponent], 3), total=40)
         learner = DQNLearner(task, settings)
         learner.update(40)

@@ -28,7 +28,7 @@ RUNS: dict[str, tuple[str, dict[str, Any], int]] = {
     "double_q": ("kuhn_v0", {}, 40),
     "cfr": ("kuhn_v0", {"threads": 1}, 20),
     "mccfr": ("kuhn_v0", {"threads": 1, "max_infosets": 100}, 200),
-    "dqn": ("leduc_v0", {"hidden": [8], "num_envs": 4, "buffer_size": 100, "learn_start": 8}, 60),
+    "dqn": ("leduc_v0", {"hidden": [8], "num_envs": 4, "replay_size": 200, "learn_start": 8}, 60),
 }
 
 
