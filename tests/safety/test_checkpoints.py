@@ -129,14 +129,20 @@ def test_no_array_of_a_learner_is_believed(runs: dict[str, Path], agent: str) ->
     arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
     for name, array in arrays.items():
         values = list(changed(array)) if array.size else []
+        if name == "spans":  # of a walk that has seen no end yet they are infinite
+            values = [value for value in values if value.dtype != array.dtype]
         if name in OUT_OF_RANGE.get(agent, {}):
             values.append(np.full_like(array, OUT_OF_RANGE[agent][name]))
         for value in values:
             learner = make_learner(config, game)
-            with pytest.raises(CheckpointError) as refused, reading(last, "a memory"):
-                learner.load_state_dict({**state, name: value})
-            assert "\n" not in str(refused.value), name
-            num_refused += 1
+            try:
+                with reading(last, "a memory"):
+                    learner.load_state_dict({**state, name: value})
+            except CheckpointError as error:
+                assert "\n" not in str(error), name  # noqa: PT017, the name is told
+                num_refused += 1
+            else:
+                pytest.fail(f"{name} was believed: {value.dtype} {value.shape}")
     assert num_refused > 8
 
 
@@ -167,7 +173,7 @@ def test_games_of_a_file_are_played_again_and_must_come_to_the_same() -> None:
     again = batch()
     again.load_state_dict(state)
     np.testing.assert_array_equal(again._states, played._states)
-    for name, value in (("states", 255), ("turns", 1), ("totals", 99.0), ("keys", 3)):
+    for name, value in (("states", 255), ("turns", 0), ("totals", 99.0), ("keys", 3)):
         forged = {**state, name: np.full_like(state[name], value)}
         with pytest.raises(DamagedStateError, match="row"):
             batch().load_state_dict(forged)
