@@ -40,6 +40,9 @@ class Honest(Agent):
     def act(self, views: Views) -> Actions:
         return random_actions(views.masks, views.rngs)
 
+    def end_games(self, *about: Any) -> None:
+        """Hear of ends as the rogue does."""
+
 
 class Rogue(Honest):
     """Plays the same, after it has spoilt whatever can be written to."""
