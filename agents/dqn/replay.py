@@ -291,11 +291,13 @@ def _packed(array: Floats) -> npt.NDArray[np.uint8]:
 
 def _unpacked(packed: npt.NDArray[np.uint8], size: int) -> Floats:
     """What was packed, which must be so many bytes: a small file may hold very many."""
+    unpacking = zlib.decompressobj()
     try:
-        plain = zlib.decompressobj().decompress(packed.tobytes(), size + 1)
+        plain = unpacking.decompress(packed.tobytes(), size + 1)
     except zlib.error as error:
         raise DamagedStateError(f"the replay cannot be unpacked ({error})") from error
-    found = np.frombuffer(plain, np.float32) if len(plain) == size else np.full(1, np.nan)
+    is_whole = len(plain) == size and not unpacking.unused_data
+    found = np.frombuffer(plain, np.float32) if is_whole else np.full(1, np.nan, np.float32)
     if not np.isfinite(found).all():
         raise DamagedStateError("the replay has another size, or numbers that are none")
     return found

@@ -61,7 +61,8 @@ def saved_array(
     is_low = low is not None and array.size and array.min() < low
     if is_low or (high is not None and array.size and array.max() > high):
         raise DamagedStateError(f"{name} must be from {low} to {high}")
-    return np.ascontiguousarray(array)
+    # Which would make a row of a single number.
+    return np.ascontiguousarray(array).reshape(array.shape)
 
 
 def restore(arrays: Mapping[str, npt.NDArray[Any]], state: Mapping[str, Any]) -> None:

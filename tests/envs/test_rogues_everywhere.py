@@ -40,6 +40,9 @@ class Honest(Agent):
     def act(self, views: Views) -> Actions:
         return random_actions(views.masks, views.rngs)
 
+    def end_games(self, *about: Any) -> None:
+        """Hear of ends as the rogue does."""
+
 
 class Rogue(Honest):
     """Plays the same, after it has spoilt whatever can be written to."""
@@ -96,7 +99,7 @@ def test_a_rogue_with_all_that_a_search_is_given_changes_no_result(game: Game) -
 @every_game
 def test_a_rogue_among_the_opponents_changes_nothing_that_a_learner_learns(game: Game) -> None:
     def learnt(opponent: Agent) -> dict[str, Any]:
-        settings = DQNSettings(num_envs=8, learn_start=8, hidden=(8,), buffer_size=200)
+        settings = DQNSettings(num_envs=8, learn_start=8, hidden=(8,), replay_size=200)
         task = Task(game, seed=3, opponents=Opponents([opponent], 3), total=40)
         learner = DQNLearner(task, settings)
         learner.update(40)

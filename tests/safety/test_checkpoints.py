@@ -6,7 +6,6 @@ crash the interpreter, hang it, or be played without a word.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,20 +14,30 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.learning.files import ARRAYS, COMPLETE, CheckpointError, _sum_of, checkpoints, players
+from agents.learning.files import (
+    ARRAYS,
+    COMPLETE,
+    CheckpointError,
+    _sum_of,
+    checkpoints,
+    load_state,
+    players,
+    reading,
+)
 from envs import make_game
 from envs.core.batch import Batch, random_actions
 from envs.core.rng import stream
 from envs.core.saved import DamagedStateError
 from training.config import RunConfig
-from training.runner import begin_run, resume_run
+from training.run_folder import RunFolder
+from training.runner import begin_run, make_learner, resume_run
 
 RUNS: dict[str, tuple[str, dict[str, Any], int]] = {
     "q_learning": ("kuhn_v0", {}, 40),
     "double_q": ("kuhn_v0", {}, 40),
     "cfr": ("kuhn_v0", {"threads": 1}, 20),
     "mccfr": ("kuhn_v0", {"threads": 1, "max_infosets": 100}, 200),
-    "dqn": ("leduc_v0", {"hidden": [8], "num_envs": 4, "buffer_size": 100, "learn_start": 8}, 60),
+    "dqn": ("leduc_v0", {"hidden": [8], "num_envs": 4, "replay_size": 200, "learn_start": 8}, 60),
 }
 
 
@@ -113,34 +122,28 @@ def test_no_array_of_a_player_is_believed(runs: dict[str, Path], agent: str) -> 
 
 
 @pytest.mark.parametrize("agent", RUNS)
-def test_no_array_of_a_learner_is_believed(
-    runs: dict[str, Path], agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each forged array sends ``--resume`` to the checkpoint before, which is whole."""
-    from training import runner
-
-    loaded: list[str] = []
-    real = runner.load_state
+def test_no_array_of_a_learner_is_believed(runs: dict[str, Path], agent: str) -> None:
     last = checkpoints(runs[agent])[-1]
-    state = real(last)
-    forged: dict[str, Any] = {}
-    monkeypatch.setattr(
-        runner,
-        "load_state",
-        lambda path, game=None: {**real(path, game), **(forged if path == last else {})},
-    )
-    config = runner.RunFolder.open(runs[agent])[1]
-    for name, array in state.items():
-        values = list(changed(array)) if isinstance(array, np.ndarray) else []
-        if name in OUT_OF_RANGE.get(agent, {}) and array.size:
+    _, config = RunFolder.open(runs[agent])
+    state, game, num_refused = load_state(last), config.build_game(), 0
+    arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
+    for name, array in arrays.items():
+        values = list(changed(array)) if array.size else []
+        if name == "spans":  # of a walk that has seen no end yet they are infinite
+            values = [value for value in values if value.dtype != array.dtype]
+        if name in OUT_OF_RANGE.get(agent, {}):
             values.append(np.full_like(array, OUT_OF_RANGE[agent][name]))
         for value in values:
-            learner = runner.make_learner(config, config.build_game())
-            with pytest.raises(CheckpointError) as refused, runner.reading(last, "a memory"):
-                learner.load_state_dict({**state, name: value})
-            assert "\n" not in str(refused.value), name
-            loaded.append(name)
-    assert len(loaded) > 8
+            learner = make_learner(config, game)
+            try:
+                with reading(last, "a memory"):
+                    learner.load_state_dict({**state, name: value})
+            except CheckpointError as error:
+                assert "\n" not in str(error), name  # noqa: PT017, the name is told
+                num_refused += 1
+            else:
+                pytest.fail(f"{name} was believed: {value.dtype} {value.shape}")
+    assert num_refused > 8
 
 
 def test_resume_takes_the_checkpoint_before_a_forged_one(
@@ -170,16 +173,10 @@ def test_games_of_a_file_are_played_again_and_must_come_to_the_same() -> None:
     again = batch()
     again.load_state_dict(state)
     np.testing.assert_array_equal(again._states, played._states)
-    for name, value in (("states", 255), ("turns", 1), ("totals", 99.0), ("keys", 3)):
+    for name, value in (("states", 255), ("turns", 0), ("totals", 99.0), ("keys", 3)):
         forged = {**state, name: np.full_like(state[name], value)}
         with pytest.raises(DamagedStateError, match="row"):
             batch().load_state_dict(forged)
     forged = {**state, "histories": np.full_like(state["histories"], 10**6)}
     with pytest.raises(DamagedStateError, match="breaks the rules"):
         batch().load_state_dict(forged)
-
-
-def test_the_summary_of_a_state_is_plain_json(runs: dict[str, Path]) -> None:
-    for run in runs.values():
-        header = json.loads((checkpoints(run)[0] / "state.json").read_text())
-        assert set(header) >= {"version", "game", "options", "arrays", "state"}
