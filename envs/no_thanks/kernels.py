@@ -378,10 +378,9 @@ def playout(state, rules, rng, mask):
     r = rules.view(RULES)[0]
     num_steps = r.deck_size - s.num_dealt + (s.starter == NOBODY)
     settle(state, rules, rng)
-    mask[TAKE] = 1
+    mask[PAY], mask[TAKE] = 0, 1
     while s.to_move != OVER:
-        mask[PAY] = can_pay(s, r)
-        play(s, r, random_legal(mask, rng))
+        play(s, r, below(rng, NUM_ACTIONS) if can_pay(s, r) else random_legal(mask, rng))
         num_steps += 1
     return num_steps
 

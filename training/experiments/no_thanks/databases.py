@@ -59,8 +59,6 @@ PRINTED_PLACES = {
 }
 BOUNDARIES = (6, 9, 12, 15, 18, 21)
 NUM_QUERIES = 500
-NUM_SEEDS = 3
-"""How often a search for weights is begun anew."""
 
 
 def neighbour_distance(settings: Settings) -> Iterator[Row]:
@@ -150,27 +148,19 @@ def weights(settings: Settings) -> Iterator[Row]:
     """E7: weights by tuning in matches, and fitted to solved positions."""
     names = ("lead cards", "number of extensions", "their values", "chips", "joins")
     generations = max(2, settings.games(19) // 3)
-    bases = []
-    for seed in range(NUM_SEEDS):
-        chosen = TuningSettings(
-            generations,
-            200,
-            settings.games(40),
-            1.3,
-            100 * seed + settings.seed,
-            workers=settings.workers,
-        )
-        bases.append(tune(KNOWN, chosen, settings.folder / "no_thanks" / "tuning")[-1].base)
-    for i, name in enumerate(names):
-        yield Row.of(
+    chosen = TuningSettings(
+        generations, 200, settings.games(40), 1.3, settings.seed, workers=settings.workers
+    )
+    bases = [tune(KNOWN, chosen, settings.folder / "no_thanks" / "tuning")[-1].base]
+    for name, weight, printed in zip(names, bases[0], FINAL_WEIGHTS, strict=True):
+        yield Row(
             "E7",
             f"weight of {name} after {generations} generations of matches",
-            mean_interval(np.array(bases)[:, i]),
-            games=NUM_SEEDS,
-            published=FINAL_WEIGHTS[i],
+            float(weight),
+            published=printed,
         )
     fitted = []
-    for seed in range(NUM_SEEDS):
+    for seed in range(3):
         slices = load_slices(file_of(settings, 400, kind="fitted", seed=seed))
         assert isinstance(slices, Slices)
         fitted.append([slices.weights[left] for left in BOUNDARIES])
@@ -209,7 +199,7 @@ def small_databases(settings: Settings) -> Iterator[Row]:
     generations = max(3, settings.games(25) // 4)
     for factor in (2.0, 1.15):
         lasts = []
-        for seed in range(NUM_SEEDS):
+        for seed in range(3):
             chosen = TuningSettings(
                 generations, 10, 5, factor, 100 * seed + settings.seed, workers=settings.workers
             )
@@ -220,7 +210,7 @@ def small_databases(settings: Settings) -> Iterator[Row]:
             "E9",
             f"spread of weights over seeds after {generations} generations, factor {factor}",
             spread,
-            games=NUM_SEEDS,
+            games=3,
             published="no convergence",
             note=f"first weight {', '.join(f'{w[0]:.2f}' for w in lasts)}; fifth "
             f"{', '.join(f'{w[4]:.2f}' for w in lasts)}",
