@@ -18,7 +18,8 @@ from envs.pursuit.record import FAR, FUGITIVE_MOVE, NOTHING, RULES, RULES_SIZE, 
 from envs.pursuit.tables import distances
 from tests.support.pursuits import belief, cell, play, record, slots, started, targets
 
-PLAYERS = ("pursuit_greedy", "pursuit_heuristic", "pursuit_belief")
+PLAYERS = ("pursuit_greedy", "pursuit_heuristic", "pursuit_belief", "pursuit_foresight")
+QUICK: dict[str, dict[str, Any]] = {"pursuit_foresight": {"num_rounds": 1}}
 SETS: list[tuple[str, dict[str, Any]]] = [
     ("scotland_yard_v0", {}),
     ("scotland_yard_v0", {"preset": "reduced"}),
@@ -61,7 +62,7 @@ def test_every_player_plays_every_option_set_alike_in_any_batch(
 ) -> None:
     """An illegal action would be refused by the match."""
     game = make_game(game_id, **options)
-    agent, other = make_agent(name, game), make_agent("random", game)
+    agent, other = make_agent(name, game, **QUICK.get(name, {})), make_agent("random", game)
     num_players = game.facts.num_players
     for seats in ([agent] * num_players, [other, *[agent] * (num_players - 1)]):
         whole = play_match(game, seats, 40, seed=2)
@@ -84,7 +85,7 @@ def test_what_is_drawn_for_the_hidden_place_matters_to_no_detective(
             # The same draws for the agent, another truth behind the view.
             twin = position.copy()
             twin.state[:] = position.determinized(position.turn, rng)
-            chosen.add(choice(make_agent(name, game), twin))
+            chosen.add(choice(make_agent(name, game, **QUICK.get(name, {})), twin))
         assert len(chosen) == 1
 
 
@@ -290,3 +291,16 @@ def test_a_belief_fugitive_escapes_more_often_than_a_heuristic_one(preset: str) 
             win_rate(game, name, detectives) for name in ("pursuit_heuristic", "pursuit_belief")
         )
         assert better <= plain - (0.02 if detectives == "pursuit_heuristic" else 0.0)
+
+
+@pytest.mark.parametrize(("detectives", "points"), [("pursuit_belief", 15), ("pursuit_greedy", 5)])
+def test_a_fugitive_with_foresight_escapes_more_often(detectives: str, points: int) -> None:
+    """Also from detectives whom he does not expect."""
+    game = make_game("phantom_v0", "map_1")
+    plain, ahead = (
+        win_rate(game, fugitive, detectives, 300)
+        for fugitive in ("pursuit_belief", "pursuit_foresight")
+    )
+    assert 100 * (plain - ahead) > points
+    with pytest.raises(MasqueradeError, match="num_rounds must be from 1 to 4"):
+        make_agent("pursuit_foresight", game, num_rounds=9)

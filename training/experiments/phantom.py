@@ -29,7 +29,7 @@ GAMES = 2000
 PLACEMENT = 6
 """Actions of the first round: the Phantom and five detectives choose their starts."""
 SHORT = {"pursuit_heuristic": "heuristic", "pursuit_belief": "belief", "random": "random"}
-CAPTURE = "pursuit_capture"
+CAPTURE, FORESIGHT = "pursuit_capture", "pursuit_foresight"
 
 Bools = npt.NDArray[np.bool_]
 
@@ -144,7 +144,9 @@ def ahead(id: str, words: str, better: tuple[str, str], plain: tuple[str, str], 
             new, old = (cells_of(settings, *pair, order) for pair in (better, plain))
             interval, games = _difference(new, old)
             interval = interval.times(sign)
-            note = "interval excludes 0" if interval.low > 0 else "interval holds 0"
+            own, other = (rate(cells)[0].mean for cells in (new, old))
+            held = "excludes" if interval.low > 0 else "holds"
+            note = f"interval {held} 0; detectives win {own:.1f} % and {other:.1f} %"
             yield Row.of(
                 id,
                 f"{words}, points, {starts}",
@@ -235,6 +237,27 @@ GROUPS: dict[str, Group] = {
         (CAPTURE, HEURISTIC),
         (BELIEF, HEURISTIC),
         1,
+    ),
+    "B6": ahead(
+        "B6",
+        "Phantom with foresight ahead of the belief one, against belief detectives",
+        (BELIEF, FORESIGHT),
+        (BELIEF, BELIEF),
+        -1,
+    ),
+    "B7": ahead(
+        "B7",
+        "the same against heuristic detectives",
+        (HEURISTIC, FORESIGHT),
+        (HEURISTIC, BELIEF),
+        -1,
+    ),
+    "B8": ahead(
+        "B8",
+        "the same against detectives with capture tables",
+        (CAPTURE, FORESIGHT),
+        (CAPTURE, BELIEF),
+        -1,
     ),
 }
 """By id: what a thesis reports (R), what it leaves out (M), and what beats it (R+, B)."""

@@ -187,10 +187,29 @@ def num_exits(s, r, rules, m, place):
 
 
 @helper
+def weigh(s, r, rules, m, kind, target, after, total, num_places, weights):
+    """What a move is worth to him, and how dangerous it is; ``after`` as ``believe`` left it."""
+    is_reveal = r.is_reveal[s.num_moves + 1]
+    share = 1.0 if is_reveal else after[target] / max(total, 1.0)
+    num_possible = 1 if is_reveal else num_places
+    danger = 1.0 - (1.0 - share) ** (2.0 * num_hunters(s, r, rules, m, target))
+    gap = nearest_detective(s, r, rules, m, target)
+    if gap == 0:
+        danger = 2.0
+    value = (
+        -weights[0] * danger
+        + min(gap, 6) * (weights[1] * share + weights[2])
+        + weights[3] * math.log2(max(num_possible, 1))
+        + weights[4] * math.log2(1.0 + num_exits(s, r, rules, m, target))
+        + weights[5] * (kind == r.black)
+    )
+    return value, danger
+
+
+@helper
 def hide(s, r, rules, m, rng, weights):
     """The fugitive's move."""
     after = spare_weights()
-    is_reveal = r.is_reveal[s.num_moves + 1]
     best, most, danger_of_best = NOTHING, -1e18, 0.0
     for kind in range(r.num_kinds):
         if s.tickets[FUGITIVE, kind] == 0:
@@ -201,20 +220,8 @@ def hide(s, r, rules, m, rng, weights):
             target = rules[at]
             if not is_free(s, r, rules, m, FUGITIVE, target):
                 continue
-            share = 1.0 if is_reveal else after[target] / max(total, 1.0)
-            num_possible = 1 if is_reveal else num_places
-            danger = 1.0 - (1.0 - share) ** (2.0 * num_hunters(s, r, rules, m, target))
-            gap = nearest_detective(s, r, rules, m, target)
-            if gap == 0:
-                danger = 2.0
-            value = (
-                -weights[0] * danger
-                + min(gap, 6) * (weights[1] * share + weights[2])
-                + weights[3] * math.log2(max(num_possible, 1))
-                + weights[4] * math.log2(1.0 + num_exits(s, r, rules, m, target))
-                + weights[5] * (kind == r.black)
-                + 0.01 * uniform(rng)
-            )
+            value, danger = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
+            value += 0.01 * uniform(rng)
             if value > most:
                 best, most, danger_of_best = r.num_slots * kind + target, value, danger
     if danger_of_best > DOUBLE_FROM and s.double == 0 and s.doubles_left > 0:
@@ -241,7 +248,8 @@ def start_far(s, r, rules, m, rng):
         RULES, types.uint8[:, ::1], types.uint64[:, ::1], types.float64[::1], types.int64[::1]
     )
 )
-def _choose(rules, worlds, rngs, weights, actions):
+def choose(rules, worlds, rngs, weights, actions):
+    """An action for every world, of whoever is to move there."""
     r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
@@ -271,5 +279,5 @@ class PursuitBelief(Agent):
     def act(self, views: Views) -> Actions:
         """Of the worlds only what is public is read, and the fugitive's place for himself."""
         actions = np.empty(len(views), np.int64)
-        _choose(self.game.rules, views.worlds(), views.rngs, self._weights, actions)
+        choose(self.game.rules, views.worlds(), views.rngs, self._weights, actions)
         return actions
