@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.listing import list_games, list_players
-from envs.core.doors import words_of
-from envs.core.errors import MasqueradeError
+from envs.core.commands import answers_in_one_line
 from envs.core.lazily import look_up
 
 RUNS = Path("runs") / "tournaments"
@@ -392,11 +391,12 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=int, default=0, help="of the deal (default 0)")
 
 
+@answers_in_one_line("evaluate.py")
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
+    parsed = parse_arguments(arguments)
     try:
-        parsed = parse_arguments(arguments)
         # Imported when needed: --help and --list do without compiled code.
         from arena import commands
         from training.missing import train_missing
@@ -405,15 +405,6 @@ def main(arguments: list[str] | None = None) -> int:
         device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
         train_missing(commands.agents_of(parsed), device or "auto", workers or 1)
         look_up("command", {parsed.command: parsed.run}, parsed.command)(parsed)
-    except MasqueradeError as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # Whoever reads has seen enough, such as `head`; Python must not complain of it at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        print(f"evaluate.py: {words_of(error)}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         is_resumed = "resume" in parsed
         print(

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.learning.device import DEVICES, resolve_device
-from envs.core.doors import words_of
+from envs.core.commands import answers_in_one_line
 from envs.core.errors import MasqueradeError
 from training.listing import list_everything, plan
 
@@ -102,6 +102,7 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     return begin_run(config, folder, device, command, is_shown)
 
 
+@answers_in_one_line("train.py", "stopped at once; continue from the last checkpoint with --resume")
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
@@ -111,20 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     # Read by torch when it is first imported, which only some learners do.
     os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
-    try:
-        outcome = run(parsed, command)
-    except MasqueradeError as error:
-        print(f"train.py: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader has seen enough, such as head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"train.py: {words_of(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped at once; continue from the last checkpoint with --resume", file=sys.stderr)
-        return 130
+    outcome = run(parsed, command)
     if outcome is None:
         return 0
     for score in outcome.scores:

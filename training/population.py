@@ -24,7 +24,7 @@ from agents.base import Agent
 from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from envs.core.doors import words_of
+from envs.core.commands import answers_in_one_line
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.files import read_json, write_json
 from envs.core.game import Game
@@ -360,21 +360,16 @@ def run_command(name: str, description: str | None, work: Work, arguments: list[
     parser.add_argument("--out", type=Path, help=f"the folder (in {runs}/)")
     parsed = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    try:
+
+    @answers_in_one_line(name, "stopped; the same command goes on")
+    def run() -> int:
         if parsed.workers < 1:
             raise OptionError(f"--workers must be at least 1, not {parsed.workers}")
         content = read_yaml(parsed.config, parsed.set)
         print("\n".join(work(content, parsed.out or runs / parsed.config.stem, parsed.workers)))
-    except MasqueradeError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"population: {words_of(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped; the same command goes on", file=sys.stderr)
-        return 130
-    return 0
+        return 0
+
+    return run()
 
 
 def _run(content: dict[str, Any], folder: Path, workers: int) -> Iterator[str]:

@@ -20,8 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from envs.core.doors import words_of
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
+from envs.core.commands import answers_in_one_line
+from envs.core.errors import OptionError, nearest, one_line
 from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
 from envs.core.statistics import Interval
@@ -184,6 +184,7 @@ def _wanted(row: Row) -> str:
     return "" if high is None else f"up to {high:g}"
 
 
+@answers_in_one_line("reproduce", "stopped: the same command goes on with the next group")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
     parser = argparse.ArgumentParser(
@@ -198,27 +199,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="times the numbers of games (1)")
     parser.add_argument("--fresh", action="store_true", help="forget what was played before")
     parsed = parser.parse_args(arguments)
-    try:
-        is_fine = 0 < parsed.scale < math.inf and 0 <= parsed.seed < 2**63
-        if not is_fine or parsed.workers < 1:
-            raise OptionError(
-                "--scale must be above 0, --workers at least 1, --seed from 0 below 2 ** 63"
-            )
-        groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
-        path = RUNS / f"{parsed.name}.json"
-        if parsed.fresh:
-            remove_file(path)
-        settings = Settings(parsed.seed, parsed.workers, parsed.scale)
-        rows = reproduce(groups, settings, path, parsed.only)
-    except MasqueradeError as error:
-        print(f"reproduce: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"reproduce: {words_of(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\nstopped: the same command goes on with the next group", file=sys.stderr)
-        return 130
+    is_fine = 0 < parsed.scale < math.inf and 0 <= parsed.seed < 2**63
+    if not is_fine or parsed.workers < 1:
+        raise OptionError(
+            "--scale must be above 0, --workers at least 1, --seed from 0 below 2 ** 63"
+        )
+    groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
+    path = RUNS / f"{parsed.name}.json"
+    if parsed.fresh:
+        remove_file(path)
+    settings = Settings(parsed.seed, parsed.workers, parsed.scale)
+    rows = reproduce(groups, settings, path, parsed.only)
     print(f"{table_text(rows)}\n\nall numbers in {path}")
     return 0
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from envs.core.doors import words_of
+from envs.core.commands import answers_in_one_line
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
 from envs.pursuit.board import Board, save_board
@@ -119,18 +119,12 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+@answers_in_one_line("boards")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input, such as a broken board, gets one line and exit code 2."""
     args = _parser().parse_args(argv)
-    try:
-        _check(args)
-        return _run(args)
-    except MasqueradeError as error:
-        print(f"boards: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"boards: {words_of(error)}", file=sys.stderr)
-        return 2
+    _check(args)
+    return _run(args)
 
 
 if __name__ == "__main__":

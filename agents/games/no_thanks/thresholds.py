@@ -174,7 +174,7 @@ def mixed_equilibrium(
     return mix, float(worth.max() - mix @ worth)
 
 
-@answers_in_one_line
+@answers_in_one_line("thresholds")
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table of the second pass and the equilibrium."""
     parser = argparse.ArgumentParser(

@@ -194,7 +194,7 @@ class NearestJob:
         return lambda first, last: np.stack([make(i) for i in range(first, last)])
 
 
-@answers_in_one_line
+@answers_in_one_line("database")
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the databases of the full game and save them."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.database")

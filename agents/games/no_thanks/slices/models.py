@@ -162,7 +162,7 @@ class StrengthJob:
         return lambda first, last: np.stack([make(i) for i in range(first, last)])
 
 
-@answers_in_one_line
+@answers_in_one_line("models")
 def main(argv: Sequence[str] | None = None) -> int:
     """Fit the model of the full game with a known deck and save it."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.models")

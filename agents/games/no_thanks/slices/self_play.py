@@ -156,7 +156,7 @@ def learn(
     return slices
 
 
-@answers_in_one_line
+@answers_in_one_line("self_play")
 def main(argv: Sequence[str] | None = None) -> int:
     """Learn the model of the full game with a hidden deck and save it."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.self_play")

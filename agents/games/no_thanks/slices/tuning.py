@@ -216,7 +216,7 @@ def _strategy(
     return Strategy("no_thanks_slices", {"path": str(path)})
 
 
-@answers_in_one_line
+@answers_in_one_line("tuning")
 def main(argv: Sequence[str] | None = None) -> int:
     """Tune the weights of the full game with a known deck."""
     parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.tuning")
