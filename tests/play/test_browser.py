@@ -366,7 +366,7 @@ def test_everything_fits_a_telephone(
         page.wait_for_selector(".frame svg")
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= 390
-        box = page.locator(".frame svg").bounding_box()
+        box = page.locator(".frame").bounding_box()  # the picture itself changes with every move
         assert box is not None
         assert box["width"] >= 340
 

@@ -166,6 +166,7 @@ async def compare_learnt(folder: Path) -> int:
         ("leduc_rule", make_game("leduc_v0")),
         ("liars_dice_rule", make_game("liars_dice_v0", dice=1, faces=3)),
     ]:
+        hall.thinkers.adviser(game, agent, is_here=True)  # which may have to be compiled first
         session = hall.tables.sessions["T"] = sit(game)
         guest = Guest()
         guest.sit("T", list(range(len(session.table.seats))))
