@@ -179,7 +179,7 @@ def _announce(source: Path) -> None:
         name = folder.relative_to(_PROJECT) if folder.is_relative_to(_PROJECT) else folder.name
         print(
             f"masquerade: compiling {name}/ once, and keeping it for the next time "
-            f"({len(_compiling) - 1} files so far, {time.monotonic() - _begun:.0f} s) ...",
+            f"(files so far: {len(_compiling) - 1}, {time.monotonic() - _begun:.0f} s) ...",
             file=sys.stderr,
             flush=True,
         )
