@@ -14,7 +14,7 @@ demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody mee
 
 test: .venv/dev.stamp  ## everything CI runs, with samples of the wide cross products
 	@$(MAKE) --no-print-directory -j 2 lint warm
-	@$(MAKE) --no-print-directory unit plain
+	@$(MAKE) --no-print-directory -j 2 unit plain  # many tests wait for others: there is room
 
 test-all: export MASQUERADE_TESTS = all
 test-all: test  ## the same with every config, every agent and every option set
@@ -35,7 +35,7 @@ unit: warm  ## the tests, compiled
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n 2 tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
 
 play: .venv/play.stamp  ## play against the agents, in a browser
 	$(BIN)/python play.py

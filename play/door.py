@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -188,11 +189,10 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     threading.Thread(target=_warm, args=(hall,), daemon=True).start()
     if not arguments.no_open:
         webbrowser.open(address)
-    code = 0
-    try:
+    with suppress(KeyboardInterrupt):  # which the server has answered already
         asyncio.run(server.serve(sockets=[listener]))
-    except KeyboardInterrupt:  # which the server has answered already
-        code = INTERRUPTED
+    # It ends when it is interrupted, whatever asyncio makes of that, or if it could not begin.
+    code = INTERRUPTED if server.started else 2
     # Every table is on the disk. A thread in which somebody still thinks, or compiles, cannot be
     # stopped, and the end of the interpreter would wait for it.
     sys.stdout.flush()

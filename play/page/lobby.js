@@ -16,7 +16,10 @@ export function showLobby(main, lobby, start) {
   const parts = [el("h2", { class: "lead" }, "Which game?"), el("div", { class: "cards" }, ...cards)];
   if (lobby.files.length) parts.push(files(lobby.files));
   if (lobby.tournaments.length) parts.push(tournaments(lobby.tournaments));
+  // News of the lobby must not close a list under the hand that has just opened it.
+  const open = [...main.querySelectorAll("details[open]")].map((list) => list.className);
   main.replaceChildren(...parts);
+  for (const list of main.querySelectorAll("details")) list.open = open.includes(list.className);
 }
 
 function files(rows) {

@@ -178,7 +178,7 @@ def test_slices_are_saved_and_loaded(tmp_path: Path) -> None:
     )
     assert all((again.rows[left] == slices.rows[left]).all() for left in slices.rows)
     (tmp_path / "other.npz").write_text("nothing")
-    with pytest.raises(MasqueradeError, match="holds no slices"):
+    with pytest.raises(MasqueradeError, match=r"other\.npz is truncated or damaged .*anew"):
         Slices.load(tmp_path / "other.npz")
     with pytest.raises(MasqueradeError, match="of kind 'nearest', not 'known'"):
         StrengthSlices.load(tmp_path / "slices.npz")

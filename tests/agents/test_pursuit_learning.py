@@ -21,7 +21,7 @@ from agents.games.pursuit.reduced.symmetry import (
     num_classes,
 )
 from envs import make_game
-from envs.core.errors import OptionError
+from envs.core.errors import MasqueradeError
 from envs.pursuit.generators import grid_board
 
 
@@ -145,7 +145,7 @@ def test_learning_goes_on_where_it_was_saved(small: TeamGraph) -> None:
     other.load_state_dict(half.state_dict())
     other.learn(200)
     assert (whole.values == other.values).all()
-    with pytest.raises(OptionError, match="another board"):
+    with pytest.raises(MasqueradeError, match="values must be float64"):
         other.load_state_dict({**half.state_dict(), "values": np.zeros((2, 2))})
 
 

@@ -237,7 +237,9 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
             source = source_of(Path(agent.params["path"]))
             assert source is not None
             run = RunConfig.parse(read_yaml(source[0]))
-            assert (run.agent.id, run.build_game()) == (agent.id, spec.build_game())
+            trained, played = run.build_game(), spec.build_game()
+            assert (run.agent.id, trained.id) == (agent.id, played.id)
+            assert trained.options.structural() == played.options.structural()
     names = dict.fromkeys(agent.id for agent in spec.agents if "path" not in agent.params)
     out = str(tmp_path / "o")
     options = [f"--option={name}={json.dumps(value)}" for name, value in spec.options.items()]

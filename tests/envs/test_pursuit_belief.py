@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from envs import make_game
-from envs.core import OVER, Position, below, check_game, new_rng
+from envs.core import OVER, below, check_game, new_rng
+from tests.support.pursuit_worlds import compare_with_histories, look
 from tests.support.pursuits import belief, record
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
@@ -43,22 +44,7 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
     ),
     ("phantom_v0", {"rows": 3, "columns": 3, "num_detectives": 1, "rounds": 5, "reveals": 0}),
 ]
-MOST_HISTORIES = 1500
 ids = [f"{game_id}-{i}" for i, (game_id, _) in enumerate(GAMES)]
-
-
-def follow(worlds: list[Position], truth: Position, action: int, viewer: int) -> list[Position]:
-    """Every history that shows ``viewer`` what the true action shows him."""
-    game = truth.game
-    token = int(game.kernels.seen(truth.state, game.rules, action, viewer))
-    found = []
-    for world in worlds:
-        for other in world.legal_actions():
-            if int(game.kernels.seen(world.state, game.rules, other, viewer)) == token:
-                after = world.copy()
-                after.apply(other)
-                found.append(after)
-    return found
 
 
 @pytest.mark.parametrize(("game_id", "options"), GAMES, ids=ids)
@@ -67,31 +53,6 @@ def test_the_belief_counts_the_histories_that_detectives_cannot_rule_out(
 ) -> None:
     game = make_game(game_id, **options)
     assert sum(compare_with_histories(game.new_position(), seed) for seed in range(6)) > 25
-
-
-def compare_with_histories(truth: Position, seed: int) -> int:
-    """Play at random beside all histories that detectives cannot tell from the true one."""
-    rng = new_rng(seed)
-    worlds = [truth.copy()]
-    num_compared = 0
-    while not truth.is_over and len(worlds) < MOST_HISTORIES:
-        legal = truth.legal_actions()
-        action = legal[int(below(rng, len(legal)))]
-        worlds = follow(worlds, truth, action, viewer=1)
-        truth.apply(action)
-        assert {world.turn for world in worlds} == {truth.turn}
-        places = Counter(int(record(world).place[0]) for world in worlds)
-        if set(places) == {-1}:
-            continue
-        # Once he was seen, histories are counted from there on: the shares stay the same.
-        weights, total = belief(truth), sum(belief(truth).values())
-        assert set(weights) == set(places)
-        shares = {place: count / len(worlds) for place, count in places.items()}
-        assert {place: w / total for place, w in weights.items()} == pytest.approx(shares)
-        if record(truth).seen_place == -1:
-            assert weights == dict(places)
-        num_compared += 1
-    return num_compared
 
 
 @pytest.mark.parametrize(("game_id", "options"), GAMES, ids=ids)
@@ -161,23 +122,6 @@ def test_nothing_that_detectives_get_depends_on_the_hidden_place(
                 num_compared[is_own] += 1
             legal = position.legal_actions()
             position.apply(legal[int(below(rng, len(legal)))])
-
-
-def look(game: Any, position: Any, viewer: int, is_own: bool, rng: Any) -> tuple[Any, ...]:
-    """All that a detective gets in another world that he cannot tell from this one."""
-    twin = position.copy()
-    twin.state[:] = position.determinized(viewer, rng)
-    seen = (
-        twin.observation(viewer).tobytes(),
-        twin.text(viewer),
-        game.draw(twin.state, viewer),
-        game.status(twin.state),
-    )
-    if not is_own:
-        return seen
-    with pytest.raises(ValueError, match="is not legal here") as refused:
-        twin.apply(-1)
-    return (*seen, twin.mask().tobytes(), str(refused.value))
 
 
 def test_detectives_learn_of_the_end_and_of_nothing_else() -> None:

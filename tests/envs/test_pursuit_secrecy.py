@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from envs import make_game
 from envs.core import Position, below, new_rng
 from envs.core.errors import OptionError
-from tests.envs.test_pursuit_belief import compare_with_histories, look
+from tests.support.pursuit_worlds import compare_with_histories, look
 from tests.support.pursuits import belief, record
 
 LINES = {

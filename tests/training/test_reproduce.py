@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.core.errors import OptionError
+from envs.core.errors import MasqueradeError, OptionError
 from training import reproduce as door
 from training.reproduce import Row, Settings, main, reproduce, table_text
 
@@ -59,5 +59,5 @@ def test_bad_input_gets_one_line(
     with pytest.raises(OptionError, match="unknown group 'R9'"):
         reproduce({"R1": lambda _: []}, Settings(), tmp_path / "x.json", ["R9"])
     (tmp_path / "x.json").write_text("[")
-    with pytest.raises(OptionError, match="--fresh"):
+    with pytest.raises(MasqueradeError, match="--fresh"):
         reproduce({"R1": lambda _: []}, Settings(), tmp_path / "x.json")
