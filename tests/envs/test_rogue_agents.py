@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -17,29 +14,7 @@ from envs.core.batch import Batch, random_actions
 from envs.core.rng import Words, new_rng, one_way_block, seed_stream, stream
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of
 from tests.support.option_sets import every_option_set
-
-
-def reachable(start: Any, depth: int = 4) -> Iterator[Any]:
-    """Everything behind attributes, items and closures."""
-    seen: set[int] = set()
-    stack = [(start, 0)]
-    while stack:
-        thing, at = stack.pop()
-        if id(thing) in seen or at > depth or isinstance(thing, type):
-            continue
-        seen.add(id(thing))
-        yield thing
-        held: list[Any] = []
-        held += list(getattr(thing, "__dict__", {}).values())
-        for cell in getattr(thing, "__closure__", None) or ():
-            held.append(cell.cell_contents)
-        if isinstance(thing, dict):
-            held += list(thing.values())
-        elif isinstance(thing, list | tuple):
-            held += list(thing)
-        if isinstance(thing, np.ndarray) and thing.base is not None:
-            held.append(thing.base)
-        stack += [(one, at + 1) for one in held]
+from tests.support.reach import reachable
 
 
 @every_option_set
