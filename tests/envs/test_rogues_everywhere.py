@@ -26,9 +26,9 @@ from envs import GAMES, make_game
 from envs.core import Game
 from envs.core.batch import random_actions
 from envs.core.rng import new_rng
+from tests.support.reach import reachable
 
 every_game = pytest.mark.parametrize("game", [make_game(game_id) for game_id in GAMES], ids=str)
-from tests.support.reach import reachable
 
 
 class Honest(Agent):
