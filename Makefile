@@ -14,7 +14,7 @@ demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody mee
 
 test: .venv/dev.stamp  ## everything CI runs, with samples of the wide cross products
 	@$(MAKE) --no-print-directory -j 2 lint warm
-	@$(MAKE) --no-print-directory -j 2 unit plain  # many tests wait for others: there is room
+	@$(MAKE) --no-print-directory -j 2 unit plain  # on two cores: many tests wait for other processes
 
 test-all: export MASQUERADE_TESTS = all
 test-all: test  ## the same with every config, every agent and every option set
@@ -32,7 +32,7 @@ warm: .venv/dev.stamp  ## compile everything that is not compiled yet, on all co
 	$(BIN)/python -m envs.core.warming
 
 unit: warm  ## the tests, compiled
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py

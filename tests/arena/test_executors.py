@@ -141,6 +141,7 @@ def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> No
     )
     units = out / "units"
     wait_until(lambda: len(alive(tmp_path)) == 2 and len(list(units.glob("group*.npz"))) == 2)
+    wait_until(lambda: len(list(tmp_path.glob("waiting *"))) == 2)  # both have imported all
     os.killpg(process.pid, signal.SIGINT)  # a terminal tells the whole group
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
