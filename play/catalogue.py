@@ -80,6 +80,7 @@ CARDS = (
         "holdem_v0",
         "No-Limit Hold'em",
         "Six players, ten thousand chips, every amount.",
+        options={"menu": "exact"},
         against="holdem_tight",
         seat=3,  # the first to act in the first hand: a newcomer need not wait for the others
     ),
@@ -166,6 +167,11 @@ class Catalogue:
         # Rules first, those of the game itself before the one that plays everything at random.
         order = {"own": 0, "rules": 1, "run": 2, "search": 3}
         return sorted(found, key=lambda card: (card.spec == "random", order[card.kind]))
+
+    def advisers(self, game: Game) -> list[PlayerCard]:
+        """The same, a newcomer's opponent first: it answers at once and plays sensibly."""
+        usual = self.card(game.id).against
+        return sorted(self.players(game), key=lambda player: player.spec != usual)
 
     def usual_seats(self, game: Game) -> list[SeatChoice]:
         """Who sits where at a newcomer's table: the rule player of the game in all other seats."""

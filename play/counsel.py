@@ -39,9 +39,8 @@ class Counsel:
 
         async def send() -> None:
             found = await self._tables.thinkers.run(
-                lambda: self._tables.catalogue.players(session.game)
+                lambda: self._tables.catalogue.advisers(session.game)
             )
-            found.sort(key=lambda player: player.spec != usual)
             tell([(player.spec, player.label) for player in found])
 
         tell([(usual, usual.replace("_", " "))])  # who is there at once

@@ -67,7 +67,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="NAME",
         help="players of your own: module:Class, external:./program, or a file or folder of them",
     )
-    parser.add_argument("--list", action="store_true", help="games and players there are")
+    parser.add_argument(
+        "--list", action="store_true", help="games and players there are; with a game, who plays it"
+    )
     parser.add_argument("--terminal", action="store_true", help="play in this terminal")
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})"
@@ -88,10 +90,11 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play; the exit code."""
-    if arguments.list:
+    if arguments.list and arguments.game is None:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
         return 0
     # Imported when needed: --help and --list do without compiled code.
+    from arena.schedules.config import parse_option
     from play.catalogue import Catalogue
     from play.own_players import find_own
 
@@ -100,6 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UnknownNameError(f"unknown game '{arguments.game}': {nearest(arguments.game, GAMES)}")
     own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
     catalogue = Catalogue(own)
+    if arguments.list:
+        options = dict(parse_option(text) for text in arguments.option)
+        players = catalogue.players(make_game(arguments.game, **options))
+        print("\n".join(f"  {player.spec}: {player.words}".rstrip(": ") for player in players))
+        return 0
     if arguments.terminal:
         # Imported when needed: the page does without it.
         from play.terminal import choose_game, play_in_terminal

@@ -232,8 +232,8 @@ class Hall:
 def _seats(chosen: list[SeatChoice]) -> tuple[list[Seat], str, dict[int, str]]:
     """Seats, the key of whoever makes the table, and an invitation for each guest."""
     key, invites, seats = "", dict[int, str](), []
-    people = [choice for choice in chosen if choice.who == "me"]
-    if people:
+    people = [choice for choice in chosen if choice.who != "agent"]
+    if any(choice.who == "me" for choice in people):
         key = new_secret()
     for number, choice in enumerate(chosen):
         if choice.who == "agent":

@@ -163,7 +163,8 @@ class Session:
             if values:
                 interval = mean_interval(values)
                 row["mean"] = interval.mean
-                row["half_width"] = interval.half_width if len(values) > 1 else None
+                # Equal results say nothing yet about how far they spread.
+                row["half_width"] = interval.half_width if len(set(values)) > 1 else None
                 row["last"] = values[-1]
             rows.append(row)
         return rows

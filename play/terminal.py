@@ -33,6 +33,9 @@ type a move by its words or its number, or the beginning of its words; or
   new       a new game                     review [AGENT] your moves, when the game is over
   log       the game so far                quit          stop"""
 COMMANDS = ("?", "board", "hint", "log", "new", "quit", "review", "undo")
+ALIASES = {"help": "?", "q": "quit", "exit": "quit"}
+MOST_MOVES = 60
+"""That help writes down: with every number of chips there are thousands."""
 
 
 class Quit(Exception):
@@ -147,8 +150,11 @@ class Terminal:
         unit = self.table.game.facts.unit.name
         for row in self.session.statistics():
             if row["games"] > 1:
-                figure = f"{row['mean']:+.3g} ± {row['half_width']:.3g}"
-                self._say(f"  {row['name']}: {figure} {unit} a game, {row['games']} games")
+                spread = "" if row["half_width"] is None else f" ± {row['half_width']:.3g}"
+                words = unit if "/" in unit else f"{unit} a game"
+                self._say(
+                    f"  {row['name']}: {row['mean']:+.3g}{spread} {words}, {row['games']} games"
+                )
 
     # ---- playing ---------------------------------------------------------------------------------
 
@@ -177,10 +183,13 @@ class Terminal:
         while self.table.epoch == epoch:
             line = self._read(prompt).strip()
             word, _, rest = line.partition(" ")
+            command = ALIASES.get(word.lower(), word.lower())
             try:
-                if word.lower() in self._commands:
-                    self._commands[word.lower()](rest.strip())
-                elif line and not self.table.is_over:
+                if command in self._commands:
+                    self._commands[command](rest.strip())
+                elif line and self.table.is_over:
+                    self._say(f"the game is over, and '{line}' is no command: ? shows all")
+                elif line:
                     self.table.move(self.table.turn, self._parse(line))
             except MasqueradeError as error:
                 self._say(str(error))
@@ -200,14 +209,14 @@ class Terminal:
         return line
 
     def _parse(self, line: str) -> int:
-        """A legal action by its words, its number, or the beginning of its words."""
+        """A legal action by its words, its place in the list, or the beginning of its words."""
         wanted = _plain(line)
         exact = [action for action, words in self._words.items() if _plain(words) == wanted]
         begun = [a for a, words in self._words.items() if _plain(words).startswith(wanted)]
         if exact:
             return exact[0]
-        if wanted.isdecimal() and int(wanted) in self._words:
-            return int(wanted)
+        if wanted.isdecimal() and 1 <= int(wanted) <= len(self._words):
+            return list(self._words)[int(wanted) - 1]
         if len(begun) == 1:
             return begun[0]
         if begun:
@@ -239,11 +248,14 @@ class Terminal:
     def _help(self, _rest: str) -> None:
         self._say(HELP)
         if not self.table.is_over:
-            self._say("moves: " + ", ".join(f"{a} {words}" for a, words in self._words.items()))
+            moves = [f"{place} {words}" for place, words in enumerate(self._words.values(), 1)]
+            more = len(moves) - MOST_MOVES
+            rest = [f"and {more} more, up to {moves[-1]}"] if more > 0 else []
+            self._say("moves: " + ", ".join(moves[:MOST_MOVES] + rest))
 
     def _adviser(self, name: str) -> Any:
         game = self.table.game
-        spec = name or self._catalogue.players(game)[0].spec
+        spec = name or self._catalogue.advisers(game)[0].spec
         self._catalogue.check(game, spec)
         return spec, self._thinkers.adviser(game, spec)
 
@@ -308,12 +320,13 @@ def play_in_terminal(
     """Play the game that the command line asks for."""
     thinkers = Thinkers()
     seats = []
+    num_people = sum(choice.who != "agent" for choice in choices)
     for number, choice in enumerate(choices):
         if choice.who == "agent":
             catalogue.check(game, choice.agent)
             seats.append(Seat(choice.agent, choice.agent))
         else:
-            seats.append(Seat("you" if number == (arguments.seat or 0) else f"you ({number})"))
+            seats.append(Seat("you" if num_people == 1 else f"person {number}"))
     agents = {
         number: thinkers.agent(game, seat.agent)
         for number, seat in enumerate(seats)

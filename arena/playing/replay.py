@@ -312,7 +312,7 @@ def winner_in_words(recording: Recording) -> str:
         names[seat] if names.count(names[seat]) == 1 else f"{names[seat]} (player {seat})"
         for seat in best
     ]
-    return f"{' and '.join(words)} {'wins' if len(best) == 1 else 'win'}:"
+    return f"{' and '.join(words)} {'wins' if len(best) == 1 and words != ['You'] else 'win'}:"
 
 
 def in_points(returns: Sequence[float]) -> str:

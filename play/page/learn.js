@@ -74,7 +74,7 @@ export class Learn {
 
   hint(message) {
     if (message.turn !== this.view.turn) return;
-    const sources = { policy: "plays", search: "looks most at", samples: "chose, asked many times,", choice: "would play" };
+    const sources = { policy: "plays", search: "looks most at", samples: "chose when asked many times", choice: "would play" };
     const top = message.bars.slice(0, 8);
     const hasValues = top.some((bar) => bar.value !== null);
     const rows = top.map((bar) => el("tr", {},

@@ -18,9 +18,11 @@ from play.thinking import Thinkers
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def played(text: str, game_id: str = "kuhn_v0", seed: int = 3) -> tuple[str, Table]:
+def played(
+    text: str, game_id: str = "kuhn_v0", seed: int = 3, **options: object
+) -> tuple[str, Table]:
     """What the terminal shows when this is typed, and the table in the end."""
-    game = make_game(game_id)
+    game = make_game(game_id, **options)
     thinkers = Thinkers()
     seats = [Seat("you"), Seat("random", "random")]
     table = Table(game, seats, {1: thinkers.agent(game, "random")})
@@ -33,7 +35,7 @@ def played(text: str, game_id: str = "kuhn_v0", seed: int = 3) -> tuple[str, Tab
 
 
 def test_a_move_is_read_by_its_words_its_number_or_its_beginning() -> None:
-    for text in ("bet\n", "1\n", "b\n", " BET \n"):
+    for text in ("bet\n", "2\n", "b\n", " BET \n"):
         _, table = played(text)
         assert table.decisions[0].action == 1, text
 
@@ -52,8 +54,22 @@ def test_an_ambiguous_beginning_names_the_moves_it_may_be() -> None:
 
 def test_help_names_every_move_and_a_hint_has_shares() -> None:
     shown, _ = played("?\nhint kuhn_rule\n")
-    assert "moves: 0 pass, 1 bet" in shown
+    assert "moves: 1 pass, 2 bet" in shown
     assert "%" in shown.partition("kuhn_rule:")[2]
+
+
+def test_a_game_with_thousands_of_moves_names_some_and_the_last() -> None:
+    shown, table = played("?\nraises to 325\n", "holdem_v0", menu="exact", num_players=2)
+    assert "more, up to" in shown
+    assert len(shown) < 6000
+    assert "you (player 0): raises to 325" in shown
+
+
+def test_after_the_end_an_unknown_word_is_answered_and_q_quits() -> None:
+    shown, _ = played("bet\nbet\npass\nfoo\nhelp\nq\nnew\n")
+    assert "'foo' is no command" in shown
+    assert "type a move by its words" in shown
+    assert "game 2" not in shown
 
 
 def test_undo_takes_the_own_move_back_and_the_game_does_not_count() -> None:
