@@ -59,7 +59,7 @@ def test_help_names_every_move_and_a_hint_has_shares() -> None:
 
 
 def test_a_game_with_thousands_of_moves_names_some_and_the_last() -> None:
-    shown, table = played("?\nraises to 325\n", "holdem_v0", menu="exact", num_players=2)
+    shown, _ = played("?\nraises to 325\n", "holdem_v0", menu="exact", num_players=2)
     assert "more, up to" in shown
     assert len(shown) < 6000
     assert "you (player 0): raises to 325" in shown
