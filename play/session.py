@@ -282,10 +282,12 @@ def _without_gaps(words: list[str]) -> list[str]:
     """Events in a row; of those that are partly hidden, what they have in common is said once.
 
     >>> _without_gaps(["player 0 rolls 5", "player 1 rolls …", "player 1 rolls 2"])
-    ['player 0 rolls 5', 'player 1 rolls']
+    ['player 0 rolls 5', 'player 1 rolls …']
     """
     hidden = [text.removesuffix(ELLIPSIS).strip() for text in words if text.endswith(ELLIPSIS)]
-    said = [next((start for start in hidden if text.startswith(start)), text) for text in words]
+    said = [
+        next((f"{it} {ELLIPSIS}" for it in hidden if text.startswith(it)), text) for text in words
+    ]
     return list(dict.fromkeys(said)) if hidden else words
 
 

@@ -276,6 +276,20 @@ class Canvas:
         yield
         self._lines.append("</g>")
 
+    @contextmanager
+    def beside(self, x: float, width: float, height: float) -> Iterator[None]:
+        """What is drawn inside stands to the right of ``x``; a narrow page moves it below.
+
+        Args:
+            x: where the main picture ends.
+            width: of what is beside it.
+            height: of the same.
+        """
+        place = " ".join(to_number(value) for value in (x, width, height))
+        self._lines.append(f"<g{_attributes({'data_beside': place})}>")
+        yield
+        self._lines.append("</g>")
+
 
 # ---- numbers and attributes ----------------------------------------------------------------------
 

@@ -152,6 +152,13 @@ class Pursuit(Game):
         s = self.record(state)
         return viewer in (None, FUGITIVE) or int((s.belief > 0.0).sum()) == 1
 
+    def mover(self, state: Any) -> int | None:
+        """The piece that is to move or to be placed; nobody's, or any detective's, turn: None."""
+        s = self.record(state)
+        if s.turn < 0 or (s.turn != FUGITIVE and s.piece == FUGITIVE):
+            return None
+        return FUGITIVE if s.phase == FUGITIVE_PLACING else int(s.piece)
+
     def piece_name(self, piece: int) -> str:
         """A piece in words."""
         return f"detective {piece}" if piece else self.fugitive_name
@@ -167,10 +174,10 @@ class Pursuit(Game):
             return f"{clock}: {REASONS[s.reason]}, {winner} won"
         if s.turn < 0:
             return "start cards are drawn"
+        piece = self.mover(state)
+        who = "any detective" if piece is None else self.piece_name(piece)
         if s.phase in (DETECTIVE_PLACING, FUGITIVE_PLACING):
-            piece = FUGITIVE if s.phase == FUGITIVE_PLACING else int(s.piece)
-            return f"{self.piece_name(piece)} chooses a start"
-        who = self.piece_name(int(s.piece)) if s.piece or s.turn == 0 else "any detective"
+            return f"{who} chooses a start"
         return f"{clock}: {who} to move" + (", double move" if s.double else "")
 
     def render(self, state: Any, viewer: int | None = None) -> str:

@@ -23,7 +23,7 @@ COLOURS = ("black", "blue", "red", "green", "orange", "purple", "yellow")
 MARGIN = 34
 MAP_WIDTH, MOST_HEIGHT, LEAST_HEIGHT = 860.0, 700.0, 560.0
 PANEL = 290
-LOG_COLUMNS = 8
+LOG_COLUMNS, LOG_TOP = 8, 146
 TICKETS, TICKET_STEP = 34.0, 48.0
 """Where the tickets of a piece begin beside the map, and how far apart they are."""
 BLACK_TICKET = "#1d2024"
@@ -175,7 +175,10 @@ def draw_pursuit(game: Pursuit, state: Any, viewer: int | None) -> str:
     for piece in range(1, 1 + game.options.num_detectives):
         _piece(drawing, plan, board, int(s.place[piece]), piece, str(piece))
     _piece(drawing, plan, board, place, FUGITIVE, "X")
-    _panel(drawing, plan, game, state, actions)
+    rows = math.ceil(game.options.rounds / LOG_COLUMNS)
+    height = min(LOG_TOP + 34 * game.options.num_detectives + 27 * rows + 90, plan.height)
+    with drawing.beside(plan.width, PANEL, height):
+        _panel(drawing, plan, game, state, actions)
     return drawing.svg()
 
 
@@ -283,7 +286,7 @@ def _tickets(
     s = game.record(state)
     is_out = piece > 0 and (int(s.is_out) >> (piece - 1)) & 1
     with drawing.group(left, y, tip=game.piece_name(piece), opacity=0.35 if is_out else None):
-        if s.turn >= 0 and s.piece == piece:
+        if piece == game.mover(state):
             drawing.rect(-3, -15, PANEL - 12, 30, 8, stroke="gold", thick=2.5)
         drawing.pawn(14, 8, COLOURS[piece], 24, str(piece) if piece else "X")
         colours = [transport.color for transport in game.boards[0].tickets]

@@ -3,6 +3,8 @@
 import { calm, el, picture } from "./dom.js";
 
 const MAX_ZOOM = 6;
+const NARROW = 560;
+const MAX_PANEL = 2.2;
 
 export class Board {
   constructor(onAction) {
@@ -68,8 +70,8 @@ export class Board {
     const old = this.svg;
     const isSameSize = old && old.dataset.box === svg.getAttribute("viewBox");
     svg.dataset.box = svg.getAttribute("viewBox");
-    const [, , width, height] = svg.dataset.box.split(" ").map(Number);
-    this.box = { width, height };
+    this.box = layOut(svg);
+    const { width, height } = this.box;
     svg.removeAttribute("width");
     svg.removeAttribute("height");
     svg.style.aspectRatio = `${width} / ${height}`;
@@ -209,6 +211,17 @@ export class Board {
     this.svg.setAttribute("viewBox", `${zoom.x} ${zoom.y} ${width / zoom.scale} ${height / zoom.scale}`);
     this.frame.classList.toggle("zoomed", zoom.scale > 1);
   }
+}
+
+// The size of a picture. On a narrow page what stands beside it is moved below, where it can be read.
+function layOut(svg) {
+  const [, , width, height] = svg.dataset.box.split(" ").map(Number);
+  const beside = svg.querySelector("[data-beside]");
+  if (!beside || innerWidth > NARROW) return { width, height };
+  const [left, wide, high] = beside.dataset.beside.split(" ").map(Number);
+  const scale = Math.min(left / wide, MAX_PANEL);
+  beside.setAttribute("transform", `translate(${(left - scale * wide) / 2 - scale * left} ${height}) scale(${scale})`);
+  return { width: left, height: height + scale * high };
 }
 
 // ---- gentle movement -----------------------------------------------------------------------------
