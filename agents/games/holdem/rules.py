@@ -29,7 +29,7 @@ from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.holdem.betting import amount_of, call_to, highest_raise
-from envs.holdem.equity import class_of, sampled_equity, starting_equities
+from envs.holdem.equity import sampled_equity, starting_class, starting_equities
 from envs.holdem.records import EXACT, IN, RULES, STATE
 
 __all__ = [
@@ -131,7 +131,7 @@ def _choose_fixed(worlds, rules, masks, seats, way, actions):
 @helper
 def before_the_flop(s, r, seat, mask, places, enter, raise_before, bet):
     """Raise with the very best hands, call with good ones, fold the others."""
-    place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
+    place = places[starting_class(s.hole[seat, 0], s.hole[seat, 1])]
     if place < raise_before and s.bet_to <= 4 * r.big_blind:
         return raise_near(s, r, seat, mask, bet)
     if place < enter and s.bet_to <= 10 * r.big_blind:
@@ -173,7 +173,7 @@ def push_or_fold(s, r, seat, mask, equities, push):
     """All-in if the hand is good enough for so many players behind, otherwise fold."""
     others = num_others(s, r, seat)
     stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
-    kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
+    kind = starting_class(s.hole[seat, 0], s.hole[seat, 1])
     # The shorter the stack and the fewer the others, the weaker a hand may be.
     needed = 0.42 + 0.012 * stack + 0.02 * (others - 1)
     is_raised = s.bet_to > r.big_blind
