@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is made of what is imported, when it is: making it of everything takes half the install.
+# Where the environment forbids that, every one of some hundred processes would read all sources anew.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/pip --disable-pip-version-check install -q --no-compile
 
 .PHONY: demo play test test-all test-lowest lint warm unit plain tensorboard bench format clean help
