@@ -12,6 +12,26 @@ from envs.core import Game
 from tests.support.browser import MISSING, find_chromium
 from tests.support.option_sets import build
 
+# What takes longest, the longest first: files are handed out one by one to some processes, and none
+# should be left alone with a long one at the end.
+LONGEST = (
+    "tests/play/test_browser.py",
+    "tests/envs/test_check_game.py",
+    "tests/arena/test_ray.py",
+    "tests/envs/test_hidden_information.py",
+    "tests/arena/test_executors.py",
+    "tests/arena/test_tournament.py",
+    "tests/agents/test_time_limits.py",
+    "tests/training/test_configs.py",
+    "tests/agents/test_pursuit_agents.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; the rest stays as it is."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
 
 @pytest.fixture
 def game(request: pytest.FixtureRequest) -> Game:

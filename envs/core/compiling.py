@@ -4,7 +4,8 @@ Five decorators, from the outside in:
 
 * ``kernel(signature)`` marks one of the ten functions of a game (see ``kernels.py``);
 * ``compiled(signature)`` marks a generic algorithm that Python calls;
-* ``helper`` marks a small function that only compiled code calls; it is inlined there, mostly;
+* ``helper`` marks a small function of compiled code; it is inlined there, mostly, and Python, if it
+  calls it at all, runs it as it is written;
 * ``inlined`` marks one that always is, because it is handed many arrays in a hot loop;
 * ``summing`` marks one that adds up numbers, in whatever order is quickest.
 
@@ -36,6 +37,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import config as numba_config
+from numba.core.registry import CPUDispatcher
 
 __all__ = [
     "JIT_DISABLED",
@@ -72,7 +74,30 @@ _WORD = re.compile(r"[\w.]+")
 
 _STALE_AFTER = 30 * 24 * 3600.0  # seconds
 
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+# Nobody calls our functions through C, and a door for that takes as long to compile as the others.
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+class _Helper(CPUDispatcher):  # type: ignore[misc]
+    """A function that is compiled into its callers only, without a door for Python.
+
+    Doors are a quarter of what there is to compile, and helpers are not kept on disk: each process
+    would compile those anew that Python calls.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        """Nothing is compiled before a caller is."""
+        options |= {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
+        super().__init__(function, targetoptions=options)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it in Python, where unsigned arithmetic wraps silently, too."""
+        with np.errstate(over="ignore"):
+            return self.py_func(*arguments)
+
+
+def _make_helper(function: Function, **options: Any) -> Function:
+    return function if JIT_DISABLED else _Helper(function, **options)  # type: ignore[return-value]
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
@@ -80,22 +105,27 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return compiled(signature)
 
 
-def compiled(signature: Any) -> Callable[[Function], Function]:
-    """Compile a function for ``signature`` now, or load it from the cache folder."""
+def compiled(signature: Any, nogil: bool = True) -> Callable[[Function], Function]:
+    """Compile a function for ``signature`` now, or load it from the cache folder.
+
+    Args:
+        signature: of the only version there is.
+        nogil: let other threads of Python run meanwhile. That takes longer than a single move.
+    """
 
     def decorate(function: Function) -> Function:
         if JIT_DISABLED:
             # Unsigned arithmetic wraps silently in machine code; NumPy scalars would warn.
             return np.errstate(over="ignore")(function)
         with _cache_in(cache_folder(Path(function.__code__.co_filename).resolve())):
-            return numba.njit(signature, cache=True, nogil=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+            return numba.njit(signature, cache=True, nogil=nogil, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
     return decorate
 
 
 def helper(function: Function) -> Function:
-    """Compile a small function for use inside compiled code only, for any types."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    """Compile a small function for use inside compiled code, for any types."""
+    return _make_helper(function)
 
 
 def inlined(function: Function) -> Function:
@@ -104,7 +134,7 @@ def inlined(function: Function) -> Function:
     An array is handed over as seven words, and a tuple of ten arrays as seventy: where the compiler
     decides against inlining, that takes longer than what most helpers do.
     """
-    return numba.njit(forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return _make_helper(function, forceinline=True)
 
 
 def summing(function: Function) -> Function:
@@ -112,8 +142,7 @@ def summing(function: Function) -> Function:
 
     The order is fixed at compile time: the same code on the same machine gives the same sum.
     """
-    order = {"reassoc", "nsz"}
-    return numba.njit(fastmath=order, forceinline=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return _make_helper(function, fastmath={"reassoc", "nsz"}, forceinline=True)
 
 
 def direct(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -197,7 +197,7 @@ def show(kernels, rules, state, turn, own_mask, observation, mask):
     kernels.observe(state, rules, max(turn, 0), observation)
 
 
-@compiled(INT(KERNELS, RULES, INT, STATE, OBSERVATION, MASK))
+@compiled(INT(KERNELS, RULES, INT, STATE, OBSERVATION, MASK), nogil=False)
 def begin_game(kernels, rules, opening, frame, observation, mask):
     """Begin a game in a frame, up to its first decision; returns who is to move, or ``OVER``.
 
@@ -218,7 +218,7 @@ def begin_game(kernels, rules, opening, frame, observation, mask):
     return turn
 
 
-@compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK))
+@compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK), nogil=False)
 def advance_game(kernels, rules, frame, action, observation, mask):
     """Play an action in a frame and the chance after it, up to the next decision.
 
@@ -247,7 +247,7 @@ def advance_game(kernels, rules, frame, action, observation, mask):
     return 2 * turn + has_paid
 
 
-@compiled(types.void(KERNELS, RULES, STATE, INT, INT, OBSERVATION, MASK))
+@compiled(types.void(KERNELS, RULES, STATE, INT, INT, OBSERVATION, MASK), nogil=False)
 def observe_game(kernels, rules, frame, player, turn, observation, mask):
     """Write what ``player`` observes of the game in a frame, and may do if it is its ``turn``."""
     at = frame[:_HEADER_SIZE].view(np.int64)

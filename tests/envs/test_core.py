@@ -275,6 +275,17 @@ def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == folders
 
 
+def test_python_runs_a_helper_as_it_is_written_and_compiles_nothing() -> None:
+    from envs.core.compiling import JIT_DISABLED, helper
+
+    @helper
+    def scatter(word):
+        return word * np.uint64(0x9E3779B97F4A7C15)
+
+    assert scatter(np.uint64(3)) == 3 * 0x9E3779B97F4A7C15 % 2**64
+    assert JIT_DISABLED or not scatter.overloads  # type: ignore[attr-defined]
+
+
 def test_a_change_in_another_file_finds_another_folder(tmp_path: Path) -> None:
     from envs.core.compiling import cache_folder
 

@@ -12,18 +12,17 @@ import yaml
 
 from envs import make_game
 from envs.core import MasqueradeError
-from envs.core.statistics import Interval
 from tests.support.liars_dice_table import random_game
 from tests.support.tabular import THESIS
 from training.reproduce_liars_dice import (
     Block,
     Check,
-    Finding,
     MatchPlan,
     _count,
     main,
     play_plan,
     read_experiment,
+    row_of,
     values_of,
 )
 
@@ -86,7 +85,9 @@ def test_checks_take_the_right_numbers() -> None:
 )
 def test_a_miss_is_called_a_miss(low: float | None, high: float | None, verdict: str) -> None:
     check = Check("x", "win_rate", "a", low=low, high=high)
-    assert Finding(check, Interval(55.0, 40.0, 70.0), 40.0, 70.0).verdict == verdict
+    row = row_of(check, {"a": [blocks(4), blocks(7)]})
+    assert (row.ours, row.verdict) == (pytest.approx(55.0), verdict)
+    assert row.note == "(40.00 to 70.00)"
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
@@ -119,7 +120,7 @@ def test_the_command_prints_a_table_and_writes_all_numbers(
 ) -> None:
     out = tmp_path / "out.json"
     assert main(["--config", str(small(tmp_path)), "--out", str(out)]) == 0
-    assert "| A | win_rate | m | all |" in capsys.readouterr().out
+    assert "| A | win_rate: m, all blocks |" in capsys.readouterr().out
     written = json.loads(out.read_text())
     assert written["checks"][0]["verdict"] == "hit"
     assert [block["games"] for block in written["matches"]["m"][1]] == [5, 5]
