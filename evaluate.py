@@ -24,11 +24,24 @@ from pathlib import Path
 from typing import Any
 
 from agents.listing import list_games, list_players
-from envs.core.commands import answers_in_one_line
+from envs.core.commands import (
+    MAX_GAMES,
+    MAX_SEED,
+    MAX_WORKERS,
+    Parser,
+    answers_in_one_line,
+    at_least,
+)
 from envs.core.lazily import look_up
 
 RUNS = Path("runs") / "tournaments"
 FOLDER = RUNS / "leduc_v0-tournament-seed0"
+GAMES = at_least(1, most=MAX_GAMES)
+SEED = at_least(0, most=MAX_SEED)
+WORKERS = at_least(1, most=MAX_WORKERS)
+MAX_SECONDS = 86_400.0
+MAX_NODES = 10**10
+MAX_STEPS = 10**12
 TOURNAMENT = f"""\
 everybody against everybody, each deal in every seating, with a table and a report
 
@@ -161,7 +174,7 @@ class _List(argparse.Action):
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = _parser(argparse.ArgumentParser, prog="evaluate.py", description=__doc__)
+    parser = Parser(prog="evaluate.py", description=__doc__)
     parser.add_argument("--list", action=_List, help="games, players and tournaments there are")
     subparsers = parser.add_subparsers(dest="command", required=True)
     for name, text, add, run in (
@@ -177,19 +190,10 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         ("advise", ADVISE, _add_advise, "arena.commands:advise"),
     ):
         short = text.partition("\n")[0]
-        command = _parser(subparsers.add_parser, name=name, help=short, description=text)
+        command = subparsers.add_parser(name, help=short, description=text)
         add(command)
         command.set_defaults(run=run)
     return parser.parse_args(arguments)
-
-
-def _parser(make: Any, name: str | None = None, **arguments: Any) -> argparse.ArgumentParser:
-    """A parser whose description keeps its lines."""
-    names = [name] if name else []
-    made: argparse.ArgumentParser = make(
-        *names, formatter_class=argparse.RawDescriptionHelpFormatter, **arguments
-    )
-    return made
 
 
 def _add_tournament(command: argparse.ArgumentParser) -> None:
@@ -209,10 +213,10 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
 
 def _add_match(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
-    command.add_argument("--games", type=int, help="games of every group (default 2000)")
+    command.add_argument("--games", type=GAMES, help="games of every group (default 2000)")
     command.add_argument(
         "--seed",
-        type=int,
+        type=SEED,
         help="root of all chance (default 0; drawn at random if players from outside take part)",
     )
     command.add_argument(
@@ -220,10 +224,10 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--design", action=_Renamed, const="--schedule")
     command.add_argument(
-        "--tables", type=int, help="sets of agents in a balanced schedule (default: enough)"
+        "--tables", type=GAMES, help="sets of agents in a balanced schedule (default: enough)"
     )
     command.add_argument(
-        "--workers", type=int, help="at a time (default 1; with ray: all processors it has)"
+        "--workers", type=WORKERS, help="at a time (default 1; with ray: all processors it has)"
     )
     command.add_argument(
         "--executor", default="processes", help="where to play: processes (default) or ray"
@@ -235,7 +239,7 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--time-per-move",
-        type=float,
+        type=at_least(0.0, most=MAX_SECONDS),
         metavar="SECONDS",
         help="time of every agent that has none of its own; who takes longer loses the game",
     )
@@ -246,9 +250,13 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--luck", action=_Renamed, const="--variance-reduction")
     command.add_argument(
-        "--pilot", type=int, metavar="GAMES", help="of every group, for variance reduction"
+        "--pilot", type=GAMES, metavar="GAMES", help="of every group, for variance reduction"
     )
-    command.add_argument("--until", type=float, help="play on until all leads are known to this ±")
+    command.add_argument(
+        "--until",
+        type=at_least(1e-9, most=1e9),
+        help="play on until all leads are known to this ±",
+    )
     command.add_argument("--out", type=Path, help=f"folder of the results (in {RUNS}/)")
     command.add_argument("--resume", action="store_true", help="go on in that folder")
 
@@ -279,13 +287,15 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="who played together (default: the first group of the tournament)",
     )
-    command.add_argument("--deal", type=int, default=0, help="number of the deal (default 0)")
-    command.add_argument("--seating", type=int, default=0, help="number of the seating (default 0)")
-    command.add_argument("--viewer", type=int, help="a seat: show only what its player saw")
+    command.add_argument("--deal", type=SEED, default=0, help="number of the deal (default 0)")
+    command.add_argument(
+        "--seating", type=at_least(0), default=0, help="number of the seating (default 0)"
+    )
+    command.add_argument("--viewer", type=at_least(0), help="a seat: show only what its player saw")
     command.add_argument("--game", help="a game's id, to play a new game instead")
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
     _add_option(command)
-    command.add_argument("--seed", type=int, default=0, help="of a new game (default 0)")
+    command.add_argument("--seed", type=SEED, default=0, help="of a new game (default 0)")
     _add_trust(command)
 
 
@@ -308,14 +318,14 @@ def _add_export(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="who played together (default: every group)",
     )
-    command.add_argument("--deals", type=int, help="only the first so many deals (default: all)")
+    command.add_argument("--deals", type=GAMES, help="only the first so many deals (default: all)")
     command.add_argument("--out", type=Path, metavar="FILE", help="(default: games.* in there)")
 
 
 def _add_leaderboard(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="GAME", help="which (default: every game)")
-    command.add_argument("--games", type=int, help="games of every pair, instead of the file's")
-    command.add_argument("--workers", type=int, default=1, help="processes (default 1)")
+    command.add_argument("--games", type=GAMES, help="games of every pair, instead of the file's")
+    command.add_argument("--workers", type=WORKERS, default=1, help="processes (default 1)")
 
 
 def _add_exploitability(command: argparse.ArgumentParser) -> None:
@@ -323,14 +333,14 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
     command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
     command.add_argument(
         "--samples",
-        type=int,
+        type=GAMES,
         default=1000,
         help="how often to ask, in every information set, an agent that cannot tell its policy "
         "(default 1000)",
     )
     command.add_argument(
         "--max-nodes",
-        type=int,
+        type=at_least(1, most=MAX_NODES),
         default=5_000_000,
         help="size of the game at which to give up (default 5,000,000; some 200 bytes each)",
     )
@@ -339,7 +349,7 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
         default="auto",
         help="public (tree), tree (sequence form) or auto, the quicker one; the numbers are equal",
     )
-    command.add_argument("--seed", type=int, help="of the asking (default 0)")
+    command.add_argument("--seed", type=SEED, help="of the asking (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
 
@@ -357,17 +367,20 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--steps",
-        type=int,
+        type=at_least(1, most=MAX_STEPS),
         help="how much each learns, in its own unit (default: as its file says)",
     )
-    command.add_argument("--seeds", type=int, default=1, help="runs of each learner (default 1)")
+    command.add_argument("--seeds", type=GAMES, default=1, help="runs of each learner (default 1)")
     command.add_argument(
-        "--games", type=int, default=20_000, help="fresh games that measure (default 20,000)"
+        "--games", type=GAMES, default=20_000, help="fresh games that measure (default 20,000)"
     )
     command.add_argument(
-        "--choosing-games", type=int, default=4000, help="games that choose a player (default 4000)"
+        "--choosing-games",
+        type=GAMES,
+        default=4000,
+        help="games that choose a player (default 4000)",
     )
-    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
+    command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda")
     command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
 
@@ -376,9 +389,12 @@ def _add_behaviour(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
     command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
     command.add_argument(
-        "--games", type=int, default=6000, help="played by the agent in all seats (default 6000)"
+        "--games",
+        type=at_least(2, most=MAX_GAMES),
+        default=6000,
+        help="played by the agent in all seats (default 6000)",
     )
-    command.add_argument("--seed", type=int, help="root of all chance (default 0)")
+    command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="(in runs/behaviour/)")
 
@@ -388,7 +404,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
     command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
     _add_option(command)
-    command.add_argument("--seed", type=int, default=0, help="of the deal (default 0)")
+    command.add_argument("--seed", type=SEED, default=0, help="of the deal (default 0)")
 
 
 @answers_in_one_line("evaluate.py")

@@ -8,19 +8,9 @@ python play.py --terminal kuhn_v0                     # without a browser
 
 from __future__ import annotations
 
-import os
 import sys
 
-from envs.core.errors import MasqueradeError
-from play.door import parse_arguments, run
+from play.door import main
 
 if __name__ == "__main__":
-    try:
-        sys.exit(run(parse_arguments()))
-    except MasqueradeError as error:
-        print(f"play.py: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader has seen enough, such as head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.learning.device import DEVICES, resolve_device
-from envs.core.commands import answers_in_one_line
+from envs.core.commands import MAX_SEED, MAX_WORKERS, Parser, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError
 from training.listing import list_everything, plan
 
@@ -28,14 +28,11 @@ if TYPE_CHECKING:
     from training.runner import Outcome
 
 RUNS = Path("runs")
-MAX_THREADS = 1024
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="train.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog="train.py", description=__doc__)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--config", type=Path, metavar="FILE", help="the run to begin")
     what.add_argument("--resume", type=Path, metavar="RUN", help="the run to continue")
@@ -50,12 +47,14 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="SECTION.KEY=VALUE",
         help="change one value, such as agent.params.learning_rate=1e-3; may be repeated",
     )
-    parser.add_argument("--seed", type=int, help="the same as --set train.seed=SEED")
+    parser.add_argument(
+        "--seed", type=at_least(0, MAX_SEED), help="the same as --set train.seed=SEED"
+    )
     parser.add_argument("--out", type=Path, help=f"the run's folder (below {RUNS}/ by default)")
     parser.add_argument("--device", default="auto", help=f"{', '.join(DEVICES)} (default: auto)")
     parser.add_argument(
         "--threads",
-        type=int,
+        type=at_least(1, most=MAX_WORKERS),
         default=1,
         help="threads of a network; small ones are fastest, and repeatable, on one (default: 1)",
     )
@@ -107,9 +106,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
     parsed = parse_arguments(arguments)
-    if not 1 <= parsed.threads <= MAX_THREADS:
-        print(f"train.py: --threads must be from 1 to {MAX_THREADS}", file=sys.stderr)
-        return 2
     # Read by torch when it is first imported, which only some learners do.
     os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
     outcome = run(parsed, command)

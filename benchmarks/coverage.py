@@ -15,6 +15,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -30,7 +31,7 @@ from benchmarks.timing import Progress
 from envs import make_game
 from envs.core.statistics import Interval, mean_interval, wilson
 
-__all__ = ["CASES", "Case", "coverage", "main", "pool_of"]
+__all__ = ["CASES", "Case", "coverage", "main", "pool_of", "span_of"]
 
 Floats = npt.NDArray[np.float64]
 Method = Callable[[Floats], Interval]
@@ -106,6 +107,14 @@ def pool_of(case: Case, num_deals: int, seed: int = 0) -> Floats:
     return np.stack(columns, axis=1)
 
 
+def span_of(case: Case) -> float:
+    """The largest difference that there can be between two returns."""
+    if case.shares is not None:
+        return 1.0
+    facts = make_game(case.game_id, **case.options).facts
+    return facts.max_return - facts.min_return
+
+
 # ---- intervals -----------------------------------------------------------------------------------
 
 
@@ -134,7 +143,9 @@ def elo(deals: Floats) -> Interval:
     return bradley_terry([[0, won[0]], [won[1], 0]], 1, score_covariance=covariance).interval(0)
 
 
+SPAN = "Student's t, span"
 METHODS: dict[str, Method] = {
+    SPAN: mean_interval,  # which is told the span of the game's returns
     "Student's t": mean_interval,
     "bootstrap": bootstrap,
     "Wilson, deals": wilson_of_deals,
@@ -143,26 +154,29 @@ METHODS: dict[str, Method] = {
 }
 USED = {
     "wins": "Wilson, paired",
-    "return": "Student's t",
+    "return": SPAN,
     "place": "Student's t",
     "Elo": "sandwich",
 }
 TRIED = {
     "wins": ("Wilson, paired", "Student's t", "Wilson, deals", "bootstrap"),
-    "return": ("Student's t", "bootstrap"),
+    "return": (SPAN, "Student's t", "bootstrap"),
     "place": ("Student's t", "bootstrap"),
     "Elo": ("sandwich",),
 }
 
 
-def coverage(pool: Floats, method: str, num_deals: int, tries: int, seed: int = 0) -> float:
+def coverage(
+    pool: Floats, method: str, num_deals: int, tries: int, seed: int = 0, span: float = 0.0
+) -> float:
     """Share of tries in which an interval over so many deals holds the mean of the pool.
 
     >>> coin = np.repeat([[0.0], [1.0]], 500, axis=0)
     >>> 0.9 < coverage(coin, "Student's t", 100, tries=200) < 1.0
     True
     """
-    rng, make = np.random.default_rng(seed), METHODS[method]
+    rng = np.random.default_rng(seed)
+    make = partial(mean_interval, span=span) if method == SPAN else METHODS[method]
     rate = float(pool.mean())
     truth = 400 * np.log10(rate / (1 - rate)) if method == "sandwich" else rate
     held = 0
@@ -207,11 +221,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _lines(case: Case, parsed: argparse.Namespace) -> Sequence[str]:
-    pool = pool_of(case, parsed.pool)
+    pool, span = pool_of(case, parsed.pool), span_of(case)
     lines, name, truth = [], case.what, f"{pool.mean():.3f}"
     for method in TRIED[case.kind]:
         tries = parsed.bootstraps if method == "bootstrap" else parsed.tries
-        found = [f"{100 * coverage(pool, method, size, tries):.1f}" for size in SIZES]
+        found = [f"{100 * coverage(pool, method, size, tries, span=span):.1f}" for size in SIZES]
         star = " *" if USED[case.kind] == method else ""
         lines.append(f"| {name} | {truth} | {method}{star} | {' | '.join(found)} |")
         name = truth = ""

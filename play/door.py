@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from agents.listing import list_games, list_players
 from envs import GAMES, make_game
+from envs.core.commands import MAX_SEED, Parser, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError, UnknownNameError, nearest
 from play.messages import SeatChoice
 
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from envs.core.game import Game
     from play.catalogue import Catalogue
 
-__all__ = ["parse_arguments", "run"]
+__all__ = ["main", "parse_arguments"]
 
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
+MAX_PACE = 20_000
 INTERRUPTED = 130
 EXAMPLES = """\
 examples:
@@ -42,17 +44,16 @@ examples:
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="play.py",
         description="Play any game against any agent.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("game", nargs="?", help="a game's id (default: choose on the page)")
     parser.add_argument(
         "--against", nargs="+", default=[], metavar="AGENT", help="who has the other seats; me: you"
     )
-    parser.add_argument("--seat", type=int, help="where you sit (default: the first seat)")
+    parser.add_argument("--seat", type=at_least(0), help="where you sit (default: the first seat)")
     parser.add_argument(
         "--watch", nargs="+", default=[], metavar="AGENT", help="agents among themselves"
     )
@@ -72,24 +73,33 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--terminal", action="store_true", help="play in this terminal")
     parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help=f"of the page (default {DEFAULT_PORT})"
+        "--port",
+        type=at_least(0, most=65_535),
+        default=DEFAULT_PORT,
+        help=f"of the page (default {DEFAULT_PORT})",
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen to (default: this machine only)"
     )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument(
-        "--pace", type=int, default=600, help="least milliseconds of an agent's move (default 600)"
+        "--pace",
+        type=at_least(0, most=MAX_PACE),
+        default=600,
+        help="least milliseconds of an agent's move (default 600)",
     )
-    parser.add_argument("--seed", type=int, help="of the first game in a terminal (default: drawn)")
+    seed = at_least(0, most=MAX_SEED)
+    parser.add_argument("--seed", type=seed, help="of the first game in a terminal (drawn)")
     parser.add_argument(
         "--folder", type=Path, default=FOLDER, help=f"where tables are kept (default {FOLDER})"
     )
     return parser.parse_args(arguments)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Play; the exit code."""
+@answers_in_one_line("play.py")
+def main(words: list[str] | None = None) -> int:
+    """Play; bad input gets one line and exit code 2."""
+    arguments = parse_arguments(words)
     if arguments.list and arguments.game is None:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
         return 0
@@ -132,9 +142,10 @@ def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str
     from arena.schedules.config import parse_option
 
     options = dict(parse_option(text) for text in arguments.option)
+    game = make_game(arguments.game, **options)  # which refuses options that it cannot have
     message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
     if arguments.against or arguments.watch or arguments.seat is not None:
-        choices = choose_seats(arguments, make_game(arguments.game, **options), catalogue)
+        choices = choose_seats(arguments, game, catalogue)
         message["seats"] = [choice.model_dump(exclude_defaults=True) for choice in choices]
     return message
 
@@ -178,13 +189,13 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     from play.server import LOOPBACK, make_app
     from play.thinking import Thinkers
 
-    listener = _listen(arguments.host, arguments.port)
-    port = listener.getsockname()[1]
     is_local = arguments.host in LOOPBACK
     hall = Hall(arguments.folder, catalogue, Thinkers(), arguments.pace)
+    start = _start(arguments, hall)  # what cannot be opened is refused before anybody can ask
+    listener = _listen(arguments.host, arguments.port)
+    port = listener.getsockname()[1]
     app = make_app(hall, LOOPBACK if is_local else ("*",))
-    address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/"
-    address += _start(arguments, hall)
+    address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/{start}"
     config = uvicorn.Config(
         app,
         log_level="error",

@@ -57,7 +57,10 @@ class Turns:
 
     async def _again(self, guest: Guest, message: Again) -> None:
         session = self._tables.own(guest, message.table, message.seat)
-        table = session.table
+        table, mine = session.table, guest.places[session.id]
+        others = [seat for i, seat in enumerate(table.seats) if seat.key and i not in mine]
+        if others and not table.is_over:  # nobody runs away from a game that somebody else may win
+            raise MasqueradeError("the game is not over, and others play it too")
         if message.swap:
             seats = [table.seats[-1], *table.seats[:-1]]
             agents = await self._tables.thinkers.run(lambda: self._tables.agents(table.game, seats))

@@ -37,7 +37,7 @@ from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
 from envs import make_game
 from envs.core import files
-from envs.core.errors import MasqueradeError, OptionError
+from envs.core.errors import MasqueradeError, OptionError, one_line
 from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.options import Options, option
@@ -153,6 +153,11 @@ class TrainSettings(Options):
         None, low=1, high=MANY, help="steps between two checkpoints (default: 10 checkpoints)"
     )
     keep: int = option(2, low=1, high=1000, help="full checkpoints kept; players are all kept")
+
+    def __post_init__(self) -> None:
+        """Refuse seats that nobody sits in."""
+        if not self.opponents:
+            raise OptionError("opponents must name somebody, such as [self]")
 
     def every(self, name: str, share: int) -> int:
         """How often something is done: as the file says, or ``share`` times in the run."""
@@ -289,9 +294,10 @@ def _override(text: str) -> dict[str, Any]:
     """The mapping that changes one value: ``train.steps=9`` is ``{"train": {"steps": 9}}``."""
     place, equals, value = text.partition("=")
     *sections, key = place.split(".")
+    shown = one_line(repr(text), 80)
     if not equals or not sections:
-        raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {text!r}")
-    content = {key: files.parse_yaml(value, f"--set {place}: {value!r} is no valid YAML value")}
+        raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {shown}")
+    content = {key: files.parse_yaml(value, f"--set {shown} is no valid YAML value")}
     for section in reversed(sections):
         content = {section: content}
     return content

@@ -8,7 +8,6 @@ process of its own. Everything is kept in a folder; the same command goes on whe
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -24,8 +23,8 @@ from agents.base import Agent
 from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from envs.core.commands import answers_in_one_line
-from envs.core.errors import MasqueradeError, OptionError
+from envs.core.commands import MAX_WORKERS, Parser, answers_in_one_line, at_least
+from envs.core.errors import MasqueradeError, OptionError, one_line
 from envs.core.files import read_json, write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
@@ -37,7 +36,7 @@ from training.progress import Progress
 from training.runner import begin_run, resume_run
 from training.tables import draw_tables, intervals, play_tables
 
-__all__ = ["Member", "Population", "PopulationConfig", "run_command", "train_all"]
+__all__ = ["Member", "Population", "PopulationConfig", "check_name", "run_command", "train_all"]
 
 WORST, RANDOM = "worst", "random"
 
@@ -49,6 +48,23 @@ class GroupSettings(Options):
     size: int = option(1, low=1, high=10_000, help="how many")
     agent: AgentSettings
     steps: int = option(20_000, low=1, high=10**12, help="how much one learns in a session")
+
+    def __post_init__(self) -> None:
+        """Members' folders are named after it."""
+        check_name(self.name)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that cannot be that of a folder, or is one elsewhere.
+
+    >>> check_name("../x")
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: '../x' must be 1 to 60 letters without / and not begin with a dot
+    """
+    if not name.isprintable() or not 0 < len(name) <= 60 or "/" in name or name.startswith("."):
+        shown = one_line(repr(name), 40)
+        raise OptionError(f"{shown} must be 1 to 60 letters without / and not begin with a dot")
 
 
 class PopulationSettings(Options):
@@ -255,7 +271,7 @@ class Population:
         if not path.exists():
             return
         content = read_json(path, "choose another --out")
-        with reading(path, "a population"):
+        with reading(path, "a population", "choose another --out"):
             before, now = content["config"], self.config.to_dict()
             # More sessions may be asked for; everything else must be as it was.
             before["population"]["sessions"] = now["population"]["sessions"]
@@ -349,22 +365,19 @@ Work = Callable[[dict[str, Any], Path, int], Iterable[str]]
 def run_command(name: str, description: str | None, work: Work, arguments: list[str] | None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
     runs = Path("runs") / f"{name}s"
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"python -m training.{name}",
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", type=Path, required=True, help="in configs/populations/")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
-    parser.add_argument("--workers", type=int, default=1, help="networks that learn side by side")
+    parser.add_argument("--workers", type=at_least(1, MAX_WORKERS), default=1, help="side by side")
     parser.add_argument("--out", type=Path, help=f"the folder (in {runs}/)")
-    parsed = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     @answers_in_one_line(name, "stopped; the same command goes on")
     def run() -> int:
-        if parsed.workers < 1:
-            raise OptionError(f"--workers must be at least 1, not {parsed.workers}")
+        parsed = parser.parse_args(arguments)
         content = read_yaml(parsed.config, parsed.set)
         print("\n".join(work(content, parsed.out or runs / parsed.config.stem, parsed.workers)))
         return 0

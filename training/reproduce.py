@@ -11,8 +11,6 @@ number should lie was written down before it was known; a number outside is call
 
 from __future__ import annotations
 
-import argparse
-import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from envs.core.commands import answers_in_one_line
+from envs.core.commands import MAX_SEED, MAX_WORKERS, Parser, answers_in_one_line, at_least
 from envs.core.errors import OptionError, nearest, one_line
 from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
@@ -187,23 +185,18 @@ def _wanted(row: Row) -> str:
 @answers_in_one_line("reproduce", "stopped: the same command goes on with the next group")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training.reproduce",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", metavar="NAME", help=f"{', '.join(EXPERIMENTS)}")
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="groups, not all")
-    parser.add_argument("--seed", type=int, default=0, help="root of all chance (0)")
-    parser.add_argument("--workers", type=int, default=1, help="processes, where it can use them")
-    parser.add_argument("--scale", type=float, default=1.0, help="times the numbers of games (1)")
+    seed, workers, scale = at_least(0, MAX_SEED), at_least(1, MAX_WORKERS), at_least(1e-9, 1e6)
+    parser.add_argument("--seed", type=seed, default=0, help="root of all chance (0)")
+    parser.add_argument("--workers", type=workers, default=1, help="processes, if it can use them")
+    parser.add_argument("--scale", type=scale, default=1.0, help="times the numbers of games (1)")
     parser.add_argument("--fresh", action="store_true", help="forget what was played before")
     parsed = parser.parse_args(arguments)
-    is_fine = 0 < parsed.scale < math.inf and 0 <= parsed.seed < 2**63
-    if not is_fine or parsed.workers < 1:
-        raise OptionError(
-            "--scale must be above 0, --workers at least 1, --seed from 0 below 2 ** 63"
-        )
     groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
     path = RUNS / f"{parsed.name}.json"
     if parsed.fresh:

@@ -24,7 +24,7 @@ from envs.core.files import read_json, write_json
 from envs.core.options import Options, option
 from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig
-from training.population import run_command, train_all
+from training.population import check_name, run_command, train_all
 from training.tables import draw_tables, intervals, play_tables
 
 __all__ = ["Selection", "SelectionConfig"]
@@ -59,6 +59,8 @@ class SelectionConfig(Options):
             raise OptionError(
                 f"'{settings.agent.id}' sees everything: choose a learner with inputs, such as dqn"
             )
+        for name in settings.candidates:
+            check_name(name)
         for name in settings.chosen:
             if name not in settings.candidates:
                 raise OptionError(f"chosen: '{name}' is no candidate: list it among them")
@@ -86,7 +88,7 @@ class Selection:
         path = folder / "selection.json"
         if path.exists():
             content = read_json(path, "choose another --out")
-            with reading(path, "a selection"):
+            with reading(path, "a selection", "choose another --out"):
                 before, now = content["config"], config.to_dict()
                 before["selection"]["rounds"] = now["selection"]["rounds"]
                 if before != now:

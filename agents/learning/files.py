@@ -44,6 +44,7 @@ __all__ = [
 VERSION = 2
 ARRAYS, HEADER, COMPLETE = "state.npz", "state.json", "COMPLETE"
 EARLIER = "take an earlier checkpoint, or train again"
+TRAIN_AGAIN = "name the agent that was trained there, or train it again"
 _STEP = re.compile(r"step_(\d+)$")
 
 
@@ -92,12 +93,13 @@ def load_state(path: Path, game: Game | None = None) -> dict[str, Any]:
 
 
 @contextmanager
-def reading(path: Path | str, what: str) -> Iterator[None]:
+def reading(path: Path | str, what: str, fix: str = TRAIN_AGAIN) -> Iterator[None]:
     """Whatever goes wrong in here is the fault of a file, and is told in one line.
 
     Args:
         path: the run or checkpoint.
         what: what it should hold, such as "a table of sarsa".
+        fix: what to do about it.
     """
     try:
         yield
@@ -111,10 +113,7 @@ def reading(path: Path | str, what: str) -> Iterator[None]:
         *(OverflowError, RuntimeError, TypeError, ValueError),
     ) as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
-        raise CheckpointError(
-            f"{path} does not hold {what} ({reason}): name the agent that was trained there, or "
-            "train it again"
-        ) from error
+        raise CheckpointError(f"{path} does not hold {what} ({reason}): {fix}") from error
 
 
 def read_header(path: Path) -> dict[str, Any]:

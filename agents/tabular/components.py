@@ -30,10 +30,11 @@ import numpy.typing as npt
 
 from agents.tabular.hooks import ENCODE
 from envs.core.compiling import compiled
-from envs.core.errors import OptionError
+from envs.core.errors import MasqueradeError, OptionError, reason_of
 from envs.core.game import Game
 from envs.core.named_code import find_named
 from envs.core.rng import Words, mix
+from envs.core.rollouts import FAULTS
 
 __all__ = [
     "ABSTRACTIONS",
@@ -151,7 +152,13 @@ def make_opponent_model(params: Mapping[str, Any], game: Game) -> OpponentModel:
     name = params.pop("id", None)
     if not isinstance(name, str):
         raise OptionError(f"opponent_model needs an id: {', '.join(OPPONENT_MODELS)}")
-    model: OpponentModel = find_named("opponent model", OPPONENT_MODELS, name)(game, params)
+    found = find_named("opponent model", OPPONENT_MODELS, name)
+    try:
+        model: OpponentModel = found(game, params)
+    except FAULTS as error:
+        if name in OPPONENT_MODELS or isinstance(error, MasqueradeError):
+            raise
+        raise OptionError(f"opponent model '{name}' cannot be made: {reason_of(error)}") from error
     return model
 
 

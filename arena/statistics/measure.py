@@ -158,9 +158,11 @@ class _Measured:
         self.is_symmetric = is_symmetric(game.facts)
         self.objective = game.facts.objective
         self.counts_wins = self.objective != "return"
+        self.span = game.facts.max_return - game.facts.min_return
         self.mean = partial(mean_interval, confidence=spec.confidence)
+        self.mean_return = partial(self.mean, span=self.span)
         self.rate = partial(paired_rate, confidence=spec.confidence)
-        self.lead_interval = lead_interval or self.mean
+        self.lead_interval = lead_interval or self.mean_return
         self.rated = sorted({agent for pair in results.pairs for agent in pair})
         """Those that can be compared; all of them unless somebody plays one role only."""
         ids = [agent.id for agent in spec.agents]
@@ -189,7 +191,7 @@ class _Measured:
                     self.names[agent],
                     self.spec.agents[agent].id,
                     None if len(roles) == len(self.roles) else " and ".join(roles),
-                    self.mean(results.ask(results.corrected, weights)),
+                    self.mean_return(results.ask(results.corrected, weights)),
                     self.mean(results.ask(results.places, weights)) if has_ranks else None,
                     self.rate(results.ask(results.wins, weights)) if self.counts_wins else None,
                     elo.interval(row, self.spec.confidence) if elo and row is not None else None,
@@ -308,7 +310,7 @@ class _Measured:
 
     def return_and_wins(self, weights: list[Floats]) -> tuple[Interval, Interval | None]:
         """Mean return and win rate of what the weights pick; a deal is one observation."""
-        mean = self.mean(self.results.ask(self.results.corrected, weights))
+        mean = self.mean_return(self.results.ask(self.results.corrected, weights))
         if not self.counts_wins:
             return mean, None
         return mean, self.rate(self.results.ask(self.results.wins, weights))
@@ -322,7 +324,7 @@ class _Measured:
         confidence = 1 - (1 - self.spec.confidence) / len(self.results.pairs)
         for pair in self.results.pairs:
             (a, b) = (place[agent] for agent in pair)
-            lead = mean_interval(self.results.leads(*pair), confidence)
+            lead = mean_interval(self.results.leads(*pair), confidence, self.span)
             leads[a, b], low[a, b] = lead.mean, lead.low
             leads[b, a], low[b, a] = -lead.mean, -lead.high
         is_certain = (low > 0) | (low.T > 0)

@@ -3,17 +3,62 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import math
 import os
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
-from envs.core.errors import MasqueradeError, one_line
+from envs.core.errors import MasqueradeError, OptionError, one_line
 
-__all__ = ["answers_in_one_line", "at_least", "words_of"]
+__all__ = [
+    "MAX_GAMES",
+    "MAX_SEED",
+    "MAX_WORKERS",
+    "Parser",
+    "answers_in_one_line",
+    "at_least",
+    "words_of",
+]
 
 P = ParamSpec("P")
+
+MAX_GAMES = 10**9
+MAX_SEED = 2**63 - 1
+MAX_WORKERS = 1024
+"""More of these can only be a slip of the hand."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Refuses in one line what it cannot read; ``--help`` says the rest.
+
+    >>> Parser(prog="x").parse_args(["--nothing"])
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: unrecognized arguments: --nothing (see --help)
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        """Descriptions keep their lines."""
+        arguments.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(**arguments)
+
+    def error(self, message: str) -> NoReturn:
+        """Whoever runs the command answers, as to all bad input."""
+        unknown = message.partition("unrecognized arguments: ")[2].partition(" ")[0]
+        close = difflib.get_close_matches(unknown.partition("=")[0], self._words(), n=1)
+        hint = f": did you mean {close[0]}?" if close else " (see --help)"
+        raise OptionError(f"{one_line(message)}{hint}")
+
+    def _words(self) -> list[str]:
+        """All options, also those of commands."""
+        words = list(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                words += [word for parser in action.choices.values() for word in parser._words()]
+        return words
 
 
 def answers_in_one_line(
@@ -60,17 +105,18 @@ def words_of(error: OSError) -> str:
     return f"{name}: {error.strerror or one_line(error)}: make room there, or choose another place"
 
 
-def at_least(low: int) -> Callable[[str], int]:
-    """A whole number for ``argparse``, not below ``low``.
+def at_least(low: float, most: float | None = None) -> Callable[[str], float]:
+    """A number for ``argparse``, not below ``low`` nor above ``most``; whole if ``low`` is.
 
-    >>> at_least(1)("3")
-    3
+    >>> at_least(1)("3"), at_least(0.0, most=1.0)("0.5")
+    (3, 0.5)
     """
 
-    def number(text: str) -> int:
-        value = int(text)
-        if value < low:
-            raise argparse.ArgumentTypeError(f"must be at least {low}, not {value}")
+    def number(text: str) -> float:
+        value = int(text) if isinstance(low, int) else float(text)
+        if not low <= value <= (math.inf if most is None else most):
+            allowed = f"at least {low}" if most is None else f"from {low} to {most}"
+            raise argparse.ArgumentTypeError(f"must be {allowed}, not {one_line(value, 40)}")
         return value
 
     return number

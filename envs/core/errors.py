@@ -19,12 +19,24 @@ __all__ = [
 ]
 
 MAX_LISTED = 12
+MAX_LINE = 1400
+"""Letters of a line that refuses something; paths can be long."""
 MAX_REASON = 300
 """Letters of somebody else's message that are worth repeating."""
 
 
 class MasqueradeError(ValueError):
-    """Anything this project refuses, with one line that says what would be accepted."""
+    r"""Anything this project refuses, with one line that says what would be accepted.
+
+    It is one line whatever names it repeats: they may come from anybody.
+
+    >>> print(MasqueradeError("unknown game 'a\n\x1b[31mb'"))
+    unknown game 'a ?[31mb'
+    """
+
+    def __init__(self, text: object = "") -> None:
+        """Note the line."""
+        super().__init__(one_line(text, MAX_LINE))
 
 
 class OptionError(MasqueradeError):

@@ -123,7 +123,7 @@ def remove_file(path: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> FileError:
     return FileError(
-        f"{path} cannot be written ({error.strerror or error}): make room there, or "
+        f"{one_line(path)} cannot be written ({error.strerror or error}): make room there, or "
         "choose another place"
     )
 

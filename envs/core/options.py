@@ -182,8 +182,11 @@ class Options(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            # None of what pydantic says about it would help anybody who reads the one line.
-            raise self._error(error.errors()[0]) from None
+            # None of what pydantic says about it would help anybody who reads the one line. Who
+            # misspells a name that must be there is helped by the name, not by "missing".
+            found = error.errors()
+            unknown = [each for each in found if each["type"] == "extra_forbidden"]
+            raise self._error((unknown or found)[0]) from None
 
     def model_post_init(self, _context: Any) -> None:
         """Check what no single field can; called by pydantic."""

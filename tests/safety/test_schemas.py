@@ -19,7 +19,16 @@ from envs.core.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
 from training import population, reproduce, selection
-from training.config import EvalSettings, LogSettings, TrainSettings, learner_class
+from training.best_response import Search
+from training.config import (
+    AgentSettings,
+    EvalSettings,
+    GameSettings,
+    LogSettings,
+    RunConfig,
+    TrainSettings,
+    learner_class,
+)
 
 SCHEMAS: dict[str, type[Options]] = {
     **{game_id: make_game(game_id).Options for game_id in GAMES},
@@ -27,9 +36,15 @@ SCHEMAS: dict[str, type[Options]] = {
     "train": TrainSettings,
     "eval": EvalSettings,
     "log": LogSettings,
+    "run": RunConfig,
+    "game": GameSettings,
+    "agent": AgentSettings,
     "population": population.PopulationSettings,
     "group": population.GroupSettings,
     "selection": selection.SelectionSettings,
+    "a population's file": population.PopulationConfig,
+    "a selection's file": selection.SelectionConfig,
+    "best response": Search,
 }
 WRONG: list[Any] = [
     *(math.nan, math.inf, -math.inf, 10**40, -(10**40), -1, 1.5, True, None, "", "x", "1e400"),
@@ -69,15 +84,7 @@ def test_every_field_refuses_in_one_line_that_names_it(name: str) -> None:
     assert num_refused > len(schema.model_fields)
 
 
-# Where a field must be given, its absence is what is said first.
-WITH_DEFAULTS = [
-    name
-    for name, schema in SCHEMAS.items()
-    if not any(field.is_required() for field in schema.model_fields.values())
-]
-
-
-@pytest.mark.parametrize("name", WITH_DEFAULTS)
+@pytest.mark.parametrize("name", SCHEMAS)
 def test_a_misspelt_field_is_answered_with_the_right_word(name: str) -> None:
     schema = SCHEMAS[name]
     field = max(schema.model_fields, key=len)

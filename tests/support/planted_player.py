@@ -18,7 +18,11 @@ HELLOS: dict[str, Any] = {
     "version 2": {"protocol": 2},
     "wants the moon": {"protocol": 1, "wants": ["observation", "moon"]},
     "wants too many rows": {"protocol": 1, "max_rows": 10**6},
-    "wants everything": {"protocol": 1, "wants": ["observation", "tokens", "text"]},
+    "wants everything": {
+        "protocol": 1,
+        "wants": ["observation", "tokens", "text", "words"],
+        "max_rows": 64,
+    },
     "hello is a list": [1],
 }
 

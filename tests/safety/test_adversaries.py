@@ -1,0 +1,263 @@
+"""Adversaries at the wire and at the page: they learn nothing that is hidden and spoil no result.
+
+What a program or a browser is sent is all it has. So everything is recorded and compared, byte for
+byte, with what is sent where only hidden things are otherwise; and whatever they may say, other
+people's games go on as if they had said nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.processes.external import ExternalAgent
+from agents.processes.line_process import LineProcess
+from agents.spec import AgentSpec
+from arena.playing.match import play_match
+from arena.running.tournament import run_tournament
+from arena.schedules.spec import TournamentSpec
+from envs import make_game
+from envs.core.rng import new_rng
+from play.catalogue import Catalogue
+from play.guest import Guest
+from play.hall import FAULT, Hall
+from play.session import Session
+from play.thinking import Thinkers
+from tests.support.sampling import IS_FULL
+
+MORE = 10 if IS_FULL else 1
+WANTS_ALL = ["python", "tests/support/planted_player.py", "wants everything", "1", "64"]
+
+# ---- programs ------------------------------------------------------------------------------------
+
+SMALL: list[tuple[str, dict[str, Any], int]] = [
+    ("kuhn_v0", {"num_players": 3}, 300),
+    ("leduc_v0", {}, 300),
+    ("liars_dice_v0", {"dice": 1, "faces": 3}, 300),
+    ("holdem_v0", {"num_players": 2}, 400),
+    ("no_thanks_v0", {"highest": 8, "removed": 3, "chips": 2}, 100),
+    ("scotland_yard_v0", {"preset": "reduced", "rows": 3, "columns": 3, "rounds": 2}, 100),
+]
+
+
+def rows_sent(lines: list[str]) -> list[dict[str, Any]]:
+    messages = [json.loads(line) for line in lines]
+    return [row for each in messages if each["type"] == "act" for row in each["rows"]]
+
+
+@pytest.mark.parametrize(("game_id", "options", "num_games"), SMALL, ids=lambda value: str(value))
+def test_in_whole_matches_a_program_is_sent_what_its_tokens_say_and_no_more(
+    game_id: str, options: dict[str, Any], num_games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In all games in which a seat has noticed the same it is sent the same, byte for byte.
+
+    But for the number of its game and the seed of its own chance, which come from one-way functions
+    and are the same if only hidden things differ (see ``test_external.py``).
+    """
+    lines: list[str] = []
+    ask = LineProcess.ask
+
+    def ask_and_note(process: LineProcess, line: str, seconds: float) -> str:
+        lines.append(line)
+        return ask(process, line, seconds)
+
+    monkeypatch.setattr(LineProcess, "ask", ask_and_note)
+    game = make_game(game_id, **options)
+    program = ExternalAgent(game, command=WANTS_ALL)
+    others = [make_agent("random", game) for _ in range(game.facts.num_players - 1)]
+    for seats in ([program, *others], [*others, program]):
+        play_match(game, seats, MORE * num_games, seed=7, has_forfeits=True)
+    known: dict[tuple[Any, ...], str] = {}
+    num_met = 0
+    for row in rows_sent(lines):
+        del row["seed"], row["game"]
+        key = row["seat"], tuple(row["tokens"])
+        text = json.dumps(row)
+        num_met += key in known
+        assert known.setdefault(key, text) == text
+    assert num_met > 20, "the same was never noticed twice"
+
+
+SNOOP = """
+import json, os, sys
+from pathlib import Path
+
+def spoken():
+    found = [json.dumps(dict(os.environ)), " ".join(sys.argv), os.getcwd()]
+    fds = [fd for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
+    found.append(f"{len(fds)} open files")
+    for name in ("cmdline", "environ"):
+        found.append(Path(f"/proc/{os.getppid()}/{name}").read_text(errors="replace"))
+    for path in sorted(Path(sys.argv[1]).rglob("*")):
+        if path.name == "seed":  # for --resume; who is not this user cannot read it
+            found.append(f"mode {path.stat().st_mode & 0o777:o}")
+        elif path.is_file():
+            found.append(str(path) + path.read_bytes().decode("latin-1"))
+    return found
+
+heard = []
+for line in sys.stdin:
+    heard.append(line)
+    message = json.loads(line)
+    if message["type"] == "hello":
+        wants = ["observation", "tokens", "text", "words"]
+        answer = {"protocol": 1, "wants": wants, "max_rows": 64}
+    elif message["type"] == "act":
+        Path(sys.argv[2]).write_text("\\n".join(heard + spoken()))
+        answer = {"id": message["id"], "actions": [row["legal"][-1] for row in message["rows"]]}
+    else:
+        break
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_a_program_that_reads_whatever_it_finds_does_not_find_the_seed(tmp_path: Path) -> None:
+    """Whoever knows the root seed knows all cards: until the end only this user's file has it."""
+    program, notes, out = tmp_path / "snoop.py", tmp_path / "notes.txt", tmp_path / "out"
+    program.write_text(SNOOP)
+    words = ["python", str(program), str(out), str(notes)]
+    snoop = AgentSpec("external", {"command": words}, name="snoop")
+    spec = TournamentSpec("leduc_v0", (AgentSpec.parse("leduc_rule"), snoop), deals=40)
+    summary = run_tournament(spec, out)
+    assert not summary.faults
+    seed = summary.spec.seed
+    assert seed is not None
+    found = notes.read_text()
+    assert "hello" in found
+    assert str(out) in found
+    assert "mode 600" in found
+    assert "3 open files" in found, "nothing is inherited but its pipes"
+    for shown in (str(seed), f"{seed:x}", seed.to_bytes(16, "little").hex().rstrip("0")):
+        assert len(shown) > 8
+        assert shown not in found
+    assert str(seed) in (out / "summary.json").read_text(), "afterwards everybody may know it"
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+TABLES: list[tuple[str, dict[str, Any]]] = [
+    ("kuhn_v0", {}),
+    ("leduc_v0", {}),
+    ("liars_dice_v0", {"dice": 2}),
+    ("holdem_v0", {"num_players": 2}),
+    ("scotland_yard_v0", {"preset": "reduced"}),
+]
+
+
+def nosy(table: str, mine: int, view: dict[str, Any]) -> list[dict[str, Any]]:
+    """All that a browser may ask or try that is not its own move."""
+    other = 1 - mine
+    about: list[dict[str, Any]] = [
+        {"type": "look", "step": step, "viewer": viewer}
+        for step in (0, 1, 5)
+        for viewer in (None, 0, 1)
+    ]
+    about += [{"type": "learnt", "agent": "random", "step": step} for step in (0, 1)]
+    for seat in (mine, other):
+        about.append({"type": "hint", "seat": seat, "agent": "random"})
+        about.append({"type": "learnt", "seat": seat, "agent": "random"})
+        about.append({"type": "review", "seat": seat, "agent": "random"})
+        about.append({"type": "take_back", "seat": seat})
+        for swap in (False, True):
+            about.append({"type": "again", "seat": seat, "swap": swap})
+    about += [{"type": "again"}, {"type": "again", "swap": True}]
+    about += [{"type": "join"}, {"type": "join", "key": "x" * 22}, {"type": "join", "invite": "x"}]
+    about += [{"type": "move", "seat": other, "turn": turn, "action": 0} for turn in range(4)]
+    about.append({"type": "move", "seat": mine, "turn": view["turn"] + 1, "action": 0})
+    found = [{"table": table, **each} for each in about]
+    return [*found, {"type": "open", "name": table}, {"type": "open", "name": f"{table}.json"}]
+
+
+async def answers(hall: Hall, guest: Guest, messages: list[dict[str, Any]]) -> list[str]:
+    """What each of them is answered with, in their order."""
+    found = []
+    for message in messages:
+        await hall.handle(guest, json.dumps(message))
+        answer = str(await asyncio.wait_for(guest.outbox.get(), 60))
+        assert FAULT not in answer, message
+        found.append(answer)
+    return found
+
+
+async def seated(hall: Hall, game_id: str, options: dict[str, Any]) -> tuple[Session, list[Guest]]:
+    """A table of two people, each with a browser."""
+    host, rogue = Guest(), Guest()
+    for guest in (host, rogue):
+        hall.enter(guest)
+    seats = [{"who": "me"}, {"who": "guest"}]
+    create = {"type": "create", "game": game_id, "options": options, "seats": seats}
+    await hall.handle(host, json.dumps(create))
+    while True:
+        told = json.loads(str(await asyncio.wait_for(host.outbox.get(), 120)))
+        if told["type"] == "joined":
+            break
+    join = {"type": "join", "table": told["table"], "invite": told["invites"]["1"]}
+    await hall.handle(rogue, json.dumps(join))
+    return hall.tables.sessions[told["table"]], [host, rogue]
+
+
+async def settled(guests: list[Guest]) -> None:
+    """Wait until nothing more is sent by itself, and forget it."""
+    for guest in guests:
+        while True:
+            try:
+                await asyncio.wait_for(guest.outbox.get(), 0.3)
+            except TimeoutError:
+                break
+
+
+async def try_everything(folder: Path, game_id: str, options: dict[str, Any]) -> int:
+    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+    session, (host, rogue) = await seated(hall, game_id, options)
+    table, game, mine = session.table, session.game, 1
+    await settled([host, rogue])
+    num_swapped, rng = 0, np.random.default_rng(3)
+    for number in range(4):
+        if table.is_over:
+            break
+        before, truth = json.dumps(session.to_dict()), table._position.state.copy()
+        seen = session.view(mine)
+        messages = nosy(session.id, mine, seen)
+        first = await answers(hall, rogue, messages)
+        state = table._position.state
+        game.kernels.determinize(state, game.rules, mine, new_rng(number))
+        num_swapped += int((state != truth).any())
+        assert await answers(hall, rogue, messages) == first
+        state[:] = truth
+        # Only its own hint and what an agent has learnt are answers; all else is refused.
+        kinds = {json.loads(text)["type"] for text in first}
+        assert kinds <= {"error", "hint", "learnt"}, kinds
+        assert json.dumps(session.to_dict()) == before
+        assert host.outbox.empty()
+        legal = table.position.legal_actions()
+        table.move(table.turn, int(rng.choice(legal)))
+    await hall.close()
+    return num_swapped
+
+
+@pytest.mark.parametrize(("game_id", "options"), TABLES, ids=lambda value: str(value))
+def test_a_browser_that_tries_everything_learns_and_changes_nothing(
+    game_id: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    assert asyncio.run(try_everything(tmp_path, game_id, options)) > 0
+
+
+def test_after_the_end_anybody_may_begin_again(tmp_path: Path) -> None:
+    async def again() -> None:
+        hall = Hall(tmp_path, Catalogue(), Thinkers(), pace=0)
+        session, (_, rogue) = await seated(hall, "kuhn_v0", {})
+        while not session.table.is_over:
+            session.table.move(session.table.turn, 0)
+        number = session.table.number
+        await hall.handle(rogue, json.dumps({"type": "again", "table": session.id, "seat": 1}))
+        while session.table.number == number:
+            await asyncio.sleep(0.01)
+        await hall.close()
+
+    asyncio.run(asyncio.wait_for(again(), 120))

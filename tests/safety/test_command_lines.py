@@ -1,0 +1,114 @@
+"""Every option of every command that takes a number: its range is known, and kept."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import evaluate
+import train
+from envs.core.commands import Parser, at_least
+from envs.pursuit import boards
+from play import door
+from training import population, reproduce, selection
+
+Main = Callable[[list[str]], int]
+
+DOORS: dict[str, Main] = {
+    "evaluate.py": evaluate.main,
+    "train.py": train.main,
+    "play.py": door.main,
+    "population": population.main,
+    "selection": selection.main,
+    "reproduce": reproduce.main,
+    "boards": boards.main,
+}
+NO_NUMBERS = ("", "x", "nan", "1e", "--", "9" * 5000, "\x1b[31m", "1e999999")
+OUT_OF_RANGE = ("-1e300", "inf", "-inf", str(-(10**30)), str(10**40))
+
+
+class Seen(Exception):
+    """The parser of a command, as it was when it was asked to read."""
+
+
+def parser_of(main: Main) -> Parser:
+    """The parser that a main function makes."""
+
+    def stop(parser: Parser, *_: Any) -> None:
+        raise Seen(parser)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Parser, "parse_args", stop)
+        with pytest.raises(Seen) as seen:
+            main([])
+    parser: Parser = seen.value.args[0]
+    return parser
+
+
+def options(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from options(below)
+        else:
+            yield action
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_every_number_has_a_range_and_nothing_else_is_read(name: str) -> None:
+    found = list(options(parser_of(DOORS[name])))
+    assert not [each.dest for each in found if each.type in (int, float)], "numbers without a range"
+    numbers = [each for each in found if each.type not in (None, str) and "at_least" in repr(each)]
+    assert numbers
+    for each in numbers:
+        read: Any = each.type
+        for text in NO_NUMBERS + OUT_OF_RANGE:
+            if text == str(10**40) and each.dest in ("seat", "seating", "viewer"):
+                continue  # refused when it is known how many there are
+            with pytest.raises((ValueError, argparse.ArgumentTypeError)):
+                read(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("evaluate.py", ["match", "kuhn_v0", "random", "b=random", "--games", "-5"], "from 1 to"),
+        ("evaluate.py", ["match", "kuhn_v0", "random", "--gaems", "5"], "did you mean --games?"),
+        ("evaluate.py", ["match", "kuhn_v0", "random", "--until", "nan"], "not nan"),
+        ("evaluate.py", ["leaderboard", "kuhn", "--games", "-1"], "from 1 to"),
+        ("evaluate.py", ["behaviour", "holdem_v0", "random", "--games", "0"], "from 2 to"),
+        ("evaluate.py", ["mach"], "invalid choice: 'mach'"),
+        ("train.py", ["--config", "x.yaml", "--threads", "-5"], "from 1 to 1024, not -5"),
+        ("train.py", [], "is required"),
+        ("play.py", ["--terminal", "kuhn_v0", "--seed", "-1"], "from 0 to"),
+        (
+            "play.py",
+            ["kuhn_v0", "--no-open", "--port", "0", "--option", "num_players=99"],
+            "2 to 5",
+        ),
+        ("play.py", ["--terminl"], "did you mean --terminal?"),
+        ("population", ["--config", "x.yaml", "--workers", "1000000000"], "from 1 to 1024"),
+        ("reproduce", ["holdem", "--scale", "nan"], "not nan"),
+        ("boards", ["make", "random", "--seed", "9" * 5000], "--seed: invalid number value"),
+    ],
+)
+def test_what_cannot_be_read_gets_one_line_and_does_nothing(
+    name: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert DOORS[name](words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(f"{name}: ")
+    assert told.err.count("\n") == 1
+    assert len(told.err) < 500
+    assert said in told.err
+
+
+def test_a_range_is_kept_at_both_ends() -> None:
+    assert [at_least(1, most=3)(text) for text in ("1", "3")] == [1, 3]
+    for text in ("0", "4"):
+        with pytest.raises(argparse.ArgumentTypeError, match="must be from 1 to 3"):
+            at_least(1, most=3)(text)
