@@ -36,6 +36,7 @@ FRAME = np.dtype(
         np.record,
         [
             ("key", np.uint64),  # 0: the card has chips on it, so nothing is looked up
+            ("place", np.float64),  # of the last player who could take, if he had
             ("turns", np.int32),  # how many players have paid since
             ("cost", np.int32),  # of the take that is searched
             ("pot", np.int32),  # that went with it
@@ -178,6 +179,12 @@ def pay_back(b):
 
 
 @inlined
+def sign(difference):
+    """1, 0 or -1."""
+    return np.int64(difference > EPSILON) - np.int64(difference < -EPSILON)
+
+
+@inlined
 def prefers(memory, b, o, taken, mover):
     """Compare taking with paying, whose result is in memory; the result becomes the better one."""
     n = b.num_players
@@ -186,14 +193,13 @@ def prefers(memory, b, o, taken, mover):
     if o.preference == BY_PLACE:
         # The difference of two ``utility_of`` in one pass, which is most of the work of a search.
         own, kept = taken[mover], result[mover]
-        halves = 0
+        ahead = 0
         total = 0.0
         for player in range(n):
-            one, other = taken[player], result[player]
+            one, other = own - taken[player], kept - result[player]
             total += one - other
-            halves += (one >= own - EPSILON) + (one > own + EPSILON)
-            halves -= (other >= kept - EPSILON) + (other > kept + EPSILON)
-        gain = n * gain - total - 0.5 * o.weight * halves
+            ahead += sign(one) - sign(other)
+        gain = total + 0.5 * o.weight * ahead
     takes = gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL)
     if takes:
         for player in range(n):
@@ -226,36 +232,71 @@ def fold(memory, b, o, depth):
 
 
 @inlined
-def last_round(memory, b, o):
-    """The round of the last card at once: what is taken is known without playing it."""
+def most_payments(b):
+    """After how many payments somebody must take the card."""
     n = b.num_players
+    most = b.lowest + b.step * b.deck[b.num_taken] - b.pot if b.has_cap else 1 << 30
+    if not b.is_unlimited:
+        player = b.to_move
+        for ahead in range(n):
+            most = min(most, n * b.chips[player] + ahead)
+            player = player + 1 if player + 1 < n else 0
+    return max(most, 0)
+
+
+@inlined
+def last_round(memory, b, o):
+    """The round of three players for the last card: what is taken is known without playing it.
+
+    Whoever takes it a lap later has a place as good and a better difference. So a player who would
+    rather see another take than take himself would so in every earlier lap, too, and when
+    everybody has been asked in vain nothing changes any more.
+    """
     card = b.deck[b.num_taken]
-    value = b.lowest + b.step * card
-    scores = memory.scores
-    for player in range(n):
-        scores[player] = b.chips[player] - b.leads[player]
-        memory.costs[player] = cost_on_board(b, player, card)
-    mover = b.to_move
-    turns = 0
-    laps = 0  # of the card round the table: so many chips has everybody paid who comes next
-    while (b.is_unlimited or b.chips[mover] > laps) and (not b.has_cap or b.pot + turns < value):
-        scores[mover] -= 1.0
-        turns += 1
-        mover = mover + 1 if mover + 1 < n else 0
-        laps += mover == b.to_move
-    result = memory.result
-    for player in range(n):
-        result[player] = scores[player]
-    result[mover] += b.pot + turns - memory.costs[mover]
-    for turn in range(turns - 1, -1, -1):
-        mover = mover - 1 if mover > 0 else n - 1
-        scores[mover] += 1.0
-        own = scores[mover]
-        scores[mover] = own + b.pot + turn - memory.costs[mover]
-        prefers(memory, b, o, scores, mover)
-        scores[mover] = own
-    memory.counters[LEAVES] += turns + 1
-    memory.counters[NODES] += turns + 1
+    turns = most_payments(b)
+    laps = turns // 3
+    rest = turns - 3 * laps
+    mover = b.to_move + rest
+    mover = mover if mover < 3 else mover - 3
+    left = mover + 1 if mover < 2 else 0
+    right = 3 - mover - left
+    # Scores of the player to move and of those to his left and right, and what the card costs them;
+    # in numbers and not in arrays, which makes this half as long.
+    x = 1.0 * (b.chips[mover] - b.leads[mover] - laps)
+    y = 1.0 * (b.chips[left] - b.leads[left] - laps - (rest == 2))
+    z = 1.0 * (b.chips[right] - b.leads[right] - laps - (rest > 0))
+    x_cost = cost_on_board(b, mover, card)
+    y_cost = cost_on_board(b, left, card)
+    z_cost = cost_on_board(b, right, card)
+    pot = b.pot + turns
+    result_x, result_y, result_z = x + pot - x_cost, y, z
+    num_asked = 2 + (o.ties == AVERAGE)  # whoever takes would not take earlier; means may change it
+    in_vain = 0
+    half = 0.5 * o.weight
+    while pot > b.pot and in_vain < num_asked:
+        pot -= 1
+        x, y, z = z + 1.0, x, y
+        x_cost, y_cost, z_cost = z_cost, x_cost, y_cost
+        result_x, result_y, result_z = result_z, result_x, result_y
+        mover = mover - 1 if mover > 0 else 2
+        own = x + pot - x_cost
+        ahead = sign(own - y) + sign(own - z) - sign(result_x - result_y) - sign(result_x - result_z)
+        gain = own + own - y - z - result_x - result_x + result_y + result_z + half * ahead
+        in_vain += 1
+        if gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL):
+            result_x, result_y, result_z = own, y, z
+            in_vain = 0
+        elif gain >= -EPSILON and o.ties == AVERAGE:
+            result_x, result_y = 0.5 * (result_x + own), 0.5 * (result_y + y)
+            result_z = 0.5 * (result_z + z)
+            in_vain = 0
+    left = mover + 1 if mover < 2 else 0
+    memory.result[mover] = result_x
+    memory.result[left] = result_y
+    memory.result[3 - mover - left] = result_z
+    num_looked_at = b.pot + turns + 1 - pot
+    memory.counters[LEAVES] += num_looked_at
+    memory.counters[NODES] += num_looked_at
 
 
 @inlined
@@ -266,18 +307,19 @@ def is_cut(memory, b, o, depth):
     left of the sum of all is less than what he has.
     """
     f = memory.frames[depth]
-    # What both moves of the root are worth may be asked for.
-    if f.turns <= (depth == 0) or o.ties == AVERAGE:
+    if o.ties == AVERAGE:
         return False
     n = b.num_players
     before = b.to_move - 1 if b.to_move > 0 else n - 1
-    kept = memory.takes[depth, f.turns - 1]
     if o.preference == BY_PLACE:
-        mine = place_of(memory.result, n, b.to_move)
-        his = place_of(kept, n, before)
-        return (his == 1.0 and mine <= 1.5) or (his <= 1.5 and mine == 1.0)
-    most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
-    return kept[before] > most + EPSILON
+        his = f.place
+        f.place = place_of(memory.result, n, b.to_move)
+        cuts = (his == 1.0 and f.place <= 1.5) or (his <= 1.5 and f.place == 1.0)
+    else:
+        most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
+        cuts = memory.takes[depth, f.turns - 1, before] > most + EPSILON
+    # What both moves of the root are worth may be asked for.
+    return cuts and f.turns > (depth == 0)
 
 
 @inlined
@@ -320,7 +362,7 @@ def enter(estimate, params, board, memory, o, depth):
         end_result(b, o, memory.result)
         return False
     # The round of the last card is as quick as a look into the table.
-    if depth > 0 and b.num_taken + 1 == b.deck_size <= o.stop and o.preference == BY_PLACE:
+    if depth > 0 and b.num_taken + 1 == b.deck_size <= o.stop and o.preference == BY_PLACE and b.num_players==3:
         last_round(memory, b, o)
         return False
     f = memory.frames[depth]
