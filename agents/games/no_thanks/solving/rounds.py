@@ -8,95 +8,35 @@ and so on back to the first. Equal branches are settled as ``ties`` says.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.solving.board import BOARDS, ESTIMATE, PARAMS, cost_on_board
+from agents.games.no_thanks.solving.memory import (
+    AVERAGE,
+    CAN_PAY,
+    DEPTH,
+    HITS,
+    IS_ENTERING,
+    LEAVES,
+    MEMORY,
+    NODES,
+    PRUNINGS,
+    SETTINGS,
+    STORED,
+    TAKE_IF_EQUAL,
+    TAKES,
+    Memory,
+)
 from agents.search.preference import BY_PLACE, EPSILON, place_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 from envs.core.rng import mix
 
-__all__ = ["COUNTERS", "FRAME", "SETTINGS", "TIES", "Memory", "begin_rounds", "search_rounds"]
-
-TIES = ("take", "pay", "average")
-TAKE_IF_EQUAL, PAY_IF_EQUAL, AVERAGE = range(len(TIES))
-COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored")
-NODES, LEAVES, PRUNINGS, HITS, STORED = range(len(COUNTERS))
-DEPTH, IS_ENTERING, TAKES, CAN_PAY = range(4)  # where a search stands, in ``Memory.progress``
+__all__ = ["begin_rounds", "search_rounds"]
 
 NUM_PROBES = 4
-
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # 0: the card has chips on it, so nothing is looked up
-            ("place", np.float64),  # of the last player who could take, if he had
-            ("turns", np.int32),  # how many players have paid since
-            ("cost", np.int32),  # of the take that is searched
-            ("pot", np.int32),  # that went with it
-        ],
-    )
-)
-SETTINGS = np.dtype(
-    (
-        np.record,
-        [
-            ("weight", np.float64),  # of a place
-            ("margin", np.float64),  # by return: what a point of difference adds to a place
-            ("sum_bound", np.float64),  # by return: no result adds up to more,
-            ("low", np.float64),  # and nobody gets less
-            ("stop", np.int32),  # cards taken where the search ends
-            ("preference", np.int32),
-            ("ties", np.int32),
-        ],
-    )
-)
-
-
-class Memory(NamedTuple):
-    """What a search needs, made once."""
-
-    frames: npt.NDArray[np.void]
-    """[cards]."""
-    takes: npt.NDArray[np.float64]
-    """[cards, turns, players]: the result of taking a card after so many payments."""
-    result: npt.NDArray[np.float64]
-    """[players]: of the position that was left last."""
-    paid: npt.NDArray[np.float64]
-    """[players]: the result of paying at the root, if that is possible."""
-    scores: npt.NDArray[np.float64]
-    """[players]: as they stand in the round of the last card, and"""
-    costs: npt.NDArray[np.float64]
-    """[players]: what it costs each of them."""
-    keys: npt.NDArray[np.uint64]
-    """[slots, 1 + players]: the table; the first word of a slot is its key, or 0."""
-    values: npt.NDArray[np.float64]
-    """[slots, 1 + players]: the same memory; after the key come the results."""
-    progress: npt.NDArray[np.int64]
-    counters: npt.NDArray[np.int64]
-
-
-MEMORY = types.NamedTuple(
-    (
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        types.float64[:, :, ::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.uint64[:, ::1],
-        types.float64[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-    ),
-    Memory,
-)
 
 
 def begin_rounds(memory: Memory) -> None:
@@ -245,6 +185,12 @@ def most_payments(b):
 
 
 @inlined
+def standing(b, player, card, paid):
+    """The score of a player who has paid for the card so often, and what it costs him to take."""
+    return 1.0 * (b.chips[player] - b.leads[player] - paid), cost_on_board(b, player, card)
+
+
+@inlined
 def last_round(memory, b, o):
     """The round of three players for the last card: what is taken is known without playing it.
 
@@ -260,14 +206,10 @@ def last_round(memory, b, o):
     mover = mover if mover < 3 else mover - 3
     left = mover + 1 if mover < 2 else 0
     right = 3 - mover - left
-    # Scores of the player to move and of those to his left and right, and what the card costs them;
-    # in numbers and not in arrays, which makes this half as long.
-    x = 1.0 * (b.chips[mover] - b.leads[mover] - laps)
-    y = 1.0 * (b.chips[left] - b.leads[left] - laps - (rest == 2))
-    z = 1.0 * (b.chips[right] - b.leads[right] - laps - (rest > 0))
-    x_cost = cost_on_board(b, mover, card)
-    y_cost = cost_on_board(b, left, card)
-    z_cost = cost_on_board(b, right, card)
+    # The player to move and those to his left and right; numbers are twice as quick as arrays.
+    x, x_cost = standing(b, mover, card, laps)
+    y, y_cost = standing(b, left, card, laps + (rest == 2))
+    z, z_cost = standing(b, right, card, laps + (rest > 0))
     pot = b.pot + turns
     result_x, result_y, result_z = x + pot - x_cost, y, z
     num_asked = 2 + (o.ties == AVERAGE)  # whoever takes would not take earlier; means may change it
@@ -280,16 +222,16 @@ def last_round(memory, b, o):
         result_x, result_y, result_z = result_z, result_x, result_y
         mover = mover - 1 if mover > 0 else 2
         own = x + pot - x_cost
-        ahead = sign(own - y) + sign(own - z) - sign(result_x - result_y) - sign(result_x - result_z)
+        ahead = (
+            sign(own - y) + sign(own - z) - sign(result_x - result_y) - sign(result_x - result_z)
+        )
         gain = own + own - y - z - result_x - result_x + result_y + result_z + half * ahead
         in_vain += 1
         if gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL):
-            result_x, result_y, result_z = own, y, z
-            in_vain = 0
+            result_x, result_y, result_z, in_vain = own, y, z, 0
         elif gain >= -EPSILON and o.ties == AVERAGE:
             result_x, result_y = 0.5 * (result_x + own), 0.5 * (result_y + y)
-            result_z = 0.5 * (result_z + z)
-            in_vain = 0
+            result_z, in_vain = 0.5 * (result_z + z), 0
     left = mover + 1 if mover < 2 else 0
     memory.result[mover] = result_x
     memory.result[left] = result_y
@@ -362,7 +304,12 @@ def enter(estimate, params, board, memory, o, depth):
         end_result(b, o, memory.result)
         return False
     # The round of the last card is as quick as a look into the table.
-    if depth > 0 and b.num_taken + 1 == b.deck_size <= o.stop and o.preference == BY_PLACE and b.num_players==3:
+    if (
+        depth > 0
+        and b.num_taken + 1 == b.deck_size <= o.stop
+        and o.preference == BY_PLACE
+        and b.num_players == 3
+    ):
         last_round(memory, b, o)
         return False
     f = memory.frames[depth]
