@@ -25,7 +25,8 @@
     Known decks of the small game (eight cards of 3 to 14, six chips), searched to the end.
     ``solve_pruned`` sets placement pruning with taking first against no pruning, ``solve_table``
     pruning and a transposition table, both on six cards with the cap assumed; ``solve_rounds`` sets
-    the solver against no pruning on the small game itself, without the cap.
+    the solver against no pruning on the small game itself, without the cap, and ``solve_capped``
+    with it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.solving import Solver
+from agents.games.no_thanks.solving import Solver, SolverSettings
 from agents.search import Searcher, SearchSettings
 from benchmarks.harness import Job, main
 from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n
@@ -61,6 +63,7 @@ NUM_PLAIN_GAMES = 20
 NUM_STATEFUL_GAMES = 4
 NUM_ROWS = 1024
 NUM_STEPS = 4096
+NUM_DECKS = 8
 NUM_PLAIN_STEPS = 500
 SMALL_TREE = 59_907_794
 """Nodes of the small game without pruning, whatever the cards."""
@@ -207,10 +210,10 @@ def solved_decks(**settings: Any) -> Chunk:
     return chunk
 
 
-def solved_rounds() -> Chunk:
+def solved_rounds(cap: bool = False) -> Chunk:
     """The small game by the solver, one deck after the other."""
     game = NoThanks("small")
-    solver, states = Solver(game), small_decks(game)
+    solver, states = Solver(game, SolverSettings(cap=cap, table_bits=16)), small_decks(game)
     at = 0
 
     def chunk() -> int:
@@ -223,29 +226,34 @@ def solved_rounds() -> Chunk:
     return chunk
 
 
-def unpruned_small() -> Chunk:
+def unpruned_small(cap: bool = False) -> Chunk:
     """The small game by plain max^n: decks a second, from nodes a second and the size of its tree.
 
-    A whole search of 60 million nodes would be one measurement of several seconds.
+    A whole search of 60 million nodes would be one measurement of several seconds. With the cap the
+    size is another for every deck; the mean of them is counted beforehand.
     """
     game = NoThanks("small")
-    chosen = SearchSettings(pruning="none", table_bits=0, max_nodes=500_000)
-    searcher, states = Searcher(game, chosen), small_decks(game)
+    chosen = SearchSettings(pruning="none", table_bits=0, assumed={"cap": cap})
+    states, tree = small_decks(game), float(SMALL_TREE)
+    if cap:
+        whole = Searcher(game, chosen)
+        tree = float(np.mean([whole.search(state).counters["nodes"] for state in states]))
+    searcher = Searcher(game, replace(chosen, max_nodes=500_000))
     at = 0
 
     def chunk() -> float:
         nonlocal at
         nodes = searcher.search(states[at % len(states)]).counters["nodes"]
         at += 1
-        return nodes / SMALL_TREE
+        return nodes / tree
 
     return chunk
 
 
 def small_decks(game: NoThanks) -> list[npt.NDArray[np.uint8]]:
-    """Sixteen decks, the same for everybody."""
+    """A few decks, the same for everybody."""
     rng = np.random.default_rng(0)
-    decks = [rng.permutation(game.options.values).tolist() for _ in range(16)]
+    decks = [rng.permutation(game.options.values).tolist() for _ in range(NUM_DECKS)]
     return [game.deal(deck[: game.options.deck_size]).state for deck in decks]
 
 
@@ -346,6 +354,15 @@ JOBS = [
         "known decks of the small game: the solver, and max^n without pruning",
         solved_rounds,
         unpruned_small,
+        peer_name="no pruning",
+        unit="decks/s",
+        target=100.0,
+    ),
+    Job(
+        "solve_capped",
+        "the same, both with the cap assumed, which makes the trees a third as large",
+        partial(solved_rounds, cap=True),
+        partial(unpruned_small, cap=True),
         peer_name="no pruning",
         unit="decks/s",
         target=100.0,

@@ -5,12 +5,13 @@
 ``databases.py``    E4 to E10: nearest neighbours, sizes, weights, time of a move
 ``strength.py``     E2, E8, E11, E12: matches
 ``accuracy.py``     A: predicted places against true ones, which nobody had measured
+``learners.py``     L: DQN and SARSA(lambda) over several seeds, against known and unknown players
 ==================  =============================================================================
 """
 
 from __future__ import annotations
 
-from training.experiments.no_thanks import accuracy, databases, searching, strength
+from training.experiments.no_thanks import accuracy, databases, learners, searching, strength
 from training.reproduce import Group
 
 __all__ = ["GROUPS"]
@@ -30,4 +31,5 @@ GROUPS: dict[str, Group] = {
     "E12": strength.hidden_deck,
     "E13": searching.exact_segment,
     "A": accuracy.predicted_places,
+    "L": learners.learners,
 }

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from agents.advice import views_of
@@ -59,6 +60,8 @@ PRINTED_PLACES = {
 }
 BOUNDARIES = (6, 9, 12, 15, 18, 21)
 NUM_QUERIES = 500
+NUM_SEEDS = 3
+CATEGORIES = ("lead cards", "number of extensions", "their values", "chips", "joins")
 
 
 def neighbour_distance(settings: Settings) -> Iterator[Row]:
@@ -103,7 +106,7 @@ def neighbour_distance(settings: Settings) -> Iterator[Row]:
 
 def database_size(settings: Settings) -> Iterator[Row]:
     """E5: twice the database against the single one; from --scale 2 on up to 12,800 positions."""
-    largest = 1600 if settings.scale < 2 else 12800
+    largest = 6400 if settings.scale < 2 else 12800
     for size, printed in PRINTED_PLACES.items():
         if size > largest:
             break
@@ -145,25 +148,25 @@ def one_weight_raised(settings: Settings) -> Iterator[Row]:
 
 
 def weights(settings: Settings) -> Iterator[Row]:
-    """E7: weights by tuning in matches, and fitted to solved positions."""
-    names = ("lead cards", "number of extensions", "their values", "chips", "joins")
+    """E7: weights by tuning in matches, and fitted to solved positions, over several seeds."""
     generations = max(2, settings.games(19) // 3)
-    chosen = TuningSettings(
-        generations, 200, settings.games(40), 1.3, settings.seed, workers=settings.workers
-    )
-    bases = [tune(KNOWN, chosen, settings.folder / "no_thanks" / "tuning")[-1].base]
-    for name, weight, printed in zip(names, bases[0], FINAL_WEIGHTS, strict=True):
-        yield Row(
-            "E7",
-            f"weight of {name} after {generations} generations of matches",
-            float(weight),
-            published=printed,
+    tuned = []
+    for seed in range(NUM_SEEDS):
+        chosen = TuningSettings(
+            generations,
+            200,
+            settings.games(40),
+            1.3,
+            100 * seed + settings.seed,
+            workers=settings.workers,
         )
+        tuned.append(tune(KNOWN, chosen, settings.folder / "no_thanks" / "tuning")[-1].base)
+    yield from _weight_rows(np.array(tuned), f"after {generations} generations of matches")
     fitted = []
-    for seed in range(3):
+    for seed in range(NUM_SEEDS):
         slices = load_slices(file_of(settings, 400, kind="fitted", seed=seed))
         assert isinstance(slices, Slices)
-        fitted.append([slices.weights[left] for left in BOUNDARIES])
+        fitted.append(np.mean([slices.weights[left] for left in BOUNDARIES], axis=0))
         if seed == 0:
             for left in (6, 21):
                 before = neighbour_error(slices.rows[left], ONES, slices.stored)
@@ -175,22 +178,27 @@ def weights(settings: Settings) -> Iterator[Row]:
                     after / before,
                     wanted=(None, 1.0),
                 )
-    table = np.array(fitted)  # seeds, boundaries, categories
-    for i, name in enumerate(names):
+    yield from _weight_rows(np.array(fitted), "fitted to solved positions")
+
+
+def _weight_rows(table: npt.NDArray[np.float64], words: str) -> Iterator[Row]:
+    """[seeds, categories]: each weight over the seeds, and whether 1 and 5 are the largest."""
+    for i, name in enumerate(CATEGORIES):
         yield Row.of(
             "E7",
-            f"weight of {name}, fitted to solved positions",
-            mean_interval(table[:, :, i].mean(axis=1)),
+            f"weight of {name} {words}",
+            mean_interval(table[:, i]),
             games=len(table),
             published=FINAL_WEIGHTS[i],
         )
-    means = table.mean(axis=(0, 1))
-    others = max(means[1], means[2], means[3])
-    yield Row(
+    gaps = table[:, [0, 4]].min(axis=1) - table[:, 1:4].max(axis=1)
+    yield Row.of(
         "E7",
-        "weights 1 and 5 above the others, fitted: smaller of both less the largest other",
-        float(min(means[0], means[4]) - others),
+        f"weights 1 and 5 above the others, {words}: smaller of both less the largest other",
+        mean_interval(gaps),
+        games=len(table),
         wanted=(0.0, None),
+        note="seeds " + ", ".join(f"{gap:.2f}" for gap in gaps),
     )
 
 

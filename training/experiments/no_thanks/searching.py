@@ -127,7 +127,7 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
     game = decks[0].game
     assert isinstance(game, NoThanks)
     for with_cap in (cap, False):
-        chosen = SolverSettings(cap=with_cap, table_bits=18)
+        chosen = SolverSettings(cap=with_cap, table_bits=16)
         solver, plain = Solver(game, chosen), seconds[: len(decks)]
         if not with_cap:
             decks = decks[:3]  # 60 million nodes each without pruning

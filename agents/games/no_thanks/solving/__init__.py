@@ -7,7 +7,8 @@ ones that need to be remembered, and cards are sets of bits.
 
 ==================  =============================================================================
 ``board.py``        a position as bit sets, and what an evaluator is handed
-``rounds.py``       the compiled search
+``memory.py``       what the compiled search works with
+``rounds.py``       the search itself
 ``solver.py``       searches from Python
 ``turned.py``       the game of a hidden deck, whose cards are turned up by chance
 ==================  =============================================================================

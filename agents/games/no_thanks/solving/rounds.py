@@ -8,94 +8,35 @@ and so on back to the first. Equal branches are settled as ``ties`` says.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.solving.board import BOARDS, ESTIMATE, PARAMS, cost_on_board
+from agents.games.no_thanks.solving.memory import (
+    AVERAGE,
+    CAN_PAY,
+    DEPTH,
+    HITS,
+    IS_ENTERING,
+    LEAVES,
+    MEMORY,
+    NODES,
+    PRUNINGS,
+    SETTINGS,
+    STORED,
+    TAKE_IF_EQUAL,
+    TAKES,
+    Memory,
+)
 from agents.search.preference import BY_PLACE, EPSILON, place_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 from envs.core.rng import mix
 
-__all__ = ["COUNTERS", "FRAME", "SETTINGS", "TIES", "Memory", "begin_rounds", "search_rounds"]
-
-TIES = ("take", "pay", "average")
-TAKE_IF_EQUAL, PAY_IF_EQUAL, AVERAGE = range(len(TIES))
-COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored")
-NODES, LEAVES, PRUNINGS, HITS, STORED = range(len(COUNTERS))
-DEPTH, IS_ENTERING, TAKES, CAN_PAY = range(4)  # where a search stands, in ``Memory.progress``
+__all__ = ["begin_rounds", "search_rounds"]
 
 NUM_PROBES = 4
-
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # 0: the card has chips on it, so nothing is looked up
-            ("turns", np.int32),  # how many players have paid since
-            ("cost", np.int32),  # of the take that is searched
-            ("pot", np.int32),  # that went with it
-        ],
-    )
-)
-SETTINGS = np.dtype(
-    (
-        np.record,
-        [
-            ("weight", np.float64),  # of a place
-            ("margin", np.float64),  # by return: what a point of difference adds to a place
-            ("sum_bound", np.float64),  # by return: no result adds up to more,
-            ("low", np.float64),  # and nobody gets less
-            ("stop", np.int32),  # cards taken where the search ends
-            ("preference", np.int32),
-            ("ties", np.int32),
-        ],
-    )
-)
-
-
-class Memory(NamedTuple):
-    """What a search needs, made once."""
-
-    frames: npt.NDArray[np.void]
-    """[cards]."""
-    takes: npt.NDArray[np.float64]
-    """[cards, turns, players]: the result of taking a card after so many payments."""
-    result: npt.NDArray[np.float64]
-    """[players]: of the position that was left last."""
-    paid: npt.NDArray[np.float64]
-    """[players]: the result of paying at the root, if that is possible."""
-    scores: npt.NDArray[np.float64]
-    """[players]: as they stand in the round of the last card, and"""
-    costs: npt.NDArray[np.float64]
-    """[players]: what it costs each of them."""
-    keys: npt.NDArray[np.uint64]
-    """[slots, 1 + players]: the table; the first word of a slot is its key, or 0."""
-    values: npt.NDArray[np.float64]
-    """[slots, 1 + players]: the same memory; after the key come the results."""
-    progress: npt.NDArray[np.int64]
-    counters: npt.NDArray[np.int64]
-
-
-MEMORY = types.NamedTuple(
-    (
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        types.float64[:, :, ::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.uint64[:, ::1],
-        types.float64[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-    ),
-    Memory,
-)
 
 
 def begin_rounds(memory: Memory) -> None:
@@ -178,6 +119,12 @@ def pay_back(b):
 
 
 @inlined
+def sign(difference):
+    """1, 0 or -1."""
+    return np.int64(difference > EPSILON) - np.int64(difference < -EPSILON)
+
+
+@inlined
 def prefers(memory, b, o, taken, mover):
     """Compare taking with paying, whose result is in memory; the result becomes the better one."""
     n = b.num_players
@@ -186,14 +133,13 @@ def prefers(memory, b, o, taken, mover):
     if o.preference == BY_PLACE:
         # The difference of two ``utility_of`` in one pass, which is most of the work of a search.
         own, kept = taken[mover], result[mover]
-        halves = 0
+        ahead = 0
         total = 0.0
         for player in range(n):
-            one, other = taken[player], result[player]
+            one, other = own - taken[player], kept - result[player]
             total += one - other
-            halves += (one >= own - EPSILON) + (one > own + EPSILON)
-            halves -= (other >= kept - EPSILON) + (other > kept + EPSILON)
-        gain = n * gain - total - 0.5 * o.weight * halves
+            ahead += sign(one) - sign(other)
+        gain = total + 0.5 * o.weight * ahead
     takes = gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL)
     if takes:
         for player in range(n):
@@ -226,36 +172,73 @@ def fold(memory, b, o, depth):
 
 
 @inlined
-def last_round(memory, b, o):
-    """The round of the last card at once: what is taken is known without playing it."""
+def most_payments(b):
+    """After how many payments somebody must take the card."""
     n = b.num_players
+    most = b.lowest + b.step * b.deck[b.num_taken] - b.pot if b.has_cap else 1 << 30
+    if not b.is_unlimited:
+        player = b.to_move
+        for ahead in range(n):
+            most = min(most, n * b.chips[player] + ahead)
+            player = player + 1 if player + 1 < n else 0
+    return max(most, 0)
+
+
+@inlined
+def standing(b, player, card, paid):
+    """The score of a player who has paid for the card so often, and what it costs him to take."""
+    return 1.0 * (b.chips[player] - b.leads[player] - paid), cost_on_board(b, player, card)
+
+
+@inlined
+def last_round(memory, b, o):
+    """The round of three players for the last card: what is taken is known without playing it.
+
+    Whoever takes it a lap later has a place as good and a better difference. So a player who would
+    rather see another take than take himself would so in every earlier lap, too, and when
+    everybody has been asked in vain nothing changes any more.
+    """
     card = b.deck[b.num_taken]
-    value = b.lowest + b.step * card
-    scores = memory.scores
-    for player in range(n):
-        scores[player] = b.chips[player] - b.leads[player]
-        memory.costs[player] = cost_on_board(b, player, card)
-    mover = b.to_move
-    turns = 0
-    laps = 0  # of the card round the table: so many chips has everybody paid who comes next
-    while (b.is_unlimited or b.chips[mover] > laps) and (not b.has_cap or b.pot + turns < value):
-        scores[mover] -= 1.0
-        turns += 1
-        mover = mover + 1 if mover + 1 < n else 0
-        laps += mover == b.to_move
-    result = memory.result
-    for player in range(n):
-        result[player] = scores[player]
-    result[mover] += b.pot + turns - memory.costs[mover]
-    for turn in range(turns - 1, -1, -1):
-        mover = mover - 1 if mover > 0 else n - 1
-        scores[mover] += 1.0
-        own = scores[mover]
-        scores[mover] = own + b.pot + turn - memory.costs[mover]
-        prefers(memory, b, o, scores, mover)
-        scores[mover] = own
-    memory.counters[LEAVES] += turns + 1
-    memory.counters[NODES] += turns + 1
+    turns = most_payments(b)
+    laps = turns // 3
+    rest = turns - 3 * laps
+    mover = b.to_move + rest
+    mover = mover if mover < 3 else mover - 3
+    left = mover + 1 if mover < 2 else 0
+    right = 3 - mover - left
+    # The player to move and those to his left and right; numbers are twice as quick as arrays.
+    x, x_cost = standing(b, mover, card, laps)
+    y, y_cost = standing(b, left, card, laps + (rest == 2))
+    z, z_cost = standing(b, right, card, laps + (rest > 0))
+    pot = b.pot + turns
+    result_x, result_y, result_z = x + pot - x_cost, y, z
+    num_asked = 2 + (o.ties == AVERAGE)  # whoever takes would not take earlier; means may change it
+    in_vain = 0
+    half = 0.5 * o.weight
+    while pot > b.pot and in_vain < num_asked:
+        pot -= 1
+        x, y, z = z + 1.0, x, y
+        x_cost, y_cost, z_cost = z_cost, x_cost, y_cost
+        result_x, result_y, result_z = result_z, result_x, result_y
+        mover = mover - 1 if mover > 0 else 2
+        own = x + pot - x_cost
+        ahead = (
+            sign(own - y) + sign(own - z) - sign(result_x - result_y) - sign(result_x - result_z)
+        )
+        gain = own + own - y - z - result_x - result_x + result_y + result_z + half * ahead
+        in_vain += 1
+        if gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL):
+            result_x, result_y, result_z, in_vain = own, y, z, 0
+        elif gain >= -EPSILON and o.ties == AVERAGE:
+            result_x, result_y = 0.5 * (result_x + own), 0.5 * (result_y + y)
+            result_z, in_vain = 0.5 * (result_z + z), 0
+    left = mover + 1 if mover < 2 else 0
+    memory.result[mover] = result_x
+    memory.result[left] = result_y
+    memory.result[3 - mover - left] = result_z
+    num_looked_at = b.pot + turns + 1 - pot
+    memory.counters[LEAVES] += num_looked_at
+    memory.counters[NODES] += num_looked_at
 
 
 @inlined
@@ -266,18 +249,19 @@ def is_cut(memory, b, o, depth):
     left of the sum of all is less than what he has.
     """
     f = memory.frames[depth]
-    # What both moves of the root are worth may be asked for.
-    if f.turns <= (depth == 0) or o.ties == AVERAGE:
+    if o.ties == AVERAGE:
         return False
     n = b.num_players
     before = b.to_move - 1 if b.to_move > 0 else n - 1
-    kept = memory.takes[depth, f.turns - 1]
     if o.preference == BY_PLACE:
-        mine = place_of(memory.result, n, b.to_move)
-        his = place_of(kept, n, before)
-        return (his == 1.0 and mine <= 1.5) or (his <= 1.5 and mine == 1.0)
-    most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
-    return kept[before] > most + EPSILON
+        his = f.place
+        f.place = place_of(memory.result, n, b.to_move)
+        cuts = (his == 1.0 and f.place <= 1.5) or (his <= 1.5 and f.place == 1.0)
+    else:
+        most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
+        cuts = memory.takes[depth, f.turns - 1, before] > most + EPSILON
+    # What both moves of the root are worth may be asked for.
+    return cuts and f.turns > (depth == 0)
 
 
 @inlined
@@ -320,7 +304,12 @@ def enter(estimate, params, board, memory, o, depth):
         end_result(b, o, memory.result)
         return False
     # The round of the last card is as quick as a look into the table.
-    if depth > 0 and b.num_taken + 1 == b.deck_size <= o.stop and o.preference == BY_PLACE:
+    if (
+        depth > 0
+        and b.num_taken + 1 == b.deck_size <= o.stop
+        and o.preference == BY_PLACE
+        and b.num_players == 3
+    ):
         last_round(memory, b, o)
         return False
     f = memory.frames[depth]

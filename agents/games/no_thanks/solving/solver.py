@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.games.no_thanks.solving.board import EVALUATE, Estimate, load_board, make_board
-from agents.games.no_thanks.solving.rounds import (
+from agents.games.no_thanks.solving.memory import (
     CAN_PAY,
     COUNTERS,
     FRAME,
@@ -19,9 +19,8 @@ from agents.games.no_thanks.solving.rounds import (
     TAKES,
     TIES,
     Memory,
-    begin_rounds,
-    search_rounds,
 )
+from agents.games.no_thanks.solving.rounds import begin_rounds, search_rounds
 from agents.search.preference import PREFERENCES, place_weight
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
@@ -124,8 +123,6 @@ class Solver:
             takes=np.zeros((o.deck_size + 1, longest + 2, o.num_players)),
             result=np.zeros(o.num_players),
             paid=np.zeros(o.num_players),
-            scores=np.zeros(o.num_players),
-            costs=np.zeros(o.num_players),
             keys=table,
             values=table.view(np.float64),
             progress=np.zeros(4, np.int64),
