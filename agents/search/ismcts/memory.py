@@ -107,8 +107,6 @@ class Work(NamedTuple):
     totals: npt.NDArray[np.float64]
     rewards: npt.NDArray[np.float64]
     keys: npt.NDArray[np.uint64]
-    has_expanded: npt.NDArray[np.int8]
-    """[players] whose tree has grown in this simulation."""
     observation: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float64]
     """[actions]"""
@@ -142,7 +140,6 @@ WORK = types.NamedTuple(
         types.float64[::1],
         types.float64[::1],
         types.uint64[::1],
-        types.int8[::1],
         types.float32[::1],
         types.float64[::1],
         types.int32[:, ::1],
@@ -195,7 +192,6 @@ def make_work(game: Game) -> Work:
         totals=np.zeros(facts.num_players),
         rewards=np.zeros(facts.num_players),
         keys=np.zeros(facts.num_players, np.uint64),
-        has_expanded=np.zeros(facts.num_players, np.int8),
         observation=np.zeros(game.observation_size, np.float32),
         weights=np.zeros(facts.num_actions),
         path=np.zeros((3, depth), np.int32),
