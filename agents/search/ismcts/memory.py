@@ -46,6 +46,9 @@ NUM_NODES, NUM_EDGES, SIMULATIONS, DEEPEST, LEFT_OUT, STAMP, STEPS = range(len(C
 MAX_EDGES_PER_NODE = 16
 """On average; memory for more is not made."""
 
+CACHE_LINE = 64
+_LOGS = np.log(np.maximum(np.arange(4096.0), 1.0))
+
 NODE = np.dtype(
     (
         np.record,
@@ -104,8 +107,6 @@ class Work(NamedTuple):
     totals: npt.NDArray[np.float64]
     rewards: npt.NDArray[np.float64]
     keys: npt.NDArray[np.uint64]
-    has_expanded: npt.NDArray[np.int8]
-    """[players] whose tree has grown in this simulation."""
     observation: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float64]
     """[actions]"""
@@ -116,6 +117,8 @@ class Work(NamedTuple):
     bounds: npt.NDArray[np.float64]
     """[players, 2] lowest and highest return by the facts."""
     teams: npt.NDArray[np.int32]
+    logs: npt.NDArray[np.float64]
+    """Of the numbers from 0 on: one for every node on every way is too many to work out."""
 
 
 POOL = types.NamedTuple(
@@ -137,13 +140,13 @@ WORK = types.NamedTuple(
         types.float64[::1],
         types.float64[::1],
         types.uint64[::1],
-        types.int8[::1],
         types.float32[::1],
         types.float64[::1],
         types.int32[:, ::1],
         types.float64[::1],
         types.float64[:, ::1],
         types.int32[::1],
+        types.float64[::1],
     ),
     Work,
 )
@@ -161,13 +164,21 @@ def make_pool(game: Game, max_nodes: int) -> Pool:
     num_slots = 1 << (2 * max_nodes - 1).bit_length()
     num_edges = max(max_nodes * min(num_actions, MAX_EDGES_PER_NODE), num_actions)
     return Pool(
-        nodes=np.zeros(num_slots, NODE),
-        edges=np.zeros(num_edges, EDGE),
+        nodes=_in_lines(num_slots, NODE),
+        edges=_in_lines(num_edges, EDGE),
         counters=np.zeros(len(COUNTERS), np.int64),
         root_visits=np.zeros(num_actions, np.int64),
         root_totals=np.zeros(num_actions),
         ranges=np.zeros((game.facts.num_players, 2)),
     )
+
+
+def _in_lines(count: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    """Zeros that begin with a line of the processor's cache, so that no entry lies in two."""
+    num_bytes = count * dtype.itemsize
+    raw = np.zeros(num_bytes + CACHE_LINE, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE
+    return raw[start : start + num_bytes].view(dtype)
 
 
 def make_work(game: Game) -> Work:
@@ -181,11 +192,11 @@ def make_work(game: Game) -> Work:
         totals=np.zeros(facts.num_players),
         rewards=np.zeros(facts.num_players),
         keys=np.zeros(facts.num_players, np.uint64),
-        has_expanded=np.zeros(facts.num_players, np.int8),
         observation=np.zeros(game.observation_size, np.float32),
         weights=np.zeros(facts.num_actions),
         path=np.zeros((3, depth), np.int32),
         probs=np.zeros(depth),
         bounds=np.array([[seat.low, seat.high] for seat in facts.seats]),
         teams=np.array([seat.team for seat in facts.seats], np.int32),
+        logs=_LOGS,
     )

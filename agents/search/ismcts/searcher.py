@@ -234,14 +234,13 @@ class TreeSearcher:
     ) -> Analysis:
         """Put together what trees say about their root, after so many earlier simulations."""
         actions = np.flatnonzero(root.mask)
-        visits = np.sum([pool.root_visits for pool in pools], axis=0)[actions]
-        totals = np.sum([pool.root_totals for pool in pools], axis=0)[actions]
-        with np.errstate(invalid="ignore"):
-            values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
+        visits = sum(pool.root_visits for pool in pools)[actions]
+        totals = sum(pool.root_totals for pool in pools)[actions]
+        values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
         counted = visits.astype(np.float64)
         mixed = self._mixture(root, pools, actions)
         policy = final_policy(self.settings.final, counted, values, mixed)
-        counters = np.sum([pool.counters for pool in pools], axis=0)
+        counters = sum(pool.counters for pool in pools)
         return Analysis(
             seat=root.seat,
             actions=actions,

@@ -29,7 +29,13 @@ UNTRIED = 1e9
 
 
 @inlined
-def score(edge, o, visits, low, scale, mean, rng):
+def log_of(logs, number):
+    """A logarithm from the table, which is quicker, or beyond it."""
+    return logs[number] if number < logs.size else math.log(np.float64(number))
+
+
+@inlined
+def score(edge, o, visits, low, scale, mean, log_available):
     """What speaks for an action."""
     if o.selection == UNIFORM:
         return -np.float64(edge.visits)
@@ -40,7 +46,7 @@ def score(edge, o, visits, low, scale, mean, rng):
     if edge.visits == 0:
         return UNTRIED
     value = (edge.total / edge.visits - low) * scale
-    wide = math.log(np.float64(edge.available)) / edge.visits
+    wide = log_available / edge.visits
     if o.selection == TUNED:
         variance = edge.squares / edge.visits * scale * scale
         raw = edge.total / edge.visits * scale
@@ -59,11 +65,15 @@ def select(pool, work, slot, turn, o, simulation, rng):
     scale = 1.0 / (high - low) if high > low else 1.0
     mean = (node.total / node.visits - low) * scale if node.visits else 0.5
     best, chosen, num_tied = -np.inf, NONE, 0
+    available, log_available = 1, 0.0
     at = node.first
     while at != NONE:
         edge = pool.edges[at]
         if edge.simulation == simulation:
-            worth = score(edge, o, node.visits, low, scale, mean, rng)
+            if edge.available != available:  # mostly the same for all actions of a node
+                available = edge.available
+                log_available = log_of(work.logs, available)
+            worth = score(edge, o, node.visits, low, scale, mean, log_available)
             if worth > best:
                 best, chosen, num_tied = worth, at, 1
             elif worth == best:

@@ -136,9 +136,9 @@ def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, sim
 
 
 @inlined
-def has_grown(work, o, turn):
-    """Whether the part of the tree that a decision belongs to has grown in this simulation."""
-    return work.has_expanded[turn if o.observers == MANY else 0] == 1
+def part_of(o, turn):
+    """The part of the tree that a decision belongs to, as a bit: with many observers one each."""
+    return np.int64(1) << turn if o.observers == MANY else np.int64(1)
 
 
 @inlined
@@ -148,26 +148,30 @@ def is_own(work, o, player):
 
 
 @inlined
-def all_have_grown(work, o):
-    """Whether nothing can be added to the tree any more."""
+def parts_to_grow(work, o):
+    """The parts of the tree to which a simulation adds a node, as bits."""
     if o.observers != MANY:
-        return work.has_expanded[0] == 1
-    num_grown = 0
+        return np.int64(1)
+    parts = np.int64(0)
     for player in range(o.num_players):
-        num_grown += work.has_expanded[player] or (o.has_model and not is_own(work, o, player))
-    return num_grown == o.num_players
+        if not o.has_model or is_own(work, o, player):
+            parts |= np.int64(1) << player
+    return parts
 
 
 @inlined
-def tree_action(kernels, optional, rules, pool, work, o, turn, depth, simulation, rng):
-    """What the tree tries at a decision, NONE if it has nothing for it, and the depth after it."""
+def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, simulation, rng):
+    """What the tree tries at a decision, NONE if it has nothing for it, and depth and parts then.
+
+    ``parts`` are those that have not grown in this simulation yet.
+    """
     key = turn_key(work.keys[observer_of(o, turn)], turn)
     slot = find_node(pool, key)
     is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
-    if is_new and (has_grown(work, o, turn) or not add_node(pool, slot, key)):
+    part = part_of(o, turn)
+    if is_new and (not parts & part or not add_node(pool, slot, key)):
         # The memory is used up, or this player's tree has had its node.
-        work.has_expanded[turn if o.observers == MANY else 0] = 1
-        return NONE, depth
+        return NONE, depth, parts & ~part
     if is_new and o.selection != REGRET:
         action = policy_action(kernels, optional, rules, work, o, rng)
         chosen, prob = add_edge(pool, slot, action, simulation), 1.0
@@ -183,25 +187,22 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, simulation
         work.probs[depth] = prob
         depth += 1
         action = np.int64(pool.edges[chosen].action)
-    if is_new:
-        work.has_expanded[turn if o.observers == MANY else 0] = 1
-    return action, depth
+    return action, depth, parts & ~part if is_new else parts
 
 
 @inlined
 def descend(kernels, optional, rules, pool, work, o, simulation, rng):
     """Walk down the tree and note the way; ``(turn, depth, last)`` of where it ends."""
     turn, depth, last, num_plies = np.int64(o.seat), 0, np.int64(NONE), 0
-    for player in range(o.num_players):
-        work.has_expanded[player] = 0
-    while turn != OVER and not all_have_grown(work, o):
+    parts = parts_to_grow(work, o)
+    while turn != OVER and parts:
         if o.tree_depth and num_plies == o.tree_depth:
             break
         num_plies += 1
         action = np.int64(NONE)
         if is_own(work, o, turn) or not o.has_model:
-            action, depth = tree_action(
-                kernels, optional, rules, pool, work, o, turn, depth, simulation, rng
+            action, depth, parts = tree_action(
+                kernels, optional, rules, pool, work, o, turn, depth, parts, simulation, rng
             )
         if action == NONE:
             action = policy_action(kernels, optional, rules, work, o, rng)
