@@ -53,7 +53,7 @@ class DQNGames:
         self.batch = self._games.batch
         self._num_players = game.facts.num_players
         self._inputs = Inputs(game, settings.inputs)
-        self._in_stakes = settings.in_stakes
+        self._stake_power = settings.stake_power
         self._learns_from_all = settings.learns_from == ALL
         self._experience = Experience(
             replay,
@@ -94,7 +94,7 @@ class DQNGames:
 
     def _units(self, rows: Indices) -> npt.NDArray[np.float64] | None:
         """[n] what a value of 1 stands for in the decisions that are due; ``None``: itself."""
-        return self.batch.stakes(rows) if self._in_stakes else None
+        return self.batch.stakes(rows) ** self._stake_power if self._stake_power else None
 
     def _totals(self, slots: Indices) -> npt.NDArray[np.float64]:
         return self.batch.totals.ravel()[slots]

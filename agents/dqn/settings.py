@@ -82,8 +82,12 @@ class DQNSettings(Options):
         help="the player is the network's average over the last so much of its updates; 0: none",
     )
     reward_scale: float = option(1.0, low=1e-9, high=1e9, help="rewards are multiplied by this")
-    in_stakes: bool = option(
-        False, help="values count what is at stake at the decision, where a game tells it, as 1"
+    # Where much is at stake outcomes vary more. In such units errors are alike everywhere.
+    stake_power: float = option(
+        0.0,
+        low=0.0,
+        high=1.0,
+        help="values are divided by this power of what is at stake, where a game tells it",
     )
 
     # ---- targets
