@@ -6,7 +6,8 @@ python -m training.reproduce no_thanks --only E1 E2 --scale 0.1 --workers 2
 An experiment is a module of ``training/experiments/`` with a table ``GROUPS``: the id of a group
 and the function that makes its rows. Groups are played one after the other and kept as they come
 in ``runs/reproduce/<name>.json``, so that the same command goes on where it was stopped. Where our
-number should lie was written down before it was known; a number outside is called a MISS.
+number should lie was written down before it was known; a number whose interval lies outside is
+called a MISS, one whose interval lies on both sides of an end is not decided.
 """
 
 from __future__ import annotations
@@ -83,18 +84,25 @@ class Row:
 
         >>> from envs.core.statistics import wilson
         >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(9, 15)).verdict
+        'not decided'
+        >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(5, None)).verdict
         'hit'
         """
         return cls(id, quantity, interval.mean, interval.low, interval.high, **more)
 
     @property
     def verdict(self) -> str:
-        """Whether ours lies where it should."""
+        """Whether ours lies where it should; if only a part of its interval does, nobody knows."""
         if self.wanted is None:
             return ""
-        low, high = self.wanted
-        is_in = (low is None or self.ours >= low) and (high is None or self.ours <= high)
-        return "hit" if is_in else "MISS"
+        least, most = self.wanted
+        least = -math.inf if least is None else least
+        most = math.inf if most is None else most
+        low = self.ours if self.low is None else self.low
+        high = self.ours if self.high is None else self.high
+        if low >= least and high <= most:
+            return "hit"
+        return "MISS" if high < least or low > most else "not decided"
 
 
 Group = Callable[[Settings], Iterable[Row]]
@@ -148,7 +156,7 @@ def table_text(rows: Sequence[Row]) -> str:
     >>> print(table_text([Row("R1", "wins, %", 12.5, 10.1, 15.3, 200, 12.0, (9, 15))]))
     | id | quantity | games | published | ours | wanted | |
     |---|---|---|---|---|---|---|
-    | R1 | wins, % | 200 | 12 | 12.5 [10.1, 15.3] | 9 .. 15 | hit |
+    | R1 | wins, % | 200 | 12 | 12.5 [10.1, 15.3] | 9 .. 15 | not decided |
     """
     lines = [
         "| id | quantity | games | published | ours | wanted | |",

@@ -70,7 +70,7 @@ def _see_all(slots, observations, windows, inputs):
 
 
 @inlined
-def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
+def _keep(waiting, slot, place, is_over, next_input, next_mask, unit, kept):
     """Write a decision and its outcome into the replay, over the oldest there."""
     row = kept.num_added[0] % kept.actions.size
     for j in range(next_input.size):
@@ -80,17 +80,19 @@ def _keep(waiting, slot, place, is_over, next_input, next_mask, kept):
         kept.next_masks[row, j] = next_mask[j]
     kept.actions[row] = waiting.actions[slot, place]
     kept.rewards[row] = waiting.rewards[slot, place]
-    kept.discounts[row] = 0.0 if is_over else waiting.weights[slot, place]
+    kept.discounts[row] = 0.0 if is_over else waiting.weights[slot, place] * unit
     kept.num_added[0] += 1
 
 
 @compiled(
     types.void(
-        *(_ROWS, _INPUTS, types.int8[:, ::1], TOTALS, types.boolean),
+        *(_ROWS, _INPUTS, types.int8[:, ::1], TOTALS, TOTALS, types.boolean),
         *(types.float64, types.float64, _WAITING, TRANSITIONS),
     )
 )
-def _close_all(slots, next_inputs, next_masks, totals, is_over, discount, scale, waiting, kept):
+def _close_all(
+    slots, next_inputs, next_masks, totals, units, is_over, discount, scale, waiting, kept
+):
     """Pay every waiting decision of the slots, and keep those that have waited long enough."""
     n_steps = waiting.actions.shape[1]
     for i in range(slots.size):
@@ -105,12 +107,13 @@ def _close_all(slots, next_inputs, next_masks, totals, is_over, discount, scale,
             waiting.weights[slot, place] *= discount
         num_leaving = num_waiting if is_over else np.int64(num_waiting == n_steps)
         for number in range(oldest, oldest + num_leaving):
-            _keep(waiting, slot, number % n_steps, is_over, next_inputs[i], next_masks[i], kept)
+            place = number % n_steps
+            _keep(waiting, slot, place, is_over, next_inputs[i], next_masks[i], units[i], kept)
         waiting.num_waiting[slot] -= num_leaving
 
 
-@compiled(types.void(_ROWS, _INPUTS, _ROWS, _WAITING))
-def _open_all(slots, inputs, chosen, waiting):
+@compiled(types.void(_ROWS, _INPUTS, _ROWS, TOTALS, _WAITING))
+def _open_all(slots, inputs, chosen, units, waiting):
     n_steps = waiting.actions.shape[1]
     for i in range(slots.size):
         slot = slots[i]
@@ -119,7 +122,7 @@ def _open_all(slots, inputs, chosen, waiting):
             waiting.inputs[slot, place, j] = inputs[i, j]
         waiting.actions[slot, place] = chosen[i]
         waiting.rewards[slot, place] = 0.0
-        waiting.weights[slot, place] = 1.0
+        waiting.weights[slot, place] = 1.0 / units[i]
         waiting.num_decisions[slot] += 1
         waiting.num_waiting[slot] += 1
 
@@ -171,6 +174,7 @@ class Experience:
         # After the end there is no next position. Everything is legal there, so that the best value
         # is a number, and its weight is zero.
         self._no_inputs = np.zeros((num_slots, input_size), np.float32)
+        self._ones = np.ones(num_slots)
         self._no_masks = np.ones((num_slots, replay.kept.next_masks.shape[1]), np.int8)
 
     def see(self, slots: Indices, observations: Floats) -> Floats:
@@ -187,9 +191,13 @@ class Experience:
         inputs: Floats,
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
+        units: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """The slots are asked again: pay what they decided before."""
-        self._close(slots, inputs, masks, totals, False)
+        """The slots are asked again: pay what they decided before.
+
+        ``units``: [n] what a value of 1 stands for at these decisions; 1 if not given.
+        """
+        self._close(slots, inputs, masks, totals, False, units)
 
     def close_for_good(self, slots: Indices, totals: npt.NDArray[np.float64]) -> None:
         """The games of the slots are over: nothing waits any more."""
@@ -203,16 +211,25 @@ class Experience:
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
         is_over: bool,
+        units: npt.NDArray[np.float64] | None = None,
     ) -> None:
         replay = self.replay
         num_before = replay.num_added
         how = is_over, self._discount, self._scale
-        _close_rows(slots, inputs, masks, totals, *how, self.waiting, replay.kept)
+        units = self._ones[: len(slots)] if units is None else units
+        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, replay.kept)
         replay.rate_new(num_before)
 
-    def open(self, slots: Indices, inputs: Floats, actions: Indices) -> None:
-        """The slots have decided."""
-        _open_rows(slots, inputs, actions, self.waiting)
+    def open(
+        self,
+        slots: Indices,
+        inputs: Floats,
+        actions: Indices,
+        units: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        """The slots have decided, in the same units."""
+        units = self._ones[: len(slots)] if units is None else units
+        _open_rows(slots, inputs, actions, units, self.waiting)
 
     def forget(self, slots: Indices) -> None:
         """New games begin in the slots."""

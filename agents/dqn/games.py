@@ -53,6 +53,7 @@ class DQNGames:
         self.batch = self._games.batch
         self._num_players = game.facts.num_players
         self._inputs = Inputs(game, settings.inputs)
+        self._stake_power = settings.stake_power
         self._learns_from_all = settings.learns_from == ALL
         self._experience = Experience(
             replay,
@@ -79,15 +80,21 @@ class DQNGames:
         inputs = self._experience.see(slots, self._inputs.of(observations))
         decisions = Decisions(rows, slots, inputs, masks, is_own)
         own = _own(decisions)
-        self._experience.close(own.slots, own.inputs, own.masks, self._totals(own.slots))
+        units = self._units(own.rows)
+        self._experience.close(own.slots, own.inputs, own.masks, self._totals(own.slots), units)
         return decisions
 
     def play(self, decisions: Decisions, actions: Indices) -> int:
         """Play what the network has decided; how many of these were own decisions."""
         own = _own(decisions)
-        self._experience.open(own.slots, own.inputs, actions[decisions.is_own])
+        chosen = actions[decisions.is_own]
+        self._experience.open(own.slots, own.inputs, chosen, self._units(own.rows))
         self._games.rollouts.step(decisions.rows, actions)
         return len(own.rows)
+
+    def _units(self, rows: Indices) -> npt.NDArray[np.float64] | None:
+        """[n] what a value of 1 stands for in the decisions that are due; ``None``: itself."""
+        return self.batch.stakes(rows) ** self._stake_power if self._stake_power else None
 
     def _totals(self, slots: Indices) -> npt.NDArray[np.float64]:
         return self.batch.totals.ravel()[slots]

@@ -33,12 +33,14 @@ from agents.dqn.replay import Minibatch, Replay
 from agents.dqn.settings import (
     ADAM,
     CONSTANT,
+    GAMES,
     HUBER,
     INTERVAL,
     LATEST,
     NONE,
     POLYAK,
     PRIORITISED,
+    STEPS,
     TIME,
     DQNSettings,
 )
@@ -92,7 +94,8 @@ class DQNLearner(Learner):
     def __init__(self, task: Task, settings: DQNSettings) -> None:
         """Draw the first weights; the first games begin with the first ``update``."""
         super().__init__(task, settings)
-        if not task.total and not self._is_timed and settings.exploration != CONSTANT:
+        has_length = task.total or settings.exploration_clock != STEPS
+        if not has_length and settings.exploration != CONSTANT:
             raise OptionError(
                 f"exploration '{settings.exploration}' needs the length of the run: "
                 "give it, or set exploration to 'constant'"
@@ -175,8 +178,16 @@ class DQNLearner(Learner):
         return self.settings.exploration_clock == TIME
 
     @property
+    def num_games(self) -> int:
+        """Games that have begun."""
+        return int(self.games.batch.numbers.max())
+
+    @property
     def progress(self) -> float:
-        """The part of the run that is over, by steps; 0 if its length is not known."""
+        """The part of the run that is over, by steps or games; 0 if its length is not known."""
+        num_games = self.settings.exploration_games
+        if self.settings.exploration_clock == GAMES and num_games is not None:
+            return min(self.num_games / num_games, 1.0)
         return min(self.num_steps / self.task.total, 1.0) if self.task.total else 0.0
 
     @property

@@ -15,7 +15,7 @@ __all__ = ["DQNSettings"]
 REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
 TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"
 EXPLORATIONS = CONSTANT, LINEAR, PARTS = "constant", "linear", "parts"
-CLOCKS = STEPS, TIME = "steps", "time"
+CLOCKS = STEPS, TIME, GAMES = "steps", "time", "games"
 OPTIMISERS = ADAM, SGD = "adam", "sgd"
 LOSSES = HUBER, SQUARED = "huber", "mse"
 SEATS = ONE, ALL = "one", "all"
@@ -82,6 +82,13 @@ class DQNSettings(Options):
         help="the player is the network's average over the last so much of its updates; 0: none",
     )
     reward_scale: float = option(1.0, low=1e-9, high=1e9, help="rewards are multiplied by this")
+    # Where much is at stake outcomes vary more. In such units errors are alike everywhere.
+    stake_power: float = option(
+        0.0,
+        low=0.0,
+        high=1.0,
+        help="values are divided by this power of what is at stake, where a game tells it",
+    )
 
     # ---- targets
     double: bool = option(True, help="the network chooses the next action, the target rates it")
@@ -112,6 +119,9 @@ class DQNSettings(Options):
     exploration_parts: int = option(100, low=1, high=10**6, help="parts: stretches of the run")
     exploration_drop: float = option(0.02, low=0.0, high=1.0, help="parts: fall after each stretch")
     exploration_clock: str = option(STEPS, choices=CLOCKS, help="what the length of a run means")
+    exploration_games: int | None = option(
+        None, low=1, high=10**12, help="games: how many the run will have"
+    )
     exploration_seconds: float | None = option(
         None, low=1e-3, high=1e9, help="time: seconds of learning that the run will take"
     )
@@ -136,6 +146,8 @@ class DQNSettings(Options):
             raise OptionError("replay 'latest' keeps a batch: set replay_size >= batch_size")
         if self.exploration_clock == TIME and self.exploration_seconds is None:
             raise OptionError("exploration_clock 'time' needs exploration_seconds: say how many")
+        if self.exploration_clock == GAMES and self.exploration_games is None:
+            raise OptionError("exploration_clock 'games' needs exploration_games: say how many")
 
     def exploration_after(self, progress: float) -> float:
         """The share of random moves when ``progress`` (0 .. 1) of the run is over.

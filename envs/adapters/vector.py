@@ -99,10 +99,9 @@ def _step_all(
             turn = settle(kernels, optional, rules, state, rng)
             kernels.returns(state, rules, totals[row])
         seats[row] = turn
-    # One function for all rows and then the next keeps its machine code and its jumps warm.
+    # Moves of all rows and then what they show keeps machine code and jumps warm.
     for row in range(actions.size):
         kernels.observe(states[row], rules, seats[row], observations[row])
-    for row in range(actions.size):
         kernels.legal(states[row], rules, masks[row])
     return -1
 

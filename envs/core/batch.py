@@ -274,6 +274,10 @@ class Batch:
         legal_rows(game.kernels, game.rules, self._states, rows, seats, self.turns, masks)
         return observations, masks
 
+    def stakes(self, rows: Indices) -> npt.NDArray[np.float64]:
+        """[n] how much is at stake for the players to move, as everybody knows."""
+        return self.game.stakes(self._states[rows])
+
     def is_legal(self, rows: Indices, actions: Indices) -> npt.NDArray[np.bool_]:
         """[n] whether each action is legal for the player to move in its row."""
         _, masks = self.observe(rows, self.turns[rows])

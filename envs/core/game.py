@@ -134,6 +134,13 @@ class Game(ABC):
 
     # ---- sizes -----------------------------------------------------------------------------------
 
+    def stakes(self, states: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+        """[n] how much is at stake for the player to move, in units of returns; all may know it.
+
+        By default as much in every position.
+        """
+        return np.ones(len(states))
+
     @property
     def state_size(self) -> int:
         """Bytes of one state."""

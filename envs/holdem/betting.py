@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core.compiling import helper
+from envs.core.compiling import helper, inlined
 from envs.holdem.evaluator import EMPTY_KEY, card_set, hand_strength
 from envs.holdem.records import (
     BET_CODES,
@@ -49,13 +49,13 @@ FREE_FOLD_IS_CHECK = 2
 # ---- seats and chips -----------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def next_seat(r, seat):
     """The seat to the left."""
     return np.int64(seat) + 1 if seat + 1 < r.num_players else np.int64(0)
 
 
-@helper
+@inlined
 def pay(s, seat, chips):
     """Move chips from a stack into the pot, as many as there are; returns how many."""
     chips = min(np.int64(chips), np.int64(s.stacks[seat]))
@@ -65,7 +65,7 @@ def pay(s, seat, chips):
     return chips
 
 
-@helper
+@inlined
 def call_to(s, r, seat):
     """The bet that ``seat`` must have made to stay in.
 
@@ -84,7 +84,7 @@ def call_to(s, r, seat):
 # ---- raising -------------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def can_raise(s, r, seat):
     """Whether a player to move may bet or raise at all."""
     to_call = np.int64(s.bet_to) - s.bets[seat]
@@ -105,7 +105,7 @@ def can_raise(s, r, seat):
     return False
 
 
-@helper
+@inlined
 def highest_raise(s, r, seat):
     """The most a player may raise to: the stack, or with pot limit the pot after a call."""
     most = np.int64(s.bets[seat]) + s.stacks[seat]
@@ -115,14 +115,14 @@ def highest_raise(s, r, seat):
     return most
 
 
-@helper
+@inlined
 def lowest_raise(s, r, seat):
     """The least a player may raise to: a full raise, or the whole stack if that is less."""
     full = np.int64(s.bet_to) + max(s.raise_by, r.big_blind)
     return min(full, highest_raise(s, r, seat))
 
 
-@helper
+@inlined
 def fraction_of_pot(s, r, seat, thousandths):
     """What a bet of a fraction of the pot raises to, but for the limits."""
     chips = np.int64(s.pot)
@@ -132,7 +132,7 @@ def fraction_of_pot(s, r, seat, thousandths):
     return s.bets[seat] + chips * thousandths // 1000
 
 
-@helper
+@inlined
 def amount_within(s, r, seat, action, lowest, highest):
     """What an action from 2 on of a menu raises to, between these limits."""
     index = action - 2
@@ -156,7 +156,7 @@ def amount_of(s, r, seat, action):
     return amount_within(s, r, seat, action, lowest, highest)
 
 
-@helper
+@inlined
 def kind_of(s, r, action):
     """What an action of the player to move is: FOLD, CHECK, CALL or RAISE."""
     seat = s.to_move
@@ -183,7 +183,7 @@ def code_of_raise(s, r, seat, action, amount):
     return BET_CODES + 1 if sixteenths < 14 * after_call else BET_CODES + 2
 
 
-@helper
+@inlined
 def log_move(s, seat, kind, chips):
     """Remember a move."""
     at = s.num_moves % MAX_LOG
@@ -239,7 +239,7 @@ def apply_move(s, r, action):
 # ---- who is next ---------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def has_contest(s, r):
     """Whether two players at least can still bet."""
     num_able = 0
@@ -251,7 +251,7 @@ def has_contest(s, r):
     return False
 
 
-@helper
+@inlined
 def must_act(s, r, seat):
     """Whether a player has a decision to make in this round."""
     if s.status[seat] != IN or s.stacks[seat] == 0:
@@ -259,7 +259,7 @@ def must_act(s, r, seat):
     return s.bets[seat] < call_to(s, r, seat) or (not s.has_acted[seat] and has_contest(s, r))
 
 
-@helper
+@inlined
 def next_actor(s, r, seat):
     """The first player from ``seat`` on who is to act, or -1 when the round is over."""
     for _ in range(r.num_players):

@@ -44,6 +44,7 @@ __all__ = [
     "Potential",
     "all_hands",
     "class_name",
+    "compared_equity",
     "equity",
     "equity_against",
     "expand_classes",
@@ -76,6 +77,17 @@ def draw_card(taken, rng):
 @helper
 def sampled_equity(t, hole, board, num_board, num_opponents, num_samples, rng):
     """The mean share of the pot against so many random hands, over random ways to go on."""
+    none = np.nan  # nothing is above or below it
+    return compared_equity(t, hole, board, num_board, num_opponents, num_samples, none, none, rng)
+
+
+@helper
+def compared_equity(t, hole, board, num_board, num_opponents, num_samples, low, high, rng):
+    """An equity by samples for one who asks only whether it is above ``low`` and above ``high``.
+
+    It ends when the samples that are left cannot change the answers, with what was won by then as a
+    share of all samples: the answers are those of all samples.
+    """
     key, cards = np.int64(EMPTY_KEY), np.int64(0)
     for i in range(num_board):
         key += t.card_keys[board[i]]
@@ -83,7 +95,11 @@ def sampled_equity(t, hole, board, num_board, num_opponents, num_samples, rng):
     own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
     own_cards = card_set(hole[0]) | card_set(hole[1])
     total = 0.0
-    for _ in range(num_samples):
+    low, high = low * num_samples, high * num_samples
+    for number in range(num_samples):
+        most = total + num_samples - number
+        if most <= low or total > high or (total > low and most <= high):
+            break
         board_key, board_cards = key, cards
         for _ in range(num_board, 5):
             card = draw_card(board_cards | own_cards, rng)

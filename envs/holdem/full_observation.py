@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core.compiling import helper
+from envs.core.compiling import inlined
 from envs.core.kernels import OVER
 from envs.holdem.betting import highest_raise, lowest_raise, next_seat
 from envs.holdem.evaluator import DECK_SIZE
@@ -17,7 +17,7 @@ NUM_STREETS = 4
 NUM_KINDS = 4
 
 
-@helper
+@inlined
 def put_cards(s, player, out, at):
     """Planes of the own cards, the flop, the turn and the river."""
     for i in range(2):
@@ -29,12 +29,11 @@ def put_cards(s, player, out, at):
     return at + 3 * DECK_SIZE
 
 
-@helper
-def put_seats(s, r, player, out, at):
+@inlined
+def put_seats(s, r, player, share, out, at):
     """For every player from the viewer on: chips, and who is in, all-in, to move and has moved."""
     n = r.num_players
     seat = np.int64(player)
-    share = 1.0 / r.total_chips
     for i in range(n):
         is_in = s.status[seat] == IN
         out[at + i] = s.stacks[seat] * share
@@ -48,20 +47,20 @@ def put_seats(s, r, player, out, at):
     return at + 7 * n
 
 
-@helper
-def put_prices(s, r, player, out, at):
+@inlined
+def put_prices(s, r, player, share, out, at):
     """The pot, the price of a call and the limits of a raise."""
     price, chips = to_pay(s, r, player), np.int64(s.pot)
-    share = 1.0 / r.total_chips
     out[at] = chips * share
     out[at + 1] = price * share
-    out[at + 2] = price / max(price + chips, 1)
+    if price > 0:
+        out[at + 2] = price / (price + chips)
     out[at + 3] = lowest_raise(s, r, player) * share
     out[at + 4] = highest_raise(s, r, player) * share
     return at + 5
 
 
-@helper
+@inlined
 def put_log(s, r, player, out, at):
     """The latest moves, the last one first: who, what, when and how much."""
     n = r.num_players
@@ -76,7 +75,7 @@ def put_log(s, r, player, out, at):
         at += size
 
 
-@helper
+@inlined
 def write_full(s, r, player, out):
     """Position, street, cards, seats, prices and the latest moves."""
     n = r.num_players
@@ -85,7 +84,9 @@ def write_full(s, r, player, out):
     if s.to_move != OVER:
         out[n + s.street] = 1.0
     at = put_cards(s, player, out, n + NUM_STREETS)
-    at = put_seats(s, r, player, out, at)
-    at = put_prices(s, r, player, out, at)
-    out[at] = s.num_hands / r.num_hands
+    share = 1.0 / r.total_chips
+    at = put_seats(s, r, player, share, out, at)
+    at = put_prices(s, r, player, share, out, at)
+    if s.num_hands > 0:
+        out[at] = s.num_hands / r.num_hands
     put_log(s, r, player, out, at + 1)

@@ -60,7 +60,7 @@ from envs.core.facts import Facts, ObservationField, Seat, Unit
 from envs.core.game import Game
 from envs.holdem.evaluator import DECK_SIZE, card_name
 from envs.holdem.full_observation import NUM_KINDS, NUM_STREETS
-from envs.holdem.kernels import KERNELS, OPTIONAL
+from envs.holdem.kernels import KERNELS, OPTIONAL, write_stakes
 from envs.holdem.observation import block_sizes
 from envs.holdem.options import HoldemOptions, rules_array
 from envs.holdem.picture import draw_table
@@ -91,7 +91,8 @@ BLOCK_MEANINGS = (
     "last move in this round of each opponent from the left on: none, fold, check or call, "
     "50 %, 75 %, 100 % of the pot",
     "chance to beat one random hand at the end, and now, in twentieths",
-    "pot and price of a call in big blinds, stack in pots: one more for every factor of 1.41",
+    "pot and price of a call in big blinds, what can still be bet in pots: one more for every "
+    "factor of 1.41",
 )
 
 
@@ -132,8 +133,14 @@ class Holdem(Game):
             max_length=(o.button == "random") + o.num_hands * self._longest_hand(),
             seats=tuple(self._seat(seat) for seat in range(o.num_players)),
             unit=self._unit(),
-            num_openings=o.num_players if o.button == "rotate" else 1,
+            num_openings=o.num_openings,
         )
+
+    def stakes(self, states: Any) -> Any:
+        """The pot, and what the player to move can still bet and be matched."""
+        out = np.empty(len(states))
+        write_stakes(states, self.rules, out)
+        return out
 
     def _seat(self, seat: int) -> Seat:
         """Players with equal stacks are alike."""

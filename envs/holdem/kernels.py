@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import compiled, helper, kernel
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -22,6 +23,7 @@ from envs.core.kernels import (
     Kernels,
     OptionalKernels,
 )
+from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.keys import first_key, fold
 from envs.core.rng import below
 from envs.holdem.betting import (
@@ -41,7 +43,7 @@ from envs.holdem.betting import (
 )
 from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.full_observation import write_full
-from envs.holdem.observation import keep_decision, pack_decision, write_blocks
+from envs.holdem.observation import keep_decision, left_to_bet, pack_decision, write_blocks
 from envs.holdem.records import (
     ABSENT,
     EXACT,
@@ -55,7 +57,7 @@ from envs.holdem.records import (
 )
 from envs.holdem.rollout import rollout
 
-__all__ = ["KERNELS", "OPTIONAL"]
+__all__ = ["KERNELS", "OPTIONAL", "write_stakes"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
@@ -235,12 +237,18 @@ def new(state, rules, opening):
     s.last_board[:] = NO_CARD
     for seat in range(r.num_players):
         s.stacks[seat] = r.stacks[seat]
+    round_number = opening // r.num_players
+    if r.num_short > 0 and round_number % 2 == 1:
+        seat = round_number // (2 * r.num_short) % r.num_players
+        short = r.short_stacks[round_number // 2 % r.num_short]
+        s.stacks[seat] = min(s.stacks[seat], short)
     if r.is_button_random:
         clear_table(s, r)
         s.button = NOBODY
         s.to_move = CHANCE
     else:
-        start_hand(s, r, opening if r.first_button == NOBODY else np.int64(r.first_button))
+        button = opening % r.num_players if r.first_button == NOBODY else np.int64(r.first_button)
+        start_hand(s, r, button)
 
 
 @kernel(TURN)
@@ -370,7 +378,10 @@ def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     for player in range(r.num_players):
-        out[player] = (s.profits[player] - s.paid[player] * r.pays_at_once) / r.reward_unit
+        out[player] = s.profits[player] - s.paid[player] * r.pays_at_once
+    if r.reward_unit != 1:  # divisions take longer than all the rest
+        for player in range(r.num_players):
+            out[player] /= r.reward_unit
 
 
 @kernel(OBSERVE)
@@ -426,6 +437,16 @@ def settle(state, rules, rng):
         else:
             deal(s, r, draw(s.taken, rng))
     return s.to_move
+
+
+@compiled(types.void(types.uint8[:, ::1], RULES_TYPE, types.float64[::1]))
+def write_stakes(states, rules, out):
+    """The pot and what can still be bet, for the player to move in each state."""
+    r = rules.view(RULES)[0]
+    for i in range(out.size):
+        s = states[i].view(STATE)[0]
+        left = left_to_bet(s, r, np.int64(s.to_move)) if s.to_move >= 0 else np.int64(0)
+        out[i] = max(s.pot + left, np.int64(1)) / r.reward_unit
 
 
 KERNELS = Kernels(

@@ -12,8 +12,9 @@ The blocks, numbered as in the option ``blocks``, are
 6    pot odds, rounded up to tenths: 0 only where nothing is to be paid
 7    the last move of every opponent in this round, from the left neighbour on
 8    chances against one random hand, in twentieths: at the end, and were the hand to end now
-9    chips: the pot and the price of a call in big blinds, one's stack in pots; each rises by one
-     when the amount grows by a factor of 1.41
+9    chips: the pot and the price of a call in big blinds, and in pots what can still be bet: one's
+     stack, as far as another player can match it; each rises by one when the amount grows by a
+     factor of 1.41
 ===  ============================================================================================
 
 Every value is written in one of three ways. ``one_hot`` has one entry for each possible value,
@@ -29,7 +30,7 @@ import math
 
 import numpy as np
 
-from envs.core.compiling import helper
+from envs.core.compiling import helper, inlined
 from envs.holdem.betting import (
     call_to,
     must_act,
@@ -97,11 +98,21 @@ def num_to_act(s, r, player):
     return count
 
 
-@helper
+@inlined
 def to_pay(s, r, player):
     """What a call costs."""
     missing = max(call_to(s, r, player) - s.bets[player], np.int64(0))
     return min(missing, np.int64(s.stacks[player]))
+
+
+@helper
+def left_to_bet(s, r, player):
+    """One's stack, or the largest of those who are in, if that is smaller."""
+    most = np.int64(0)
+    for seat in range(r.num_players):
+        if seat != player and s.status[seat] == IN:
+            most = max(most, np.int64(s.stacks[seat]))
+    return min(most, np.int64(s.stacks[player]))
 
 
 @helper
@@ -114,7 +125,7 @@ def odds_in_tenths(s, r, player):
     return min((10 * price + whole - 1) // whole, np.int64(NUM_ODDS - 1))
 
 
-@helper
+@inlined
 def position_of(r, seat, button):
     """How many seats behind the first to act after the flop; the dealer is last."""
     if button < 0:
@@ -307,7 +318,7 @@ def put_chips(s, r, player, out, at):
     in_pot = np.int64(s.pot)
     at = put(r, out, at, level_of(in_pot, np.float64(r.big_blind)), NUM_LEVELS)
     at = put(r, out, at, level_of(to_pay(s, r, player), 0.5 * r.big_blind), NUM_LEVELS)
-    return put(r, out, at, level_of(s.stacks[player], 0.25 * in_pot), NUM_LEVELS)
+    return put(r, out, at, level_of(left_to_bet(s, r, player), 0.25 * in_pot), NUM_LEVELS)
 
 
 @helper

@@ -19,6 +19,7 @@ from envs.holdem.records import (
     MAX_HISTORY,
     MAX_LOG,
     MAX_PLAYERS,
+    MAX_SHORT,
     MENU_LIST,
     NOBODY,
     NUM_BLOCKS,
@@ -46,6 +47,14 @@ class HoldemOptions(Options):
         is_list=True,
         is_structural=False,
         help="chips of every player at the start, or one number for each",
+    )
+    short_stacks: int | tuple[int, ...] = option(
+        0,
+        low=0,
+        high=MOST_CHIPS,
+        is_list=True,
+        is_structural=False,
+        help="in every other round one player in turn has no more than one of these; 0: nobody",
     )
     small_blind: int = option(
         50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
@@ -163,6 +172,10 @@ class HoldemOptions(Options):
                 f"stacks of {self.stacks} are below the big blind of {self.big_blind}, so nobody "
                 "could ever bet: raise stacks or lower big_blind"
             )
+        if len(self.short_sizes) > MAX_SHORT:
+            raise OptionError(f"short_stacks must list at most {MAX_SHORT} numbers")
+        if self.short_sizes and (self.num_hands > 1 or self.button != "rotate"):
+            raise OptionError("short_stacks are for single hands: set num_hands=1, button=rotate")
         self._settle_lists()
 
     def _settle_lists(self) -> None:
@@ -196,6 +209,19 @@ class HoldemOptions(Options):
         return self.menu if isinstance(self.menu, tuple) else (self.menu,)
 
     @property
+    def short_sizes(self) -> tuple[int, ...]:
+        """Chips that one player may have instead of its stack."""
+        sizes = self.short_stacks if isinstance(self.short_stacks, tuple) else (self.short_stacks,)
+        return tuple(size for size in sizes if size > 0)
+
+    @property
+    def num_openings(self) -> int:
+        """Every seat deals in turn; with short stacks once for each of them in each seat."""
+        if self.button != "rotate":
+            return 1
+        return self.num_players * max(1, 2 * len(self.short_sizes) * self.num_players)
+
+    @property
     def most_chips(self) -> int:
         """The most one player can have at the start of a hand."""
         is_carried = self.num_hands > 1 and not self.fresh_stacks
@@ -217,6 +243,8 @@ def rules_array(o: HoldemOptions) -> Any:
     r.num_players = n
     r.small_blind, r.big_blind, r.ante = o.small_blind, o.big_blind, o.ante
     r.stacks[:n] = o.stacks_by_seat
+    r.num_short = len(o.short_sizes)
+    r.short_stacks[: r.num_short] = o.short_sizes
     r.total_chips = sum(o.stacks_by_seat)
     r.num_hands = o.num_hands
     r.has_fresh_stacks = o.fresh_stacks

@@ -24,6 +24,7 @@ __all__ = [
     "MAX_HISTORY",
     "MAX_LOG",
     "MAX_PLAYERS",
+    "MAX_SHORT",
     "MENU_LIST",
     "NOBODY",
     "NO_CARD",
@@ -37,6 +38,7 @@ __all__ = [
 MAX_PLAYERS = 10
 MAX_FRACTIONS = 16
 MAX_HISTORY = 8  # earlier decisions of a player that blocks of the observation can go back
+MAX_SHORT = 16  # sizes of short stacks
 MAX_LOG = 32  # latest moves of a hand that are remembered
 NUM_BLOCKS = 9  # of the observation
 NOBODY = -1
@@ -105,6 +107,8 @@ _OPTION_FIELDS = [
     ("ante", np.int32),
     ("stacks", np.int32, (MAX_PLAYERS,)),
     ("total_chips", np.int32),  # on the table
+    ("num_short", np.int32),  # of the next
+    ("short_stacks", np.int32, (MAX_SHORT,)),  # that one player has in every other hand
     ("num_hands", np.int32),
     ("has_fresh_stacks", np.int32),  # every hand begins with the same stacks
     ("is_button_random", np.int32),

@@ -216,6 +216,22 @@ class TestUpdates:
         learner.update(8)
         assert learner.exploration == pytest.approx(1.0 - 9 * 0.02)
 
+    def test_exploration_by_games(self) -> None:
+        learner = make_learner(
+            exploration="linear",
+            exploration_share=1.0,
+            exploration_end=0.0,
+            exploration_clock="games",
+            exploration_games=100,
+            total=0,
+        )
+        while learner.num_games < 50:
+            learner.update(8)
+        assert learner.exploration == pytest.approx(1.0 - learner.num_games / 100)
+        while learner.num_games < 100:
+            learner.update(8)
+        assert learner.exploration == 0.0
+
     def test_a_schedule_needs_the_length_of_the_run(self) -> None:
         with pytest.raises(OptionError, match="length of the run"):
             make_learner(total=0)
@@ -342,6 +358,7 @@ class Audit:
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
         is_over: bool,
+        units: npt.NDArray[np.float64] | None = None,
     ) -> None:
         experience, replay = self._experience, self._experience.replay
         is_first = experience.waiting.num_decisions[slots] == 0
@@ -349,7 +366,7 @@ class Audit:
         self._sums[slots[is_first]] = 0.0
         paid = slots[experience.waiting.num_waiting[slots] > 0]
         before = replay.num_added
-        self._inner(slots, inputs, masks, totals, is_over)
+        self._inner(slots, inputs, masks, totals, is_over, units)
         rows = np.arange(before, replay.num_added) % replay.capacity
         self._sums[paid] += replay.kept.rewards[rows]
         if is_over:

@@ -231,6 +231,32 @@ class TestExperience:
         experience.close_for_good(slot, np.array([8.0]))
         assert replay.kept.rewards[0] == pytest.approx(1.0)
 
+    @pytest.mark.parametrize("n_steps", [1, 2])
+    def test_values_in_stakes_are_those_in_returns_over_what_is_at_stake(
+        self, n_steps: int
+    ) -> None:
+        """With q = Q / stake the targets of both must agree: q = r / stake + weight * q'."""
+        replay = Replay(4, 1, 2)
+        experience = Experience(replay, 1, 1, n_steps=n_steps, discount=0.9)
+        slot, stakes = np.zeros(1, np.int64), [2.0, 5.0, 20.0]
+        for stake, total in zip(stakes, [0.0, 1.0, 4.0], strict=True):
+            inputs, units = np.ones((1, 1), np.float32), np.array([stake])
+            experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([total]), units)
+            experience.open(slot, inputs, np.zeros(1, np.int64), units)
+        value = 7.0  # of the last decision, in returns
+        if n_steps == 1:
+            target = (1.0 + 0.9 * (3.0 + 0.9 * value)) / 2.0
+            later = replay.kept.rewards[1] + replay.kept.discounts[1] * value / 20.0
+        else:
+            target = (1.0 + 0.9 * 3.0 + 0.81 * value) / 2.0
+            later = value / 20.0
+        found = replay.kept.rewards[0] + replay.kept.discounts[0] * later
+        assert found == pytest.approx(target)
+
+    def test_exploration_by_games_needs_their_number(self) -> None:
+        with pytest.raises(OptionError, match="exploration_games"):
+            DQNSettings(exploration_clock="games")
+
 
 class TestSettings:
     @pytest.mark.parametrize(

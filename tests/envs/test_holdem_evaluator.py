@@ -13,10 +13,12 @@ from envs.core import MasqueradeError, new_rng
 from envs.holdem.equity import (
     all_hands,
     class_name,
+    compared_equity,
     equity,
     equity_against,
     expand_classes,
     potential,
+    sampled_equity,
     starting_class,
     starting_equities,
 )
@@ -167,6 +169,20 @@ def test_equity_against_more_opponents_falls() -> None:
     shares = [equity("Ks Kh", num_opponents=n, rng=new_rng(n)) for n in (1, 2, 5)]
     assert shares == sorted(shares, reverse=True)
     assert abs(shares[0] - 0.824) < 0.015
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.2, 0.6), (0.45, 0.5), (0.9, 1.2), (-0.1, 0.1)])
+def test_a_comparison_that_ends_early_says_what_all_samples_say(low: float, high: float) -> None:
+    t, rng = tables().view(TABLES)[0], np.random.default_rng(0)
+    num_ended_early = 0
+    for seed in range(40):
+        cards = rng.permutation(52)[:5].astype(np.int8)
+        one, other = new_rng(seed), new_rng(seed)
+        whole = sampled_equity(t, cards[:2], cards[2:], 3, 2, 50, one)
+        early = compared_equity(t, cards[:2], cards[2:], 3, 2, 50, low, high, other)
+        assert (early > low, early > high) == (whole > low, whole > high)
+        num_ended_early += (one != other).any()
+    assert num_ended_early > 0
 
 
 def test_there_are_169_kinds_of_starting_hands() -> None:

@@ -208,6 +208,15 @@ def test_chips_rise_by_two_levels_when_they_double() -> None:
     assert (pot, price) == (6, 7)
 
 
+def test_an_all_in_leaves_nothing_to_bet() -> None:
+    position = play(blocks(["As Ah", "7d 2c"], blocks=9, stacks=(10_000, 600)), "call", "call")
+    play(position, "Kd 8c 3s")
+    *_, left = seen(position, 0)["chips"].reshape(3, 21)
+    assert ones(left)[0] == 1 + np.ceil(2 * np.log2(500 / 50))
+    *_, left = seen(play(position, 500), 0)["chips"].reshape(3, 21)
+    assert ones(left)[0] == 0
+
+
 def test_estimates_are_shown_for_the_present_only() -> None:
     game = make_game("holdem_v0", observation="blocks", blocks=(1, 8, 9), history=1)
     assert [field.name for field in game.fields] == [

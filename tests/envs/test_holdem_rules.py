@@ -455,6 +455,30 @@ def test_chips_are_conserved_in_many_random_hands(options: dict[str, Any]) -> No
     assert abs(result.mean_returns.sum()) < 1e-6
 
 
+def test_every_other_round_one_player_in_turn_is_short() -> None:
+    game = make_game("holdem_v0", num_players=3, short_stacks=(150, 500))
+    assert game.facts.num_openings == 3 * 2 * 2 * 3
+    found = []
+    for number in range(game.facts.num_openings):
+        s = game.record(game.new_position(number).state)
+        assert s.button == number % 3
+        found.append(tuple((s.stacks + s.paid)[:3].tolist()))
+    short = [stacks for stacks in found if min(stacks) < 10_000]
+    assert len(short) == len(found) // 2
+    assert set(short) == {
+        tuple(size if seat == each else 10_000 for each in range(3))
+        for seat in range(3)
+        for size in (150, 500)
+    }
+
+
+def test_at_stake_are_the_pot_and_what_can_still_be_matched() -> None:
+    position = deal(TWO, rewards="big_blinds", stacks=(10_000, 600))
+    assert position.game.stakes(position.state[None])[0] == 1.5 + 5.0
+    play(position, "call", "call", LOW_BOARD, 500)  # all-in
+    assert position.game.stakes(position.state[None])[0] == 2.0 + 5.0
+
+
 def test_all_cards_are_dealt_equally_often() -> None:
     game = make_game("holdem_v0", num_players=2)
     rng, counts = new_rng(3), np.zeros(52)
@@ -483,6 +507,8 @@ def test_all_cards_are_dealt_equally_often() -> None:
         ({"stacks": 50}, "below the big blind"),
         ({"menu": []}, "menu must be a number .* or a list of such numbers"),
         ({"num_players": 11}, "num_players must be"),
+        ({"short_stacks": (500,), "num_hands": 2}, "short_stacks are for single hands"),
+        ({"short_stacks": tuple(range(200, 217))}, "at most 16 numbers"),
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Any], message: str) -> None:

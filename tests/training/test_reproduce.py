@@ -49,6 +49,13 @@ def test_a_number_outside_the_wanted_range_is_called_a_miss() -> None:
     assert "MISS" in table_text([Row("R", "q", 8.9, wanted=(9, None))])
 
 
+def test_an_interval_on_both_sides_of_an_end_decides_nothing() -> None:
+    assert Row("R", "q", 10.0, 8.0, 12.0, wanted=(9, None)).verdict == "not decided"
+    assert Row("R", "q", 8.0, 6.0, 9.5, wanted=(9, None)).verdict == "not decided"
+    assert Row("R", "q", 10.0, 9.0, 12.0, wanted=(9, None)).verdict == "hit"
+    assert Row("R", "q", 8.0, 7.0, 8.9, wanted=(9, None)).verdict == "MISS"
+
+
 def test_bad_input_gets_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,8 +2,8 @@
 
 The thesis does not say who its opponents were, nor how many hands a measurement had, and has one
 run for each setting. Here learners meet the rule players of ``OPPONENTS``, every setting has the
-same number of decisions, and every figure an interval. With ``--scale 1`` a run has 20,000
-decisions, which is a try; the thesis had about two million (``--scale 100``).
+same number of hands, and every figure an interval. With ``--scale 1`` a run of the sweep has 20,000
+hands; the thesis had about 1.14 million (``--scale 57``).
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ OPPONENTS = ("holdem_call", "holdem_fold", "holdem_tight", "holdem_loose")
 TABLE = {"abstraction": "blocks", "reward": "change", "learning_rate": "1/n", "exploration": 0.5}
 CONFIGS = Path("configs/holdem")
 RUNS = Path("runs/holdem_v0")
+SHORT = 1200
 
 
 # ---- the best player against every yardstick -----------------------------------------------------
@@ -68,18 +69,22 @@ def _against_yardsticks(name: str, number: str) -> Group:
             raise MasqueradeError(
                 f"{run} is missing: python train.py --config {CONFIGS / name}.yaml"
             )
-        config = RunConfig.parse(read_yaml(CONFIGS / f"{name}.yaml"))
+        config = RunConfig.parse(
+            read_yaml(CONFIGS / f"{name}.yaml", ["game.params.short_stacks=0"])
+        )
         game = config.build_game()
-        player = make_agent(f"{config.agent.id}:{run}", game)
         games = settings.games(100_000)
-        for yardstick in YARDSTICKS:
-            opponent = make_agent(yardstick, game)
-            opponent.name = yardstick
+        others = game.facts.num_players - 1
+        short = make_game(game.id, **{**game.options.to_dict(), "stacks": SHORT})
+        tables = [(each, game, "") for each in YARDSTICKS]
+        for yardstick, table, words in [*tables, ("holdem_push", short, ", 12 big blinds each")]:
+            player = make_agent(f"{config.agent.id}:{run}", table)
             plan = EvalSettings(games=games)
-            (score,) = evaluate(game, player, [opponent], plan, settings.seed + 1_000_003)
+            opponent = make_agent(yardstick, table)
+            (score,) = evaluate(table, player, [opponent], plan, settings.seed + 1_000_003)
             yield Row.of(
                 number,
-                f"{name} against {game.facts.num_players - 1} x {yardstick}, bb/100",
+                f"{name} against {others} x {yardstick}{words}, bb/100",
                 score.mean_return.times(game.facts.unit.scale),
                 games=score.games,
                 wanted=(0.0, None),
@@ -142,10 +147,9 @@ def _speed(settings: Settings) -> Iterator[Row]:
         config = _config(name, settings, ["train.opponents=[self]"])
         learner = make_learner(config, game)
         learner.update(8192)
-        before, begun = learner.games.batch.numbers.max(), time.process_time()
+        before, begun = learner.num_games, time.process_time()
         learner.update(4096 if name == "thesis_dqn" else 40_960)
-        hands = int(learner.games.batch.numbers.max() - before)
-        rate = hands / (time.process_time() - begun)
+        rate = (learner.num_games - before) / (time.process_time() - begun)
         updates = config.agent.params.updates_per_step  # type: ignore[attr-defined]
         yield Row(
             number,
@@ -160,6 +164,7 @@ def _speed(settings: Settings) -> Iterator[Row]:
 
 
 NUM_SEEDS = 5
+CHUNK = 1024
 
 
 def _config(name: str, settings: Settings, changes: Sequence[str] = ()) -> RunConfig:
@@ -168,59 +173,72 @@ def _config(name: str, settings: Settings, changes: Sequence[str] = ()) -> RunCo
 
 
 def _learn(
-    name: str, settings: Settings, changes: Sequence[str], num_measurements: int = 5
+    name: str,
+    settings: Settings,
+    hands: int,
+    changes: Sequence[str] = (),
+    num_measurements: int = 1,
 ) -> tuple[Interval, int]:
-    """Some measurements of a run in bb/100; the best one, measured again in fresh hands."""
-    config = _config(name, settings, changes)
+    """So many hands against ``OPPONENTS``, in bb/100: the best of some measurements, done again."""
+    opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
+    config = _config(name, settings, [opponents, *_by_hands(name, hands), *changes])
     game = config.build_game()
-    learner = make_learner(config, game)
-    opponents = [make_agent(each, game) for each in OPPONENTS]
-    for each, opponent in zip(OPPONENTS, opponents, strict=True):
-        opponent.name = each
+    learner: Any = make_learner(config, game)
+    others = [make_agent(each, game) for each in OPPONENTS]
     games = settings.games(1200)
     best: tuple[float, Any] = (-np.inf, None)
-    for _ in range(num_measurements):
-        learner.update(config.train.steps // num_measurements)
+    for number in range(1, num_measurements + 1):
+        _practise(learner, number * hands // num_measurements)
         player = learner.player()
-        scores = evaluate(game, player, opponents, EvalSettings(games=games), settings.seed)
-        mean = float(np.mean([score.mean_return.mean for score in scores]))
-        best = max(best, (mean, player), key=lambda each: each[0])
-    plan = EvalSettings(games=10 * games)
-    scores = evaluate(game, best[1], opponents, plan, settings.seed + 77)
-    means = [score.mean_return.mean for score in scores]
-    width = float(np.sqrt(np.sum([score.mean_return.half_width**2 for score in scores])))
-    mean = float(np.mean(means))
-    half = width / len(scores)
-    found = Interval(mean, mean - half, mean + half).times(game.facts.unit.scale)
+        if num_measurements > 1:
+            scores = evaluate(game, player, others, EvalSettings(games=games), settings.seed)
+            mean = float(np.mean([score.mean_return.mean for score in scores]))
+            best = max(best, (mean, player), key=lambda each: each[0])
+    chosen = best[1] or player
+    scores = evaluate(game, chosen, others, EvalSettings(games=10 * games), settings.seed + 77)
+    found = _mean_of([score.mean_return for score in scores]).times(game.facts.unit.scale)
     return found, sum(score.games for score in scores)
 
 
-def _sweep(letter_by_setting: dict[str, tuple[str, float, list[str]]]) -> Group:
-    """Runs of equal length that differ in one setting, and more seeds for the two best."""
-
-    def rows(settings: Settings) -> Iterator[Row]:
-        means = {}
-        for number, (words, published, changes) in letter_by_setting.items():
-            value, games = _learn("thesis_dqn", settings, [*_equal(settings, 20_000), *changes])
-            means[number] = value.mean
-            quantity = f"best of five, {words}, bb/100"
-            yield Row.of(number, quantity, value, games=games, published=published)
-        for number in sorted(means, key=lambda each: -means[each])[:2]:
-            words, published, changes = letter_by_setting[number]
-            values = [means[number]]
-            for seed in _more_seeds(settings):
-                value, _ = _learn("thesis_dqn", seed, [*_equal(seed, 20_000), *changes])
-                values.append(value.mean)
-            quantity = f"best of five, {words}, mean over {NUM_SEEDS} seeds, bb/100"
-            yield Row.of(number, quantity, mean_interval(values), published=published)
-
-    return rows
+def _by_hands(name: str, hands: int) -> list[str]:
+    """Schedules that end with so many hands; a table counts them anyway."""
+    if name == "offline":
+        return [f"train.steps={hands}"]
+    return _set(exploration_clock="games", exploration_games=hands)
 
 
-def _equal(settings: Settings, steps: int) -> list[str]:
-    """So many decisions against the same opponents."""
-    opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
-    return [f"train.steps={settings.games(steps)}", opponents]
+def _practise(learner: Any, hands: int) -> None:
+    """Let it learn until it has begun so many hands."""
+    if learner.unit == "games":
+        learner.update(hands - learner.num_steps)
+    else:
+        while learner.num_games < hands:
+            learner.update(CHUNK)
+
+
+def _mean_of(intervals: Sequence[Interval]) -> Interval:
+    """The mean of independent means."""
+    mean = float(np.mean([each.mean for each in intervals]))
+    half = float(np.linalg.norm([each.half_width for each in intervals])) / len(intervals)
+    return Interval(mean, mean - half, mean + half)
+
+
+def _sweep(settings: Settings) -> Iterator[Row]:
+    """All settings with as many hands, and more seeds for the two best of them."""
+    hands, means = settings.games(20_000), {}
+    for number, (words, published, changes) in SWEEP.items():
+        value, games = _learn("thesis_dqn", settings, hands, changes, num_measurements=5)
+        means[number] = value.mean
+        quantity = f"best of five, {words}, {hands:,} hands, bb/100"
+        yield Row.of(number, quantity, value, games=games, published=published)
+    for number in sorted(means, key=lambda each: -means[each])[:2]:
+        words, published, changes = SWEEP[number]
+        values = [means[number]]
+        for seed in _more_seeds(settings):
+            value, _ = _learn("thesis_dqn", seed, hands, changes, num_measurements=5)
+            values.append(value.mean)
+        quantity = f"best of five, {words}, {hands:,} hands, mean over {NUM_SEEDS} seeds, bb/100"
+        yield Row.of(number, quantity, mean_interval(values), published=published)
 
 
 def _more_seeds(settings: Settings) -> list[Settings]:
@@ -229,14 +247,15 @@ def _more_seeds(settings: Settings) -> list[Settings]:
 
 def _per_hand(settings: Settings) -> Iterator[Row]:
     """Fewer and larger updates for speed: as good after as many hands as with one a decision?"""
+    hands = settings.games(20_000)
     values: dict[str, list[float]] = {"thesis_dqn": [], "fast_dqn": []}
     for each in (settings, *_more_seeds(settings)):
         for name, found in values.items():
-            value, games = _learn(name, each, _equal(each, 20_000), num_measurements=1)
+            value, games = _learn(name, each, hands)
             found.append(value.mean)
     for name, found in values.items():
-        quantity = f"{name}, mean over {NUM_SEEDS} seeds of {settings.games(20_000):,} decisions"
-        yield Row.of("P", f"{quantity}, bb/100", mean_interval(found), games=NUM_SEEDS * games)
+        quantity = f"{name}, mean over {NUM_SEEDS} seeds of {hands:,} hands, bb/100"
+        yield Row.of("P", quantity, mean_interval(found), games=NUM_SEEDS * games)
     gap = np.subtract(values["fast_dqn"], values["thesis_dqn"])
     quantity = "fast_dqn - thesis_dqn, seed by seed, bb/100"
     yield Row.of("P", quantity, mean_interval(gap), wanted=(0.0, None))
@@ -289,6 +308,9 @@ DOUBLE = {
 }
 
 
+SWEEP = {**EXPLORATION, **REPLAY, **TARGET, **DOUBLE}
+
+
 # ---- inputs (E7 to E9) ---------------------------------------------------------------------------
 
 BLOCKS = (
@@ -310,19 +332,19 @@ def _few_inputs(group: str, published: dict[int, tuple[float, float]], history: 
     """A network and a table with a classifier that see one or two inputs, against rule players."""
 
     def rows(settings: Settings) -> Iterator[Row]:
+        hands = settings.games(60_000)
         for letter, (block, figures) in zip("abcdefg", published.items(), strict=True):
             blocks = sorted({block} if group == "E7" else {1, block})
             shown = [f"game.params.blocks={blocks}", f"game.params.history={history}"]
             words = BLOCKS[block - 1] if group == "E7" else f"own cards + {BLOCKS[block - 1]}"
             if group == "E8" and block == 1:
                 words = "own cards + nothing"
-            for name, config, steps, value in (
-                ("Online", "fast_dqn", 60_000, figures[0]),
-                ("Offline", "offline", 30_000, figures[1]),
+            for name, config, value in (
+                ("Online", "fast_dqn", figures[0]),
+                ("Offline", "offline", figures[1]),
             ):
-                changes = [*_equal(settings, steps), *shown]
-                found, games = _learn(config, settings, changes, num_measurements=1)
-                quantity = f"{name}, {words}, bb/100"
+                found, games = _learn(config, settings, hands, shown)
+                quantity = f"{name}, {words}, {hands:,} hands, bb/100"
                 yield Row.of(f"{group}{letter}", quantity, found, games=games, published=value)
 
     return rows
@@ -414,10 +436,7 @@ def _variance(_: Settings) -> Iterator[Row]:
 GROUPS: dict[str, Group] = {
     "E1": _encodings,
     "E2": _speed,
-    "E3": _sweep(EXPLORATION),
-    "E4": _sweep(REPLAY),
-    "E5": _sweep(TARGET),
-    "E6": _sweep(DOUBLE),
+    "E3-E6": _sweep,
     "E7": _few_inputs("E7", ONE_INPUT, history=0),
     "E8": _few_inputs("E8", TWO_INPUTS, history=1),
     "E9": _selection,

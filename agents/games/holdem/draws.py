@@ -67,7 +67,7 @@ def draw_positions(game: Game) -> Iterator[Question]:
 
 def _table(game: Game, share: float) -> Game:
     """The same game, in which the bettor has a big blind and a share of two for the pot."""
-    options = {**game.options.to_dict(), "num_hands": 1, "ante": 0, "button": 0}
+    options = {**game.options.to_dict(), "num_hands": 1, "ante": 0, "button": 0, "short_stacks": 0}
     n, big = game.facts.num_players, int(options["big_blind"])
     stacks = [max(100 * big, 1)] * n
     # With two players the button is the small blind and acts last, so the other one bets.

@@ -6,8 +6,8 @@
 ``holdem_raise``    always makes the largest bet of a fraction of the pot (pot-sized by default)
 ``holdem_tight``    plays the best fifth of starting hands; later bets strong hands, folds weak ones
 ``holdem_loose``    the same with the best three fifths, and calls with much less
-``holdem_odds``     estimates its equity by samples, calls when it exceeds the pot odds and raises
-                    when it is well above an equal share
+``holdem_odds``     estimates its equity (after the flop by samples), calls when it exceeds the pot
+                    odds and raises when it is well above an equal share
 ``holdem_push``     with few big blinds goes all-in or folds before the flop, by its equity and the
                     number of players behind; otherwise plays as ``holdem_odds``
 ==================  ===============================================================================
@@ -29,7 +29,7 @@ from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.holdem.betting import amount_of, call_to, highest_raise
-from envs.holdem.equity import sampled_equity, starting_class, starting_equities
+from envs.holdem.equity import NUM_CLASSES, compared_equity, starting_class, starting_equities
 from envs.holdem.records import EXACT, IN, RULES, STATE
 
 __all__ = [
@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 FOLD, CALL = 0, 1
+NUM_SAMPLES = 2000
+"""By which starting hands are judged against more than one opponent."""
 WORLDS = types.uint8[:, ::1]
 MASKS = types.int8[:, ::1]
 COLUMN = types.int64[::1]
@@ -158,13 +160,14 @@ def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
         else:
             others = num_others(s, r, seat)
             share = 1.0 / (1 + others)
-            chance = sampled_equity(
-                r, s.hole[seat], s.board, s.num_board, others, np.int64(style[5]), rngs[i]
+            low, high, num_samples = call_after * share, bet_after * share, np.int64(style[5])
+            chance = compared_equity(
+                r, s.hole[seat], s.board, s.num_board, others, num_samples, low, high, rngs[i]
             )
-            if chance > bet_after * share:
+            if chance > high:
                 action = raise_near(s, r, seat, masks[i], bet)
             else:
-                action = CALL if chance > call_after * share else FOLD
+                action = CALL if chance > low else FOLD
         actions[i] = free_or(s, r, seat, masks[i], action)
 
 
@@ -194,17 +197,23 @@ def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions)
             action = push_or_fold(s, r, seat, masks[i], equities, style[6])
         else:
             others = num_others(s, r, seat)
-            chance = sampled_equity(
-                r, s.hole[seat], s.board, s.num_board, others, np.int64(style[5]), rngs[i]
-            )
             missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
             price = min(missing, np.int64(s.stacks[seat]))
             odds = price / (price + s.pot)
             # Others call with better hands than random ones: the more they have paid, the better.
-            if chance > style[3] / (1 + others) + odds / 2:
+            low, high = style[2] * odds, style[3] / (1 + others) + odds / 2
+            if s.num_board == 0:
+                kind = starting_class(s.hole[seat, 0], s.hole[seat, 1])
+                chance = equities[NUM_CLASSES * (others - 1) + kind]
+            else:
+                chance = compared_equity(
+                    *(r, s.hole[seat], s.board, s.num_board, others),
+                    *(np.int64(style[5]), low, high, rngs[i]),
+                )
+            if chance > high:
                 action = raise_near(s, r, seat, masks[i], style[4])
             else:
-                action = CALL if chance > style[2] * odds else FOLD
+                action = CALL if chance > low else FOLD
         actions[i] = free_or(s, r, seat, masks[i], action)
 
 
@@ -270,8 +279,10 @@ class _Styled(Agent):
         self._table = self._make_table()
 
     def _make_table(self) -> npt.NDArray[np.float64]:
-        """[169] what is known about every kind of starting hand."""
-        return np.array(starting_equities())
+        """[opponents * 169] the equity of every kind of starting hand against so many."""
+        most = self.game.facts.num_players - 1
+        more = [starting_equities(others, NUM_SAMPLES) for others in range(2, most + 1)]
+        return np.concatenate([starting_equities(), *more])
 
 
 class Tight(_Styled):
