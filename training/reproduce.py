@@ -12,6 +12,7 @@ called a MISS, one whose interval lies on both sides of an end is not decided.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
