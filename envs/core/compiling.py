@@ -4,8 +4,7 @@ Five decorators, from the outside in:
 
 * ``kernel(signature)`` marks one of the ten functions of a game (see ``kernels.py``);
 * ``compiled(signature)`` marks a generic algorithm that Python calls;
-* ``helper`` marks a small function of compiled code; it is inlined there, mostly, and Python, if it
-  calls it at all, runs it as it is written;
+* ``helper`` marks a small function that compiled code calls; it is inlined there, mostly;
 * ``inlined`` marks one that always is, because it is handed many arrays in a hot loop;
 * ``summing`` marks one that adds up numbers, in whatever order is quickest.
 
@@ -79,21 +78,21 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wra
 
 
 class _Helper(CPUDispatcher):  # type: ignore[misc]
-    """A function that is compiled into its callers only, without a door for Python.
+    """A function that is compiled into its callers; its door for Python is made when it is used.
 
-    Doors are a quarter of what there is to compile, and helpers are not kept on disk: each process
-    would compile those anew that Python calls.
+    Doors are a quarter of what there would be to compile. Whoever calls a helper from Python waits
+    for a version of its own in every process, because helpers are not kept on disk.
     """
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         """Nothing is compiled before a caller is."""
+        self._door = numba.njit(**options, **_OPTIONS)(function)  # compiles nothing either
         options |= {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
         super().__init__(function, targetoptions=options)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it in Python, where unsigned arithmetic wraps silently, too."""
-        with np.errstate(over="ignore"):
-            return self.py_func(*arguments)
+        """Run the version for Python."""
+        return self._door(*arguments)
 
 
 def _make_helper(function: Function, **options: Any) -> Function:
