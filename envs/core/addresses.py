@@ -91,7 +91,7 @@ class Addresses(int):
         return int(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
 
 
-@typeof_impl.register(Addresses)
+@typeof_impl.register(Addresses)  # type: ignore[untyped-decorator]
 def _typeof_addresses(value: Addresses, _context: Any) -> AddressesType:
     return value.numba_type
 

@@ -188,12 +188,12 @@ else:
 
         return array_type(), codegen
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def spare_weights(_context: Any) -> Any:
         """Room for one weight per place, for as long as the caller runs."""
         return _stack_array(types.float64, MAX_NODES)
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def spare_state(_context: Any) -> Any:
         """Room for one state, for as long as the caller runs."""
         return _stack_array(types.uint8, STATE.itemsize)
