@@ -49,6 +49,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from envs.core.compiling import helper, kernel
 from envs.core.errors import IllegalActionError, OptionError, nearest
@@ -59,6 +60,7 @@ from envs.core.kernels import (
     CHANCE_PROBS,
     DETERMINIZE,
     EVALUATE,
+    INT,
     LEGAL,
     NEW,
     OBSERVE,
@@ -73,6 +75,7 @@ from envs.core.kernels import (
     Kernels,
     OptionalKernels,
 )
+from envs.core.kernels import RULES as RULES_ARRAY
 from envs.core.keys import first_key, fold
 from envs.core.options import Options, option
 from envs.core.rng import below, uniform
@@ -171,6 +174,13 @@ def bid_face(r, bid):
     return r.lowest_bid_face + (bid // r.num_dice if r.raising == FACE_FIRST else bid % r.bid_faces)
 
 
+@kernel(types.UniTuple(INT, 2)(RULES_ARRAY, INT))
+def count_and_face(rules, bid):
+    """What a bid claims, for calls from Python: helpers would be compiled in every process."""
+    r = rules.view(RULES)[0]
+    return bid_count(r, bid), bid_face(r, bid)
+
+
 @helper
 def mark_raises(r, bid, num_in_play, mask):
     """Mark every bid that may follow ``bid``; return how many."""
@@ -239,11 +249,13 @@ def start_round(s, r, starter):
         s.roll_seat = next_with_dice(s, r, 0)
 
 
-@helper
-def has_hand(s, seat):
+def has_hand(s: Any, seat: int) -> bool:
     """Whether all dice of ``seat`` have been rolled, so that the owner has looked at them."""
     # Dice are rolled in seat order.
-    return s.turn != CHANCE or seat < s.roll_seat
+    return bool(s.turn != CHANCE or seat < s.roll_seat)
+
+
+has_rolled = helper(has_hand)  # for compiled code
 
 
 @helper
@@ -430,7 +442,7 @@ def observe(state, rules, player, out):
     out[player] = 1.0
     at = n
     hand = out[at : at + r.faces]
-    if has_hand(s, player):
+    if has_rolled(s, player):
         for die in range(s.dice_left[player]):
             hand[s.dice[player, die] - 1] += 1.0
         share = 1.0 / r.dice[player]
@@ -458,7 +470,7 @@ def determinize(state, rules, player, rng):
     if s.turn == OVER:
         return  # the last call has shown every die
     for seat in range(r.num_players):
-        is_full = has_hand(s, seat)
+        is_full = has_rolled(s, seat)
         if seat == player and is_full:
             continue
         for die in range(s.dice_left[seat]):
@@ -732,10 +744,11 @@ class LiarsDice(Game):
 
     def bid(self, action: int) -> tuple[int, int]:
         """Count and face of a bid."""
-        r = self.rules.view(RULES)[0]
-        if not 0 <= action < r.liar:
-            raise ValueError(f"action {action} is no bid: bids are 0 to {r.liar - 1}")
-        return int(bid_count(r, action)), int(bid_face(r, action))
+        liar = self.facts.num_actions - 1
+        if not 0 <= action < liar:
+            raise ValueError(f"action {action} is no bid: bids are 0 to {liar - 1}")
+        count, face = count_and_face(self.rules, action)
+        return int(count), int(face)
 
     def action_text(self, state: Any, action: int) -> str:
         """``2*3`` for two threes, or ``liar``."""

@@ -44,6 +44,7 @@ __all__ = [
     "Potential",
     "all_hands",
     "class_name",
+    "class_of",
     "compared_equity",
     "equity",
     "equity_against",
@@ -328,8 +329,7 @@ def strength(hole: Cards, board: Cards) -> float:
 # ---- starting hands ------------------------------------------------------------------------------
 
 
-@helper
-def starting_class(first, second):
+def starting_class(first: int, second: int) -> int:
     """The kind of a starting hand: 13 * row + column in the usual chart, suited above pairs.
 
     Row and column count from the ace: 0 is a pair of aces, 1 ace-king suited, 13 ace-king offsuit.
@@ -338,6 +338,9 @@ def starting_class(first, second):
     low = 12 - (min(first, second) >> 2)
     is_suited = (first & 3) == (second & 3)
     return NUM_RANKS * high + low if is_suited else NUM_RANKS * low + high
+
+
+class_of = helper(starting_class)  # for compiled code
 
 
 def class_name(number: int) -> str:

@@ -231,7 +231,7 @@ class Holdem(Game):
 
     def action_text(self, state: Any, action: int) -> str:
         """A move in its position: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
-        return move_text(self.record(state), self.rules.view(RULES)[0], action)
+        return move_text(state, self.rules, action)
 
     def parse_action(self, text: str, state: Any) -> int:
         """Read ``fold``, ``check``, ``call``, ``bet 100``, ``raises to 325``, ``all-in``.
@@ -241,7 +241,7 @@ class Holdem(Game):
         >>> [position.parse_action(text) for text in ("fold", "Call", "raise to 325", "all-in")]
         [0, 1, 326, 10001]
         """
-        found = read_move(self.record(state), self.rules.view(RULES)[0], text)
+        found = read_move(state, self.rules, text)
         mask = np.zeros(self.mask_size, np.int8)
         self.kernels.legal(state, self.rules, mask)
         return found if found is not None and mask[found] else super().parse_action(text, state)

@@ -37,7 +37,7 @@ from envs.holdem.betting import (
     next_seat,
 )
 from envs.holdem.chances import fixed_equity, strength_now
-from envs.holdem.equity import starting_class
+from envs.holdem.equity import class_of
 from envs.holdem.evaluator import NUM_RANKS, NUM_SUITS
 from envs.holdem.records import IN, MAX_HISTORY, NO_CARD
 
@@ -293,7 +293,7 @@ def put_chances(s, r, player, out, at):
     if s.hole[player, 1] == NO_CARD:
         return at + 2 * width(r, NUM_LEVELS)
     if s.num_board < 3:
-        kind = starting_class(s.hole[player, 0], s.hole[player, 1])
+        kind = class_of(s.hole[player, 0], s.hole[player, 1])
         later = now = r.start_equities[kind] / 1e6
     else:
         later = now = strength_now(r, s.hole[player], s.board, s.num_board)

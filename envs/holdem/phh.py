@@ -35,10 +35,10 @@ from envs.core.errors import MasqueradeError
 from envs.core.kernels import CHANCE
 from envs.core.notation import Notation, NotedGame
 from envs.core.position import Position
-from envs.holdem.betting import amount_of, has_contest, kind_of
 from envs.holdem.evaluator import DECK_SIZE, card_name, parse_card
 from envs.holdem.game import Holdem
 from envs.holdem.records import ABSENT, FOLD, IN, NOBODY, RAISE, RULES
+from envs.holdem.words import meaning
 
 __all__ = ["PHH", "Hand", "join_hands", "read_hand", "read_hands", "write_hands"]
 
@@ -106,7 +106,8 @@ class _Writer:
     def _is_run_out(self) -> bool:
         s = self.record
         is_between = self.walk.turn == CHANCE and s.deal_seat == NOBODY
-        return is_between and not has_contest(s, self.rules)
+        num_able = sum(s.status[seat] == IN and s.stacks[seat] > 0 for seat in self.seats)
+        return is_between and num_able < 2
 
     def _note_card(self, s: Any, card: int) -> None:
         seat = int(s.deal_seat)
@@ -121,10 +122,8 @@ class _Writer:
             self.actions += [f"d dh {self.name(seat)} {self.hole[seat]}" for seat in self.seats]
 
     def _note_move(self, s: Any, action: int) -> None:
-        kind = kind_of(s, self.rules, action)
-        move = "f" if kind == FOLD else "cc"
-        if kind == RAISE:
-            move = f"cbr {int(amount_of(s, self.rules, int(s.to_move), action))}"
+        kind, amount, _ = meaning(self.walk.state, self.game.rules, action)
+        move = f"cbr {amount}" if kind == RAISE else "f" if kind == FOLD else "cc"
         self.actions.append(f"{self.name(int(s.to_move))} {move}")
 
     def _note_shown(self, seats: list[int]) -> None:

@@ -9,12 +9,11 @@ import numpy as np
 from envs.core.drawing import Drawing, around
 from envs.core.kernels import OVER
 from envs.core.rng import new_rng
-from envs.holdem.betting import amount_of, call_to, kind_of
 from envs.holdem.equity import equity
 from envs.holdem.evaluator import RANK_NAMES, SUIT_NAMES
 from envs.holdem.pots import side_pots
-from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD, RULES
-from envs.holdem.words import STREETS, hand_name, is_hand_visible
+from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD, RULES, STATE
+from envs.holdem.words import STREETS, hand_name, is_hand_visible, meaning
 
 if TYPE_CHECKING:
     from envs.holdem.game import Holdem
@@ -148,16 +147,15 @@ def _stack_words(s: Any, seat: int, viewer: int | None) -> str:
 # ---- what can be pressed -------------------------------------------------------------------------
 
 
-def button_words(s: Any, r: Any, action: int) -> str:
+def button_words(state: Any, rules: Any, action: int) -> str:
     """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
-    seat = int(s.to_move)
-    kind = kind_of(s, r, action)
+    s = state.view(STATE)[0]
+    kind, amount, _ = meaning(state, rules, action)
     if kind in (FOLD, CHECK):
         return "Fold" if kind == FOLD else "Check"
-    stack, bet = int(s.stacks[seat]), int(s.bets[seat])
+    stack, bet = int(s.stacks[s.to_move]), int(s.bets[s.to_move])
     if kind == CALL:
-        return f"Call {min(int(call_to(s, r, seat)) - bet, stack)}"
-    amount = int(amount_of(s, r, seat, action))
+        return f"Call {min(amount - bet, stack)}"
     if amount == stack + bet:
         return f"All-in {amount}"
     return f"Raise to {amount}" if s.bet_to > 0 else f"Bet {amount}"
@@ -184,16 +182,15 @@ def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[
 
 
 def _draw_buttons(drawing: Drawing, game: Holdem, state: Any, viewer: int | None) -> None:
-    s, r = game.record(state), game.rules.view(RULES)[0]
     actions, on_ruler = offered_actions(game, state, viewer)
     width = min(120.0, (WIDTH - 20) / max(len(actions), 1) - 8)
     left = WIDTH / 2 - (width + 8) * (len(actions) - 1) / 2
     for i, action in enumerate(actions):
-        words = button_words(s, r, action)
+        words = button_words(state, game.rules, action)
         drawing.button(left + i * (width + 8), BUTTONS_Y, words, action, width)
     step = RULER_WIDTH / max(len(on_ruler), 1)
     for i, action in enumerate(on_ruler):
         at = (WIDTH - RULER_WIDTH) / 2 + i * step
-        with drawing.group(at, RULER_Y, action, button_words(s, r, action)):
+        with drawing.group(at, RULER_Y, action, button_words(state, game.rules, action)):
             fill = "gold" if i % 2 else "gold_edge"
             drawing.rect(0, -7, step, 14, fill=fill)

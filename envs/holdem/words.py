@@ -6,18 +6,36 @@ import re
 from typing import Any
 
 import numpy as np
+from numba import types
 
+from envs.core import kernels
+from envs.core.compiling import compiled
 from envs.core.kernels import OVER
-from envs.holdem.betting import (
-    amount_of,
-    call_to,
-    highest_raise,
-    kind_of,
-)
+from envs.holdem.betting import amount_of, call_to, highest_raise, kind_of
 from envs.holdem.evaluator import card_name, evaluate, strength_name
-from envs.holdem.records import ABSENT, CALL, CHECK, EXACT, FOLD, FOLDED, IN, NO_CARD
+from envs.holdem.records import (
+    ABSENT,
+    CALL,
+    CHECK,
+    EXACT,
+    FOLD,
+    FOLDED,
+    IN,
+    NO_CARD,
+    RAISE,
+    RULES,
+    STATE,
+)
 
-__all__ = ["cards_text", "hand_name", "is_hand_visible", "move_text", "read_move", "table_text"]
+__all__ = [
+    "cards_text",
+    "hand_name",
+    "is_hand_visible",
+    "meaning",
+    "move_text",
+    "read_move",
+    "table_text",
+]
 
 STREETS = ("before the flop", "flop", "turn", "river")
 
@@ -27,24 +45,35 @@ def cards_text(cards: Any) -> str:
     return " ".join(card_name(int(card)) for card in cards if card != NO_CARD)
 
 
-def move_text(s: Any, r: Any, action: int) -> str:
+@compiled(types.UniTuple(types.int64, 3)(kernels.STATE, kernels.RULES, kernels.INT))
+def meaning(state, rules, action):
+    """What a move of the player to move is, the bet it makes, and the highest it could make."""
+    s, r = state.view(STATE)[0], rules.view(RULES)[0]
+    kind = np.int64(kind_of(s, r, action))
+    bet = call_to(s, r, s.to_move)
+    if kind == RAISE:
+        bet = amount_of(s, r, s.to_move, action)
+    return kind, np.int64(bet), np.int64(highest_raise(s, r, s.to_move))
+
+
+def move_text(state: Any, rules: Any, action: int) -> str:
     """An action of the player to move: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
+    s = state.view(STATE)[0]
     seat = int(s.to_move)
-    kind = kind_of(s, r, action)
+    kind, amount, _ = meaning(state, rules, action)
     if kind == FOLD:
         return "folds"
     if kind == CHECK:
         return "checks"
     stack, bet = int(s.stacks[seat]), int(s.bets[seat])
     if kind == CALL:
-        price = min(int(call_to(s, r, seat)) - bet, stack)
+        price = min(amount - bet, stack)
         return f"calls {price}" + (" and is all-in" if price == stack else "")
-    amount = int(amount_of(s, r, seat, action))
     verb = "raises to" if s.bet_to > 0 else "bets"
     return f"{verb} {amount}" + (" and is all-in" if amount == bet + stack else "")
 
 
-def read_move(s: Any, r: Any, text: str) -> int | None:
+def read_move(state: Any, rules: Any, text: str) -> int | None:
     """The action of the player to move that is meant, legal or not; ``None`` if it is not clear."""
     words = re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
     if re.fullmatch(r"folds?", words):
@@ -52,15 +81,15 @@ def read_move(s: Any, r: Any, text: str) -> int | None:
     if re.fullmatch(r"checks?|calls?( \d+)?", words):
         return 1
     amount = re.fullmatch(r"(?:bets?|raises?)(?: to)? (\d+)( and is all in)?", words)
-    seat = int(s.to_move)
-    wanted = int(highest_raise(s, r, seat)) if words == "all in" else None
+    wanted = meaning(state, rules, 0)[2] if words == "all in" else None
     wanted = int(amount[1]) if amount else wanted
     if wanted is None:
         return None
+    r = rules.view(RULES)[0]
     if r.menu == EXACT:
         return wanted + 1 if 0 < wanted < r.num_actions - 1 else None
-    actions = range(2, int(r.num_actions))
-    return next((a for a in actions if int(amount_of(s, r, seat, a)) == wanted), None)
+    raises = ((a, meaning(state, rules, a)) for a in range(2, int(r.num_actions)))
+    return next((a for a, (kind, bet, _) in raises if (kind, bet) == (RAISE, wanted)), None)
 
 
 def is_hand_visible(s: Any, seat: int, viewer: int | None) -> bool:

@@ -53,6 +53,26 @@ def test_everything_that_is_not_compiled_is_annotated(path: Path) -> None:
         assert function.returns is not None, f"{function.name}: annotate what it returns"
 
 
+def test_helpers_of_games_are_called_by_compiled_code_only() -> None:
+    """From Python they are compiled in every process anew, which takes seconds."""
+    trees = {path: ast.parse(path.read_text()) for path in SOURCES if "envs" in path.parts}
+    names = {
+        path: {f.name for f in functions(tree) if decorators(f) & {"helper", "inlined"}}
+        for path, tree in trees.items()
+    }
+    modules = {".".join(path.relative_to(PROJECT).with_suffix("").parts): path for path in trees}
+    for path, tree in trees.items():
+        known = set(names[path])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module in modules:
+                known |= {a.name for a in node.names} & names[modules[node.module]]
+        for function in functions(tree):
+            if not decorators(function) & COMPILED:
+                calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+                called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+                assert not called & known, f"{path.name}: {function.name} calls {called & known}"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=ids)
 def test_arrows_between_rooms_point_one_way(path: Path) -> None:
     room = path.relative_to(PROJECT).parts[0]

@@ -29,7 +29,7 @@ from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.holdem.betting import amount_of, call_to, highest_raise
-from envs.holdem.equity import NUM_CLASSES, compared_equity, starting_class, starting_equities
+from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
 from envs.holdem.records import EXACT, IN, RULES, STATE
 
 __all__ = [
@@ -133,7 +133,7 @@ def _choose_fixed(worlds, rules, masks, seats, way, actions):
 @helper
 def before_the_flop(s, r, seat, mask, places, enter, raise_before, bet):
     """Raise with the very best hands, call with good ones, fold the others."""
-    place = places[starting_class(s.hole[seat, 0], s.hole[seat, 1])]
+    place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
     if place < raise_before and s.bet_to <= 4 * r.big_blind:
         return raise_near(s, r, seat, mask, bet)
     if place < enter and s.bet_to <= 10 * r.big_blind:
@@ -176,7 +176,7 @@ def push_or_fold(s, r, seat, mask, equities, push):
     """All-in if the hand is good enough for so many players behind, otherwise fold."""
     others = num_others(s, r, seat)
     stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
-    kind = starting_class(s.hole[seat, 0], s.hole[seat, 1])
+    kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
     # The shorter the stack and the fewer the others, the weaker a hand may be.
     needed = 0.42 + 0.012 * stack + 0.02 * (others - 1)
     is_raised = s.bet_to > r.big_blind
@@ -203,7 +203,7 @@ def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions)
             # Others call with better hands than random ones: the more they have paid, the better.
             low, high = style[2] * odds, style[3] / (1 + others) + odds / 2
             if s.num_board == 0:
-                kind = starting_class(s.hole[seat, 0], s.hole[seat, 1])
+                kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
                 chance = equities[NUM_CLASSES * (others - 1) + kind]
             else:
                 chance = compared_equity(
