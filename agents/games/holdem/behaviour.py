@@ -64,12 +64,6 @@ class Behaviour:
         """[positions, 3] folds, calls and raises over all 1326 hands."""
         return _shares(self.starting)
 
-    @property
-    def draw_score(self) -> float:
-        """The share of right answers to all draws."""
-        right, asked = np.sum(list(self.draws.values()), axis=0)
-        return float(right / asked)
-
     def to_dict(self) -> dict[str, object]:
         """Plain JSON types."""
         return {

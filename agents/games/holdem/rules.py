@@ -65,12 +65,6 @@ def checked(mask, action):
 
 
 @helper
-def give_up(mask):
-    """Check where that is free, otherwise fold; a free fold is never worth it."""
-    return FOLD if mask[FOLD] else CALL
-
-
-@helper
 def raise_near(s, r, seat, mask, fraction):
     """The legal raise nearest to a fraction of the pot after a call; a call if there is none."""
     after_call = np.int64(s.pot) + s.bet_to - s.bets[seat]

@@ -25,7 +25,6 @@ __all__ = [
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ONES = np.uint64(0x0101010101010101)
-_ZERO = np.uint64(0)
 
 
 @helper

@@ -26,7 +26,6 @@ __all__ = [
     "cost_on_board",
     "load_board",
     "make_board",
-    "value_on_board",
 ]
 
 MAX_FEATURES = 64
@@ -71,12 +70,6 @@ class Estimate(Addresses):
 
     numba_type = ESTIMATE
     decorator = "@compiled({})"
-
-
-@helper
-def value_on_board(b, card):
-    """The number printed on a card."""
-    return b.lowest + b.step * card
 
 
 @inlined
