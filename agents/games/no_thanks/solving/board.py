@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from envs.core.addresses import Addresses, AddressesType
-from envs.core.compiling import compiled, helper, inlined
+from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, RULES, STATE, TOTALS
 from envs.core.rng import mix
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS
