@@ -29,7 +29,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,19 +84,21 @@ class _Helper(CPUDispatcher):  # type: ignore[misc]
     for a version of its own in every process, because helpers are not kept on disk.
     """
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
-        """Nothing is compiled before a caller is."""
-        self._door = numba.njit(**options, **_OPTIONS)(function)  # compiles nothing either
-        options |= {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
-        super().__init__(function, targetoptions=options)
-
     def __call__(self, *arguments: Any) -> Any:
         """Run the version for Python."""
         return self._door(*arguments)
 
+    @cached_property
+    def _door(self) -> Callable[..., Any]:
+        options = {**self.targetoptions, "no_cpython_wrapper": False}
+        return numba.jit(**options)(self.py_func)  # type: ignore[no-any-return]
+
 
 def _make_helper(function: Function, **options: Any) -> Function:
-    return function if JIT_DISABLED else _Helper(function, **options)  # type: ignore[return-value]
+    if JIT_DISABLED:
+        return function
+    options |= {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
+    return _Helper(function, targetoptions=options)  # type: ignore[no-any-return]
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:
