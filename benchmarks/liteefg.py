@@ -27,7 +27,7 @@ from benchmarks.timing import Chunk
 
 __all__ = ["PEER", "liteefg_solve"]
 
-PEER = "LiteEFG 1.0.0"
+PEER = "LiteEFG"
 SOLVERS = ("CFRplus", "PCFR", "DCFR")
 """Those of its solvers that may be the quickest; whichever is, is measured."""
 AVERAGE = "linear-avg-iterate"

@@ -48,7 +48,7 @@ Floats = npt.NDArray[np.float64]
 
 
 WHAT = ("win_rate", "rounds", "lost_share", "gain", "entries", "speed")
-_NUMBER: dict[str, float] = {"low": -1e12, "high": 1e12}
+_NUMBER: dict[str, Any] = {"low": -1e12, "high": 1e12}
 
 
 class MatchPlan(Options):

@@ -183,7 +183,7 @@ RIGHT: dict[str, Any] = {
     **{"agent": "random", "name": "x", "text": "{}"},
 }
 MESSAGES = {
-    message.model_fields["type"].annotation.__args__[0]: message for message in get_args(Client)
+    get_args(message.model_fields["type"].annotation)[0]: message for message in get_args(Client)
 }
 SAID = [(kind, name) for kind in MESSAGES for name in (*MESSAGES[kind].model_fields, "x")]
 
