@@ -12,6 +12,10 @@ Exploitability is NashConv per player, on both sides.
     many, and sampling takes longer still (``leduc_sampling``).
 ``*_iterate``
     The same runs, but only the iterations count, on either side; our checks still do.
+``*_liteefg``
+    Our ``*_solve``, from nothing and with its checks, next to the iterations alone of the quickest
+    of LiteEFG's solvers, if that is installed (``benchmarks/liteefg.py`` says how, and why NoRegret
+    is not there).
 ``*_plus``, ``*_plain``
     Iterations in a second of the same algorithm, CFR+ or plain CFR: our ``VectorCFRSolver`` and
     OpenSpiel's ``CFRPlusSolver`` or ``CFRSolver``.
@@ -45,6 +49,7 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
+from benchmarks.liteefg import PEER, liteefg_solve
 from benchmarks.timing import Chunk
 from envs import make_game
 from envs.core import Game
@@ -59,6 +64,7 @@ SAMPLING_CHECK_EVERY = 5_000
 MAX_ITERATIONS = 100_000
 ITERATIONS_PER_CHUNK = 5
 SAMPLING_TARGET = 5.0
+LITEEFG_TARGET = 20.0
 SAMPLES_PER_CHUNK = 500
 SAMPLES_BEFORE = 5_000
 SAMPLING_ROOM = 30_000
@@ -287,6 +293,14 @@ def _jobs(name: str) -> list[Job]:
             partial(our_solve, make, has_building=False),
             runs.iterations,
             **duration,
+        ),
+        Job(
+            f"{name}_liteefg",
+            f"as {name}_solve, the peer's iterations alone",
+            partial(our_solve, make),
+            partial(liteefg_solve, spec, GOAL),
+            target=LITEEFG_TARGET,
+            **{**duration, "peer_name": PEER, "package": "LiteEFG"},
         ),
         Job(
             f"{name}_plus",

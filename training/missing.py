@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -146,7 +147,9 @@ def _train_side_by_side(runs: Sequence[Missing], device: str, workers: int, limi
                     left = len(waiting) + len(at_work)
                     print(f"{folder} is trained, {left} to go", file=sys.stderr, flush=True)
             time.sleep(0.1)
-    except KeyboardInterrupt:  # which they have heard too: each keeps what it has, and ends
+    except KeyboardInterrupt:
+        for process in at_work.values():
+            process.send_signal(signal.SIGINT)  # each keeps what it has, and ends
         raise
     except BaseException:
         for process in at_work.values():
@@ -167,6 +170,8 @@ def _start(run: Missing, device: str) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # Ctrl-C in a terminal reaches us alone, and whoever is told twice would save nothing.
+        start_new_session=True,
     )
 
 

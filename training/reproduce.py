@@ -170,7 +170,9 @@ def table_text(rows: Sequence[Row]) -> str:
         )
         verdict = " ".join(filter(None, (row.verdict, row.note)))
         cells = (row.id, row.quantity, games, published or "", _ours(row), _wanted(row), verdict)
-        lines.append(f"| {' | '.join(cells)} |".replace("|  |", "| |"))
+        # Kept rows may come from anybody: nothing in them may start a row, a cell or a tag.
+        plain = [one_line(cell).replace("|", "&#124;").replace("<", "&lt;") for cell in cells]
+        lines.append(f"| {' | '.join(plain)} |".replace("|  |", "| |"))
     return "\n".join(lines)
 
 

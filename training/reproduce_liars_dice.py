@@ -11,10 +11,9 @@ what comes out, and a miss is called a miss.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, field_validator
 
 from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.tabular.games import RANDOM
@@ -29,10 +29,11 @@ from agents.tabular.model import RULES, TabularModel
 from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from envs import make_game
-from envs.core.commands import answers_in_one_line
+from envs.core.commands import Parser, answers_in_one_line, at_least
 from envs.core.errors import OptionError, nearest
 from envs.core.files import read_yaml, write_json
 from envs.core.game import Game
+from envs.core.options import Options, option
 from envs.core.rng import stream
 from envs.core.statistics import mean_interval
 from training.reproduce import RUNS, Row, table_text
@@ -45,87 +46,99 @@ Floats = npt.NDArray[np.float64]
 # ---- what is to be played ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MatchPlan:
+WHAT = ("win_rate", "rounds", "lost_share", "gain", "entries", "speed")
+_NUMBER: dict[str, Any] = {"low": -1e12, "high": 1e12}
+
+
+class MatchPlan(Options):
     """Who plays whom, and for how long."""
 
     name: str
-    agents: tuple[Mapping[str, Any], ...]
-    """One for each seat: ``{id: random}``, or a table learner with its params."""
-    blocks: tuple[int, ...]
-    """Games of each block."""
-    game: Mapping[str, Any]
+    agents: tuple[dict[str, Any], ...] = Field(
+        description="one for each seat: random, or a table learner with its params"
+    )
+    blocks: tuple[int, ...] = option(
+        (1000,), low=1, high=10**9, is_list=True, help="games of each block"
+    )
+    game: dict[str, Any] = Field(default_factory=dict, description="options that differ")
+
+    @field_validator("agents", mode="before")
+    @classmethod
+    def _read_agents(cls, agents: Any) -> Any:
+        if not isinstance(agents, list | tuple):
+            return agents
+        return [_read_agent(agent) for agent in agents]
 
 
-@dataclass(frozen=True)
-class Check:
+def _read_agent(agent: Any) -> dict[str, Any]:
+    """``random``, or the rule of a table learner; then with its params."""
+    read = {"id": agent} if isinstance(agent, str) else agent
+    if not isinstance(read, Mapping) or not set(read) <= {"id", "params"}:
+        raise OptionError(f"an agent must be a name or have an id and params, not {agent!r}")
+    params = read.get("params", {})
+    if not isinstance(params, Mapping):
+        raise OptionError(f"params must be a mapping, not {params!r}")
+    known = [*RULES, "random"]
+    if read.get("id") not in known:
+        raise OptionError(f"unknown agent '{read.get('id')}': {nearest(read.get('id'), known)}")
+    return {"id": read["id"], "params": dict(params)}
+
+
+class Check(Options):
     """One number to compare with what was published."""
 
     id: str
-    what: str
-    """``win_rate``, ``rounds``, ``lost_share``, ``gain``, ``entries`` or ``speed``."""
+    what: str = option("win_rate", choices=WHAT, help="the number")
     match: str
-    block: int | None = None
-    """``None``: all blocks together."""
-    minus: str | None = None
-    """For a gain: the match that is compared with."""
-    published: float | None = None
-    low: float | None = None
-    high: float | None = None
-    """Where our number should lie, decided before it was known."""
+    block: int | None = option(None, low=0, high=10**6, help="null: all blocks together")
+    minus: str | None = Field(default=None, description="for a gain: what it is compared with")
+    published: float | None = option(None, **_NUMBER, help="what was published")
+    low: float | None = option(None, **_NUMBER, help="where ours should begin")
+    high: float | None = option(None, **_NUMBER, help="where ours should end, decided before")
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(Options):
     """All of a configuration file."""
 
     title: str
-    seeds: int
+    seeds: int = option(10, low=2, high=10**6, help="how often all is played")
+    game: dict[str, Any] = Field(default_factory=dict, description="options of every match")
+    defaults: dict[str, Any] = Field(default_factory=dict, description="params of every learner")
     matches: tuple[MatchPlan, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[Check, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse checks of what is not played."""
+        num_blocks = {match.name: len(match.blocks) for match in self.matches}
+        for check in self.checks:
+            for name in filter(None, (check.match, check.minus)):
+                if name not in num_blocks:
+                    hint = nearest(name, num_blocks)
+                    raise OptionError(f"check {check.id}: unknown match '{name}': {hint}")
+                if (check.block or 0) >= num_blocks[name]:
+                    raise OptionError(f"check {check.id}: '{name}' has no block {check.block}")
 
-WHAT = ("win_rate", "rounds", "lost_share", "gain", "entries", "speed")
-_KEYS = ("title", "seeds", "game", "defaults", "matches", "checks")
+    def plans(self) -> list[MatchPlan]:
+        """The matches with what is the same in all of them."""
+        return [
+            match.replace(
+                agents=[
+                    {**agent, "params": {**self.defaults, **agent["params"]}}
+                    for agent in match.agents
+                ],
+                game={**self.game, **match.game},
+            )
+            for match in self.matches
+        ]
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Read a configuration; ``defaults`` are params of every table learner in it."""
+    """Read a configuration."""
     content = read_yaml(path, "title, matches and checks: see configs/reproduce/ for examples")
-    for key in content:
-        if key not in _KEYS:
-            raise OptionError(f"{path}: unknown key '{key}': {nearest(key, _KEYS)}")
-    defaults = content.get("defaults", {})
-    game = content.get("game", {})
-    matches = tuple(_match(entry, defaults, game) for entry in content["matches"])
-    checks = tuple(_check(entry, matches) for entry in content.get("checks", []))
-    return Experiment(content["title"], int(content.get("seeds", 10)), matches, checks)
-
-
-def _match(entry: Mapping[str, Any], defaults: Mapping[str, Any], game: Any) -> MatchPlan:
-    agents = []
-    for agent in entry["agents"]:
-        agent = {"id": agent} if isinstance(agent, str) else dict(agent)
-        if agent["id"] != "random":
-            if agent["id"] not in RULES:
-                known = [*RULES, "random"]
-                raise OptionError(f"unknown agent '{agent['id']}': {nearest(agent['id'], known)}")
-            agent["params"] = {**defaults, **agent.get("params", {})}
-        agents.append(agent)
-    return MatchPlan(
-        entry["name"], tuple(agents), tuple(entry["blocks"]), {**game, **entry.get("game", {})}
-    )
-
-
-def _check(entry: Mapping[str, Any], matches: Sequence[MatchPlan]) -> Check:
-    check = Check(**entry)
-    names = [match.name for match in matches]
-    for name in filter(None, (check.match, check.minus)):
-        if name not in names:
-            raise OptionError(f"check {check.id}: unknown match '{name}': {nearest(name, names)}")
-    if check.what not in WHAT:
-        raise OptionError(f"check {check.id}: unknown '{check.what}': {nearest(check.what, WHAT)}")
-    return check
+    try:
+        return Experiment.parse(content)
+    except OptionError as error:
+        raise OptionError(f"{path}: {error}") from error
 
 
 # ---- playing -------------------------------------------------------------------------------------
@@ -148,7 +161,7 @@ def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     """Play all blocks of a match with one seed.
 
     >>> sarsa = {"id": "sarsa", "params": {"abstraction": "blind"}}
-    >>> plan = MatchPlan("try", (sarsa, {"id": "random"}), (20,), {})
+    >>> plan = MatchPlan(name="try", agents=[sarsa, "random"], blocks=20)
     >>> play_plan(plan, seed=0)[0].games
     20
     """
@@ -272,12 +285,10 @@ def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
     """Play an experiment, write its JSON file, and return its table."""
     experiment = read_experiment(config)
     num_seeds = experiment.seeds if seeds is None else seeds
-    if num_seeds < 2:
-        raise OptionError(f"an interval needs at least 2 seeds, not {num_seeds}")
     played: dict[str, list[list[Block]]] = {}
-    for plan in experiment.matches:
+    for plan in experiment.plans():
         print(f"{plan.name}: {sum(plan.blocks):,} games x {num_seeds} seeds", file=sys.stderr)
-        play_plan(MatchPlan(plan.name, plan.agents, (1,), plan.game), 0)  # what is slow once
+        play_plan(plan.replace(blocks=1), 0)  # what is slow once
         played[plan.name] = [play_plan(plan, seed) for seed in range(num_seeds)]
     rows = [row_of(check, played) for check in experiment.checks]
     path = out or RUNS / f"{config.stem}.json"
@@ -297,13 +308,10 @@ def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
 @answers_in_one_line("reproduce")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.reproduce_liars_dice",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser(prog="python -m training.reproduce_liars_dice", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--seeds", type=int, help="how many, instead of the file's")
+    seeds = at_least(2, most=10**6)  # an interval needs two
+    parser.add_argument("--seeds", type=seeds, help="how many, instead of the file's")
     parser.add_argument("--out", type=Path, metavar="FILE", help=f"JSON (below {RUNS}/)")
     parsed = parser.parse_args(arguments)
     print(run(parsed.config, parsed.seeds, parsed.out))

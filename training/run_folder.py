@@ -28,13 +28,23 @@ from agents.learning.files import (
     read_header,
 )
 from envs.core.errors import MasqueradeError
-from envs.core.files import append_text, make_folder, read_json, write_json, write_text
+from envs.core.files import (
+    append_text,
+    make_folder,
+    read_json,
+    remove_file,
+    write_json,
+    write_text,
+)
 from envs.core.versions import versions
 from training.config import RunConfig, read_yaml
 
 __all__ = ["RunFolder", "step_of_checkpoint"]
 
 CONFIG, BEST = "config.yaml", "best.json"
+COMMAND, VERSIONS = "command.txt", "versions.json"
+PARTIAL = ".partial"
+"""How names of files end that are being written."""
 
 
 class RunFolder:
@@ -54,14 +64,15 @@ class RunFolder:
         if path.exists() and not path.is_dir():
             raise MasqueradeError(f"{path} is a file: choose another --out, the run's folder")
         make_folder(path)
-        if any(path.iterdir()):
+        # What was killed while it began has nothing to go on from, and is begun again.
+        if any(not _is_beginning(file) for file in path.iterdir()):
             fix = "choose another --out"
             if (path / CONFIG).exists():
                 fix = f"continue it with --resume {path}, or {fix}"
             raise MasqueradeError(f"{path} is not empty: {fix}")
         # The configuration comes last: a folder with one is a run.
-        write_text(path / "command.txt", command + "\n")
-        write_json(path / "versions.json", versions())
+        write_text(path / COMMAND, command + "\n")
+        write_json(path / VERSIONS, versions())
         write_text(path / CONFIG, config.to_yaml())
         return cls(path)
 
@@ -81,7 +92,7 @@ class RunFolder:
 
     def note_command(self, command: str) -> None:
         """Add a line to the commands."""
-        append_text(self.path / "command.txt", command + "\n")
+        append_text(self.path / COMMAND, command + "\n")
 
     # ---- checkpoints -----------------------------------------------------------------------------
 
@@ -94,7 +105,12 @@ class RunFolder:
         return self.path / "players" / f"step_{step:012d}"
 
     def forget_after(self, step: int) -> None:
-        """Remove players and evaluations of later steps, which will be made again."""
+        """Remove players and evaluations of later steps, which will be made again.
+
+        And what a process that was killed had begun to write.
+        """
+        for file in self.path.rglob(f".*{PARTIAL}"):
+            remove_file(file)
         for folder in players(self.path):
             if _step_of(folder) > step:
                 shutil.rmtree(folder)
@@ -147,3 +163,8 @@ def step_of_checkpoint(folder: Path) -> int:
 
 def _step_of(path: Path) -> int:
     return int(path.name.removeprefix("step_").removesuffix(".json"))
+
+
+def _is_beginning(file: Path) -> bool:
+    """Whether a file is what a run writes before it is one."""
+    return file.name in (COMMAND, VERSIONS) or file.name.endswith(PARTIAL)

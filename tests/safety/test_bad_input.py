@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -17,7 +20,10 @@ from agents.spec import AgentSpec
 from arena.schedules.config import parse_option, read_config
 from arena.schedules.spec import KEYS, LIMITS, TournamentSpec
 from envs.core.errors import MasqueradeError
+from play.messages import Client, parse_message
 from training.config import RunConfig, read_yaml
+from training.reproduce import Row, Settings, reproduce, table_text
+from training.reproduce_liars_dice import Experiment
 
 TOURNAMENT: dict[str, Any] = {
     "game": {"id": "kuhn_v0", "params": {}},
@@ -102,6 +108,110 @@ def test_a_run_with_anything_in_a_field_is_made_or_refused(
         assert str(error)  # noqa: PT017
         return
     assert RunConfig.parse(config.to_dict()).to_dict() == config.to_dict()
+
+
+EXPERIMENT: dict[str, Any] = {
+    "title": "t",
+    "seeds": 2,
+    "game": {},
+    "defaults": {},
+    "matches": [{"name": "m", "agents": ["sarsa", "random"], "blocks": [5], "game": {}}],
+    "checks": [{"id": "A", "what": "win_rate", "match": "m", "low": 0.0, "published": 1.0}],
+}
+PLACES = [
+    (*place, key)
+    for place, content in (
+        ((), EXPERIMENT),
+        (("matches", 0), EXPERIMENT["matches"][0]),
+        (("checks", 0), EXPERIMENT["checks"][0]),
+    )
+    for key in (*content, "x")
+]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(place=st.sampled_from(PLACES), value=ANYTHING)
+def test_an_experiment_with_anything_in_a_field_is_read_or_refused(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    content: Any = copy.deepcopy(EXPERIMENT)
+    inner = content
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    try:
+        experiment = Experiment.parse(content)
+    except MasqueradeError as error:
+        assert len(str(error).splitlines()) <= 1  # noqa: PT017
+    else:
+        assert place[-1] != "x"
+        assert experiment.seeds >= 2
+        assert len(experiment.plans()) == len(experiment.matches)
+
+
+KEPT = {"seed": 0, "scale": 1.0, "rows": [asdict(Row("R1", "wins, %", 1.0, 0.5, 1.5, 9, 1.2))]}
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(key=st.sampled_from([*KEPT, *KEPT["rows"][0], "x"]), value=ANYTHING)
+def test_kept_rows_with_anything_in_them_are_shown_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, key: str, value: Any
+) -> None:
+    kept = copy.deepcopy(KEPT)
+    (kept if key in KEPT else kept["rows"][0])[key] = value
+    path = tmp_path_factory.getbasetemp() / "kept.json"
+    path.write_text(json.dumps({"R1": kept}))
+    groups: dict[str, Any] = {"R1": lambda settings: [Row("R1", "again", 1.0)]}
+    try:
+        rows = reproduce(groups, Settings(), path)
+    except MasqueradeError as error:
+        assert len(str(error).splitlines()) <= 1  # noqa: PT017
+    else:
+        assert len(table_text(rows).splitlines()) == 2 + len(rows)
+
+
+def test_a_kept_row_stays_one_row_of_plain_text() -> None:
+    row = Row("R\n1", "a\nb | <script>", 1.0, note="\x1b[31m")
+    assert table_text([row]).splitlines()[2:] == [
+        "| R 1 | a b &#124; &lt;script> | |  | 1 | | ?[31m |"
+    ]
+
+
+# What every field of a message may be, by its name.
+RIGHT: dict[str, Any] = {
+    **{"table": "t", "game": "kuhn_v0", "seat": 0, "turn": 0, "action": 0, "step": 0},
+    **{"agent": "random", "name": "x", "text": "{}"},
+}
+MESSAGES = {
+    get_args(message.model_fields["type"].annotation)[0]: message for message in get_args(Client)
+}
+SAID = [(kind, name) for kind in MESSAGES for name in (*MESSAGES[kind].model_fields, "x")]
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_a_right_message_is_read(kind: str) -> None:
+    fields = MESSAGES[kind].model_fields
+    needed = {name: RIGHT[name] for name, field in fields.items() if field.is_required()
+              and name != "type"}  # fmt: skip
+    assert type(parse_message(json.dumps({"type": kind, **needed}))) is MESSAGES[kind]
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(field=st.sampled_from(SAID), value=ANYTHING)
+def test_a_message_with_anything_in_a_field_is_read_or_refused(
+    field: tuple[str, str], value: Any
+) -> None:
+    kind, name = field
+    fields = MESSAGES[kind].model_fields
+    content = {key: value for key, value in RIGHT.items() if key in fields}
+    try:
+        message = parse_message(json.dumps({"type": kind, **content, name: value}))
+    except MasqueradeError as error:
+        assert len(str(error).splitlines()) <= 1  # noqa: PT017
+    else:
+        assert name in fields
+        read = getattr(message, name)
+        assert type(read) is not float or math.isfinite(read)
 
 
 @settings(max_examples=150, deadline=None)

@@ -122,11 +122,24 @@ POPULATION = {
         "checkpoints": 1,
     },
 }
+SELECTION = {
+    "game": {"id": "kuhn_v0"},
+    "selection": {
+        "candidates": {"a": ["*"], "b": ["*"]},
+        "agent": {"id": "dqn", "params": {"hidden": 8, "learn_start": 8, "num_envs": 2}},
+        **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
+    },
+}
+FILES = {"run.yaml": RUN, "population.yaml": POPULATION, "selection.yaml": SELECTION}
+FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
 COMMANDS: dict[str, tuple[Any, list[str]]] = {
     "match": (evaluate.main, ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "4"]),
     "exploitability": (evaluate.main, ["exploitability", "kuhn_v0", "random"]),
     "train": (train.main, ["--config", "run.yaml", "--quiet"]),
+    "best response": (evaluate.main, ["best-response", "kuhn_v0", "random", *FEW_GAMES]),
+    "behaviour": (evaluate.main, ["behaviour", "holdem_v0", "random", "--games", "20"]),
     "population": (population.main, ["--config", "population.yaml"]),
+    "selection": (selection.main, ["--config", "selection.yaml"]),
     "boards make": (boards.main, ["make", "grid"]),
     "boards draw": (boards.main, ["draw", "city"]),
 }
@@ -142,8 +155,8 @@ def test_a_place_that_cannot_be_written_gets_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.yaml").write_text(yaml.safe_dump(RUN))
-    (tmp_path / "population.yaml").write_text(yaml.safe_dump(POPULATION))
+    for name_of_file, content in FILES.items():
+        (tmp_path / name_of_file).write_text(yaml.safe_dump(content))
     main, words = COMMANDS[name]
     assert main([*words, "--out", place]) == 2
     said = capsys.readouterr().err
@@ -151,13 +164,13 @@ def test_a_place_that_cannot_be_written_gets_one_line(
     assert said.splitlines()[-1].count(":") > 1
 
 
-@pytest.mark.parametrize("name", ["match", "exploitability", "train", "population", "boards make"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_gets_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.yaml").write_text(yaml.safe_dump(RUN))
-    (tmp_path / "population.yaml").write_text(yaml.safe_dump(POPULATION))
+    for name_of_file, content in FILES.items():
+        (tmp_path / name_of_file).write_text(yaml.safe_dump(content))
 
     def fail(_handle: int) -> None:
         raise OSError(28, "No space left on device")

@@ -17,9 +17,8 @@ from envs.core.rollouts import FAULTS
 from training import missing
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN = "runs/kuhn_v0/slow-seed0"
 CONFIG = """\
-game: {id: kuhn_v0}
+game: {id: kuhn_v0, params: {num_players: 3}}
 agent: {id: q_learning}
 train: {steps: 900_000_000, log_every: 1000, eval_every: 900_000_000, checkpoint_every: 900_000_000}
 eval: {games: 2, exploitability: false}
@@ -27,26 +26,27 @@ log: {tensorboard: false}
 """
 
 
-def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path, workers: int) -> None:
+    """Also if only the tournament hears of it, not the runs that it trains side by side."""
     (tmp_path / "configs" / "kuhn").mkdir(parents=True)
     (tmp_path / "configs" / "kuhn" / "slow.yaml").write_text(CONFIG)
+    runs = [f"runs/kuhn_v0/slow-seed{seed}" for seed in range(3)]
     words = [
-        "match",
-        "kuhn_v0",
-        "random",
-        f"q_learning:{RUN}",
-        "other=q_learning:runs/kuhn_v0/x-seed1",
+        *("match", "kuhn_v0"),
+        *(f"a{number}=q_learning:{run}" for number, run in enumerate(runs)),
+        *("--option", "num_players=3", "--games", "6", "--workers", str(workers)),
     ]
     process = subprocess.Popen(
-        [sys.executable, str(ROOT / "evaluate.py"), *words, "--games", "4"],
+        [sys.executable, str(ROOT / "evaluate.py"), *words],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    metrics = tmp_path / RUN / "metrics.csv"
-    while not (metrics.exists() and len(metrics.read_text().splitlines()) > 2):
+    begun = [tmp_path / run / "metrics.csv" for run in runs[:workers]]
+    while not all(path.exists() and len(path.read_text().splitlines()) > 2 for path in begun):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
         assert process.poll() is None, process.communicate()
@@ -56,8 +56,10 @@ def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path) -> None:
     assert "Traceback" not in errors
     assert "go on with the same command" in errors.splitlines()[-1]
     assert not (tmp_path / "runs" / "tournaments").exists(), "nobody has played"
-    assert checkpoints(tmp_path / RUN), "what was learnt is kept"
-    assert not missing.is_finished(tmp_path / RUN)
+    for run in runs[:workers]:
+        assert checkpoints(tmp_path / run), "what was learnt is kept"
+        assert not missing.is_finished(tmp_path / run)
+    assert not (tmp_path / runs[-1]).exists(), "no other run is begun"
     assert said == ""
 
 

@@ -32,6 +32,10 @@ SARSA = {"id": "sarsa", "params": {**THESIS, "opponent_model": {"id": "lies", "r
 Q = {"id": "q_learning", "params": THESIS}
 
 
+def plan(blocks: Any) -> MatchPlan:
+    return MatchPlan(name="match", agents=[SARSA, Q], blocks=blocks)
+
+
 @pytest.mark.parametrize("num_players", [2, 3])
 def test_wins_and_lost_rounds_follow_from_what_was_paid(num_players: int) -> None:
     game = make_game("liars_dice_v0", num_players=num_players, dice=3, rewards="dice")
@@ -53,11 +57,11 @@ def test_a_new_start_between_blocks_forgets_nothing() -> None:
         lost = np.sum([block.rounds_lost for block in blocks], axis=0)
         return [sum(block.games for block in blocks), lost.tolist()]
 
-    whole = play_plan(MatchPlan("whole", (SARSA, Q), (120,), {}), seed=3)
-    parts = play_plan(MatchPlan("parts", (SARSA, Q), (50, 40, 30), {}), seed=3)
+    whole = play_plan(plan(120), seed=3)
+    parts = play_plan(plan([50, 40, 30]), seed=3)
     assert [block.games for block in parts] == [50, 40, 30]
     assert total(whole) == total(parts)
-    other = play_plan(MatchPlan("other", (SARSA, Q), (120,), {}), seed=4)
+    other = play_plan(plan(120), seed=4)
     assert total(whole) != total(other)
 
 
@@ -84,7 +88,7 @@ def test_checks_take_the_right_numbers() -> None:
     [(50, 60, "hit"), (56, 60, "MISS"), (None, 54, "MISS"), (55, None, "hit"), (None, None, "")],
 )
 def test_a_miss_is_called_a_miss(low: float | None, high: float | None, verdict: str) -> None:
-    check = Check("x", "win_rate", "a", low=low, high=high)
+    check = Check(id="x", match="a", low=low, high=high)
     row = row_of(check, {"a": [blocks(4), blocks(7)]})
     assert (row.ours, row.verdict) == (pytest.approx(55.0), verdict)
     assert row.note == "(40.00 to 70.00)"
@@ -94,12 +98,12 @@ def test_a_miss_is_called_a_miss(low: float | None, high: float | None, verdict:
 def test_every_configuration_can_be_played(path: Path) -> None:
     experiment = read_experiment(path)
     assert experiment.seeds >= 10
-    for plan in experiment.matches:
-        short = MatchPlan(plan.name, plan.agents, (2,) * len(plan.blocks), plan.game)
-        assert sum(block.games for block in play_plan(short, 0)) == 2 * len(plan.blocks)
+    for match in experiment.plans():
+        short = match.replace(blocks=(2,) * len(match.blocks))
+        assert sum(block.games for block in play_plan(short, 0)) == 2 * len(match.blocks)
     for check in experiment.checks:
-        plan = next(plan for plan in experiment.matches if plan.name == check.match)
-        assert check.block is None or check.block < len(plan.blocks)
+        match = next(match for match in experiment.matches if match.name == check.match)
+        assert check.block is None or check.block < len(match.blocks)
 
 
 def small(tmp_path: Path, **changes: Any) -> Path:
@@ -129,11 +133,19 @@ def test_the_command_prints_a_table_and_writes_all_numbers(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"seedz": 1}, "unknown key 'seedz'"),
+        ({"seedz": 1}, "unknown option 'seedz': did you mean 'seeds'"),
         ({"matches": [{"name": "m", "agents": ["sarsa", "salsa"], "blocks": [1]}]}, "'salsa'"),
         ({"checks": [{"id": "A", "what": "win_rate", "match": "n"}]}, "unknown match 'n'"),
-        ({"checks": [{"id": "A", "what": "winrate", "match": "m"}]}, "unknown 'winrate'"),
-        ({"seeds": 1}, "at least 2 seeds, not 1"),
+        ({"checks": [{"id": "A", "what": "winrate", "match": "m"}]}, "what must be 'win_rate' or"),
+        ({"seeds": 1}, "seeds must be a whole number from 2"),
+        ({"seeds": "x"}, "seeds must be a whole number from 2"),
+        ({"matches": 7}, "matches must be a list, not 7"),
+        ({"matches": [{"nam": "m", "agents": ["sarsa", "random"]}]}, "did you mean 'name'"),
+        ({"matches": [{"name": "m", "agents": [7, "random"]}]}, "an agent must be a name"),
+        ({"matches": [{"name": "m", "agents": ["sarsa"], "blocks": [0]}]}, "blocks must be"),
+        ({"checks": [{"id": "A", "match": "m", "block": 2}]}, "has no block 2"),
+        ({"game": {"dise": 3}}, "did you mean 'dice'"),
+        ({"defaults": {"learning_rate": "fast"}}, "learning_rate must be"),
     ],
 )
 def test_bad_configurations_get_one_line(
@@ -147,6 +159,6 @@ def test_bad_configurations_get_one_line(
 
 
 def test_three_learners_are_too_many() -> None:
-    plan = MatchPlan("m", (SARSA, Q, Q), (1,), {"num_players": 3})
+    three = MatchPlan(name="m", agents=[SARSA, Q, Q], blocks=1, game={"num_players": 3})
     with pytest.raises(MasqueradeError, match="needs one learner or two, not 3"):
-        play_plan(plan, 0)
+        play_plan(three, 0)
