@@ -18,7 +18,7 @@ LEFT = 230  # what lies on the table
 ROW = 78  # height of a player's row
 HEAD = 40
 CARD = 52  # height of a card in a row
-OVERLAP, GAP = 30, 46  # from one card of a run to the next, from one run to the next
+OVERLAP, GAP = 33, 46  # from one card of a run to the next, from one run to the next
 
 
 def draw(game: NoThanks, state: Any, viewer: int | None) -> str:
@@ -89,11 +89,11 @@ def _draw_runs(drawing: Drawing, runs: list[tuple[int, int]], x: float, y: float
     """Runs side by side; the lead card, the only one that counts, lies on top."""
     width = sum(GAP + OVERLAP * (high - low) for low, high in runs)
     scale = min(1.0, (WIDTH - x - 30) / max(1, width - GAP + 36))
-    at = x + 18
+    at = x + 18 * scale
     for low, high in runs:
         for value in range(high, low - 1, -1):
             place = at + scale * OVERLAP * (value - low)
-            drawing.card(place, y, str(value), height=CARD)
+            drawing.card(place, y, str(value), height=scale * CARD)
         at += scale * (GAP + OVERLAP * (high - low))
 
 

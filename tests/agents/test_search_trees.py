@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -128,6 +128,18 @@ def test_each_mover_chooses_for_himself() -> None:
     assert (full.counters["nodes"], full.counters["leaves"]) == (7, 4)
 
 
+def test_where_another_is_indifferent_a_win_is_luck() -> None:
+    """A would win by (3, 2, 0), but B is as well off with (0, 2, 3), in which A is last."""
+    right = [B, (5, 7, 6), (9, 8, 7)]
+    for ties, value in (("low", (5, 7, 6)), ("high", (3, 2, 0))):
+        assert search([A, [B, (0, 2, 3), (3, 2, 0)], right], ties=ties).values == value
+
+
+def test_the_own_number_of_points_moves_nobody() -> None:
+    assert search([C, (3, 3, 3), (2, 2, 5)]).values == (2, 2, 5)
+    assert search([A, (2, 4, 4), (1, 1, 1)]).values == (1, 1, 1)  # shared first, with fewer points
+
+
 def test_by_return_only_the_own_result_counts() -> None:
     tree = [A, [B, (3, 4, 5), (3, 2, 0)], [B, (5, 7, 6), (9, 8, 7)]]
     assert search(tree, preference="return", pruning="none").values == (9, 8, 7)
@@ -226,6 +238,29 @@ def test_a_result_higher_up_in_the_group_above_cuts_as_well() -> None:
     found = search([A, (5, 2, 2), [A, [B, (3, 5, 2), (9, 9, 9)], (0, 1, 1)]])
     assert found.values == (5, 2, 2)
     assert found.counters["prunings"] == 1
+
+
+def two_takes(leaves: Iterator[Sequence[int]], mover: int, takes: int = 2, pays: int = 0) -> Tree:
+    """Two takes end the game and leave the turn; a payment, up to three in a row, passes it on."""
+    if takes == 0:
+        return tuple(next(leaves))
+    moves = [two_takes(leaves, mover, takes - 1)]
+    if pays < 3:
+        moves.append(two_takes(leaves, (mover + 1) % 3, takes, pays + 1))
+    return [mover, *moves]
+
+
+def test_of_a_lopsided_tree_taking_first_cuts_more_with_as_many_cuts() -> None:
+    """Three cuts are the most that paying first has been seen to make, of 36 nodes one each."""
+    winners = itertools.cycle([(1, 0, 0), (0, 1, 0), (0, 0, 1)])  # whoever takes last wins
+    takers = search(two_takes(winners, 0))
+    assert (takers.counters["nodes"], takers.counters["prunings"]) == (8, 3)
+    told = "111 111 111 153 551 111 113 113 111 111 311 311 153 111 355 111"
+    best = [[int(number) for number in leaf] for leaf in told.split()]
+    payers = search(two_takes(iter(best), 0), order="high_first")
+    assert (payers.counters["nodes"], payers.counters["prunings"]) == (33, 3)
+    full = search(two_takes(iter(best), 0), pruning="none")
+    assert (full.counters["nodes"], full.values) == (36, payers.values)
 
 
 # ---- against plain recursion ---------------------------------------------------------------------

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
+
+import pytest
 
 from envs import make_game
 from envs.core import OVER, new_rng
@@ -67,3 +70,21 @@ def test_the_picture_shows_nothing_that_the_viewer_does_not_know() -> None:
         }
         assert len(pictures) == 1
         assert pictures.pop().count(">?<") == 2
+
+
+@pytest.mark.parametrize("cards", [range(3, 13), range(3, 36), range(3, 36, 2)])
+def test_no_card_covers_the_number_of_the_next(cards: range) -> None:
+    rest = [card for card in range(3, 36) if card not in cards]
+    position = NoThanks(removed=0).deal([*cards, *rest])
+    for _ in range(len(cards) - 1):
+        position.apply(TAKE)
+    found = re.findall(
+        r"translate\(([\d.]+) [\d.]+\) scale\(([\d.]+)\).*?>(\d+)</text>",
+        position.game.draw(position.state, None),
+        re.DOTALL,
+    )
+    shown = {int(value): (float(x), float(scale)) for x, scale, value in found}
+    for before, after in pairwise(cards[:-1]):
+        x, scale = shown[before]
+        assert x + 30 * scale <= shown[after][0] - 22 * scale  # halves of a card and of a number
+    assert shown[cards[-2]][0] < 960
