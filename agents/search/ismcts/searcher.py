@@ -205,17 +205,9 @@ class TreeSearcher:
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
         game = self.game
-        run_simulations(
-            game.kernels,
-            game.optional,
-            game.rules,
-            worlds,
-            rng,
-            pool,
-            self._works[thread],
-            self._options[thread],
-            count,
-        )
+        tables = game.kernels, game.optional, game.rules
+        own = self._works[thread], self._options[thread]
+        run_simulations(*tables, worlds, rng, pool, *own, count)
 
     # ---- what was found --------------------------------------------------------------------------
 
