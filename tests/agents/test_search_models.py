@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from agents import AGENTS, agent_class, make_agent
-from agents.spec import AgentSpec
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import exploitability
 from agents.cfr.tree_policies import tabulate
@@ -18,6 +17,7 @@ from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.replays import _EPSILON
 from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds
 from agents.search.ismcts.settings import TreeSettings
+from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.playing.replay import record_game, show
 from envs import make_game
@@ -179,7 +179,8 @@ def test_every_search_player_is_in_a_tournament_of_each_of_its_games() -> None:
         ids = {AgentSpec.parse(agent).id for agent in config["agents"]}
         found.setdefault(config["game"]["id"], set()).update(ids)
     searches = [id for id, place in AGENTS.items() if place.startswith("agents.search.")]
-    assert len(found) == 7 and len(searches) >= 10
+    assert len(found) == 7
+    assert len(searches) >= 10
     for game_id, ids in found.items():
         missing = {id for id in searches if agent_class(id).plays(game_id)} - ids
         assert not missing, f"{game_id}: {missing}"

@@ -1,10 +1,10 @@
 """One second of search a move against the rule players of every game.
 
 In games of equal seats search sits in every seat among copies of one rule player, on the same
-deals; what counts is how much more it gets than they do, or in games that go by place how many
-places it is ahead of an equal. In pursuits it plays one side; what counts is how much more often it
-wins than the best rule player of that side against the same opponents. Five detectives share the
-second of their round.
+deals; what counts is how much more it gets than the mean of its table, or in games that go by place
+how many places it is ahead of an equal. In pursuits it plays one side; what counts is how much more
+often it wins than the best rule player of that side against the same opponents. Five detectives
+share the second of their round.
 
 A game of search takes as many seconds as it has moves, so the full tables take hours: a try is
 ``--scale 0.1``. Where a rule player is an equilibrium, or the luck of a game is larger than a lead
@@ -26,6 +26,7 @@ from envs import make_game
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
 from training.experiments.phantom_search import (
+    MAPS,
     OUR_DETECTIVES,
     OUR_PHANTOM,
     Player,
@@ -39,6 +40,10 @@ __all__ = ["GROUPS"]
 
 SECONDS = 1.0
 GAMES = 100
+BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "scotland_yard_v0": ({},),
+    "phantom_v0": tuple({"board": board} for board in MAPS),
+}
 MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
 
 
@@ -55,12 +60,17 @@ class Table:
 
 
 def leads(game: Game, returns: npt.NDArray[np.float64], seat: int) -> npt.NDArray[np.float64]:
-    """[games] how far a seat is ahead of the others: of their mean, or of the place of an equal."""
-    own, others = returns[:, [seat]], np.delete(returns, seat, axis=1)
+    """[games] how far a seat is ahead of the mean of its table, or of the place of an equal.
+
+    >>> leads(make_game("no_thanks_v0"), np.array([[-30.0, -50.0, -40.0]]), 0)
+    array([1.])
+    """
+    own = returns[:, [seat]]
     if game.facts.objective == "place":
-        beaten = (others < own) + 0.5 * (others == own)
-        return np.asarray(beaten.sum(axis=1) - 0.5 * others.shape[1], np.float64)
-    return np.asarray(own[:, 0] - others.mean(axis=1), np.float64)
+        # Equals share their places; so does everybody with itself.
+        ahead = (returns < own) + 0.5 * (returns == own)
+        return np.asarray(ahead.sum(axis=1) - 0.5 * returns.shape[1], np.float64)
+    return np.asarray(own[:, 0] - returns.mean(axis=1), np.float64)
 
 
 def equal_seats(id: str, table: Table) -> Group:
@@ -91,16 +101,15 @@ def told(id: str, what: str, lead: Interval, games: int) -> Row:
     return Row.of(id, what, lead, games=games, wanted=(0.0, None), note=note)
 
 
-def pursuit(
-    id: str, boards: tuple[Mapping[str, Any], ...], side: int, best: str, opponents: tuple[str, ...]
-) -> Group:
+def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, ...]) -> Group:
     """Search on one side of a pursuit next to the best rule player of that side."""
     searcher = (OUR_PHANTOM, OUR_DETECTIVES)[side]
 
     def wins(player: Player, opponent: str, settings: Settings) -> Wins:
         won = []
+        boards = BOARDS[game_id]
         for number, options in enumerate(boards):
-            game = make_game(**options)
+            game = make_game(game_id, **options)
             agents = [make_agent(opponent, game), make_agent(opponent, game)]
             agents[side] = player.make(game, 0, SECONDS)
             games = settings.games(GAMES // len(boards))
@@ -112,7 +121,7 @@ def pursuit(
         for opponent in opponents:
             plain = Player(best, best)
             cells = [wins(player, opponent, settings) for player in (searcher, plain)]
-            name = f"{boards[0]['id']}, {('fugitive', 'detectives')[side]}"
+            name = f"{game_id}, {('fugitive', 'detectives')[side]}"
             for player, cell in zip(("search", best), cells, strict=True):
                 what = f"{name}: {player} wins against {opponent}, %"
                 yield Row.of(id, what, win_rate(cell), games=len(cell))
@@ -122,8 +131,6 @@ def pursuit(
     return rows
 
 
-YARD = ({"id": "scotland_yard_v0"},)
-PHANTOM = tuple({"id": "phantom_v0", "board": f"map_{number}"} for number in (1, 2, 3))
 BETS = ("holdem_call", "holdem_tight", "holdem_loose", "holdem_odds")
 GROUPS: dict[str, Group] = {
     "K": equal_seats(
@@ -161,8 +168,10 @@ GROUPS: dict[str, Group] = {
             ("no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
         ),
     ),
-    "SX": pursuit("SX", YARD, 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")),
-    "SD": pursuit("SD", YARD, 1, "pursuit_capture", ("pursuit_belief",)),
-    "PX": pursuit("PX", PHANTOM, 0, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
-    "PD": pursuit("PD", PHANTOM, 1, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+    "SX": pursuit(
+        "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
+    ),
+    "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
+    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
 }
