@@ -38,7 +38,7 @@ GAMES = 100
 """On each map."""
 SIMULATIONS = 1000
 MORE = 5000
-"""For our Phantom in R3++: about half a second a decision here, of the 2.5 that were published."""
+"""For our Phantom in R3++: less than a tenth of the 2.5 seconds that were published."""
 SECONDS = 2.5
 NUM_DETECTIVES = 5
 ROUND_LENGTH = 6
