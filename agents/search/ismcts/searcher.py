@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -226,13 +227,13 @@ class TreeSearcher:
     ) -> Analysis:
         """Put together what trees say about their root, after so many earlier simulations."""
         actions = np.flatnonzero(root.mask)
-        visits = sum(pool.root_visits for pool in pools)[actions]
-        totals = sum(pool.root_totals for pool in pools)[actions]
+        visits = _added(pool.root_visits for pool in pools)[actions]
+        totals = _added(pool.root_totals for pool in pools)[actions]
         values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
         counted = visits.astype(np.float64)
         mixed = self._mixture(root, pools, actions)
         policy = final_policy(self.settings.final, counted, values, mixed)
-        counters = sum(pool.counters for pool in pools)
+        counters = _added(pool.counters for pool in pools)
         return Analysis(
             seat=root.seat,
             actions=actions,
@@ -331,6 +332,11 @@ def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | Non
         ):
             return worlds
     return None
+
+
+def _added(arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The sum of arrays; ``np.sum`` takes ten times as long for one or two."""
+    return reduce(np.add, arrays)
 
 
 def _advance(rng: Words) -> None:
