@@ -37,6 +37,7 @@ EXPERIMENTS: dict[str, str] = {
     "phantom": "training.experiments.phantom:GROUPS",
     "phantom_search": "training.experiments.phantom_search:GROUPS",
     "phantom_search_timed": "training.experiments.phantom_search:TIMED",
+    "search_rules": "training.experiments.search_rules:GROUPS",
     "scotland_yard": "training.experiments.scotland_yard:GROUPS",
 }
 """Every experiment: name -> where its table of groups is; imported when asked for."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
-from agents import make_agent
+from agents import AGENTS, agent_class, make_agent
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import exploitability
 from agents.cfr.tree_policies import tabulate
@@ -15,6 +17,7 @@ from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.replays import _EPSILON
 from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds
 from agents.search.ismcts.settings import TreeSettings
+from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.playing.replay import record_game, show
 from envs import make_game
@@ -167,3 +170,17 @@ def test_replays_tell_how_much_was_searched_and_only_to_who_searched() -> None:
     assert "70 simulations" in show(recording)
     assert "simulations" not in show(recording, viewer=1)
     assert agents[0].log is None
+
+
+def test_every_search_player_is_in_a_tournament_of_each_of_its_games() -> None:
+    found: dict[str, set[str]] = {}
+    for path in Path("configs/tournaments").rglob("*.yaml"):
+        config = yaml.safe_load(path.read_text())
+        ids = {AgentSpec.parse(agent).id for agent in config["agents"]}
+        found.setdefault(config["game"]["id"], set()).update(ids)
+    searches = [id for id, place in AGENTS.items() if place.startswith("agents.search.")]
+    assert len(found) == 7
+    assert len(searches) >= 10
+    for game_id, ids in found.items():
+        missing = {id for id in searches if agent_class(id).plays(game_id)} - ids
+        assert not missing, f"{game_id}: {missing}"

@@ -50,6 +50,15 @@ OWN_ABSTRACTIONS = [
     ("dqn", {"num_envs": 8, "learn_start": 8, "hidden": [16], "history": 3}),
     ("mccfr_rounds", {"abstraction": "odds", "max_infosets": 200_000}),
 ]
+# Searches that look up what the defaults do not: a guide, the quick policy of the game.
+SEARCHES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
+    ("mo_ismcts", {"iterations": 25, "guide": "random"}, ("kuhn_v0", "leduc_v0")),
+    (
+        "mo_ismcts",
+        {"iterations": 25, "opponents": "rule", "belief": "policy", "num_worlds": 8},
+        ("liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0"),
+    ),
+]
 SMALL_PURSUITS = ("pursuit_alpha_beta", "pursuit_certain", "pursuit_mixed", "pursuit_response")
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 
@@ -84,6 +93,12 @@ AGENTS_AND_GAMES = [
     for row in OPTION_SETS
     if row[0] == "liars_dice_v0"
 ]
+AGENTS_AND_GAMES += [
+    pytest.param(agent_id, settings, row, id=f"{agent_id}-{settings}-{name(row)}")
+    for agent_id, settings, game_ids in SEARCHES
+    for row in OPTION_SETS
+    if row[0] in game_ids
+]
 # Every agent on an option set of every game; on all of them by make test-all.
 SAMPLE = sample(
     AGENTS_AND_GAMES, lambda case: (case.values[0], str(case.values[1]), case.values[2][0])
@@ -93,7 +108,7 @@ SAMPLE = sample(
 def make_player(agent_id: str, settings: dict[str, Any], game: Game) -> Agent:
     """An agent, trained for a moment if it is one that learns."""
     if agent_id not in LEARNERS:
-        return make_agent(agent_id, game, **PARAMS.get(agent_id, {}))
+        return make_agent(agent_id, game, **(settings or PARAMS.get(agent_id, {})))
     found = learner_class(agent_id)
     task = Task(game, seed=1, opponents=Opponents(["self"]), total=60)
     learner = found(task, found.settings_class.parse(settings))

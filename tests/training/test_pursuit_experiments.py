@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from training.experiments import phantom, scotland_yard
+from training.experiments import phantom, phantom_search, scotland_yard, search_rules
 from training.reproduce import Settings
 
 SMALL = Settings(scale=0.005)
@@ -45,3 +45,29 @@ def test_what_is_exact_is_what_it_should_be(group: str) -> None:
     assert {row.id for row in rows} == {group}
     exact = [row for row in rows if row.wanted is not None]
     assert all(row.verdict == "hit" for row in exact)
+
+
+@pytest.mark.parametrize("group", ["D", "N", "PX", "PD"])
+def test_search_against_rules_makes_rows_with_intervals(
+    group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_rules, "SECONDS", 0.001)
+    rows = list(search_rules.GROUPS[group](SMALL))
+    leads = [row for row in rows if row.wanted is not None]
+    assert leads
+    for row in leads:
+        assert row.low is not None
+        assert row.note == (
+            "interval excludes 0" if row.low > 0 or row.high < 0 else "interval holds 0"
+        )
+
+
+def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phantom_search, "SIMULATIONS", 5)
+    for group, pairs in (
+        ("M7r", (("ours", "heuristic"), ("random", "heuristic"))),
+        ("M7p", (("heuristic", "thesis"), ("heuristic", "ours"))),
+    ):
+        (row,) = phantom_search.GROUPS[group](Settings(scale=0.02))
+        ours, other = (phantom_search.play_cell(*pair, 2, 0, 5, None) for pair in pairs)
+        assert row.ours == pytest.approx(100 * (ours.is_won.mean() - other.is_won.mean()))

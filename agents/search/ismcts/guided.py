@@ -15,22 +15,20 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.base import Agent, Views
-from agents.search.ismcts.memory import (
-    DEEPEST,
-    NONE,
-    POOL,
-    SIMULATIONS,
-    STAMP,
-    STEPS,
-    WORK,
-    Pool,
-)
-from agents.search.ismcts.nodes import add_node, copy_bytes, find_node, turn_key
+from agents.search.ismcts.memory import DEEPEST, NONE, POOL, STEPS, WORK, Pool
+from agents.search.ismcts.nodes import add_node, copy_bytes
 from agents.search.ismcts.playouts import play_out, set_rewards
 from agents.search.ismcts.searcher import State, TreeSearcher
 from agents.search.ismcts.selection import select
 from agents.search.ismcts.settings import OPTIONS, PERFECT, TreeSettings
-from agents.search.ismcts.simulations import begin, observer_of, open_node, play, play_chance
+from agents.search.ismcts.simulations import (
+    add_reward,
+    begin,
+    look_up,
+    open_node,
+    play,
+    play_chance,
+)
 from agents.search.preference import BY_RETURN
 from agents.spec import AgentSpec
 from envs.core.compiling import compiled, inlined
@@ -100,9 +98,7 @@ def descend(kernels, optional, rules, pool, work, o, leaves, i, simulation, rng)
     turn, depth = np.int64(o.seat), 0
     leaves.slots[i] = NONE
     while turn != OVER:
-        key = turn_key(work.keys[observer_of(o, turn)], turn)
-        slot = find_node(pool, key)
-        is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+        key, slot, is_new = look_up(pool, work, o, turn)
         if is_new and not add_node(pool, slot, key):
             break
         open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng)
@@ -137,12 +133,7 @@ def collect(
     """Walk to ``count`` leaves; those that need no guide, or all with rollouts, get results."""
     o = options[0]
     for i in range(count):
-        simulation = pool.counters[SIMULATIONS] + 1
-        pool.counters[SIMULATIONS] = simulation
-        copy_bytes(worlds[simulation % worlds.shape[0]], work.state)
-        if not o.is_fixed:
-            kernels.determinize(work.state, rules, o.seat, rng)
-        begin(kernels, rules, work, o)
+        simulation = begin(kernels, rules, worlds, rng, pool, work, o)
         turn = descend(kernels, optional, rules, pool, work, o, leaves, i, simulation, rng)
         copy_bytes(work.state, leaves.states[i])
         leaves.turns[i] = turn
@@ -174,18 +165,10 @@ def spread(pool, work, options, leaves, priors, count):
             work.totals[player] = leaves.totals[i, player]
         set_rewards(pool, work, o, np.int64(NONE))
         for step in range(leaves.depths[i]):
-            edge = pool.edges[leaves.paths[i, _EDGE, step]]
-            node = pool.nodes[leaves.paths[i, _NODE, step]]
+            slot, at = leaves.paths[i, _NODE, step], leaves.paths[i, _EDGE, step]
+            pool.edges[at].pending -= 1
             reward = work.rewards[leaves.paths[i, _TURN, step]]
-            edge.pending -= 1
-            edge.visits += 1
-            edge.total += reward
-            edge.squares += reward * reward
-            node.visits += 1
-            node.total += reward
-            if step == 0:
-                pool.root_visits[edge.action] += 1
-                pool.root_totals[edge.action] += reward
+            add_reward(pool, slot, at, reward, step == 0)
 
 
 # ---- the Python face -----------------------------------------------------------------------------
@@ -222,23 +205,13 @@ class GuidedSearcher(TreeSearcher):
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         game, leaves = self.game, self._leaves[thread]
+        tables = game.kernels, game.optional, game.rules
+        own = self._works[thread], self._options[thread]
         while count > 0:
             size = min(count, BATCH)
-            collect(
-                game.kernels,
-                game.optional,
-                game.rules,
-                worlds,
-                rng,
-                pool,
-                self._works[thread],
-                self._options[thread],
-                leaves,
-                size,
-                not self.has_values,
-            )
+            collect(*tables, worlds, rng, pool, *own, leaves, size, not self.has_values)
             priors = self._ask(leaves, size)
-            spread(pool, self._works[thread], self._options[thread], leaves, priors, size)
+            spread(pool, *own, leaves, priors, size)
             count -= size
 
     def _ask(self, leaves: Leaves, size: int) -> npt.NDArray[np.float64]:

@@ -57,11 +57,16 @@ _NODE, _EDGE, _TURN = range(3)
 
 
 @inlined
-def begin(kernels, rules, work, o):
-    """Set the keys of all players in the world that was drawn."""
+def begin(kernels, rules, worlds, rng, pool, work, o):
+    """Draw the world of the next simulation and set the keys of all players in it; its number."""
+    simulation = pool.counters[SIMULATIONS] + 1
+    pool.counters[SIMULATIONS] = simulation
+    copy_bytes(worlds[simulation % worlds.shape[0]], work.state)
+    if not o.is_fixed:
+        kernels.determinize(work.state, rules, o.seat, rng)
     if o.observers == PERFECT:
         work.keys[0] = state_key(work.state)
-        return
+        return simulation
     if o.observers == MANY:
         for player in range(o.num_players):
             if player != o.seat:
@@ -69,6 +74,7 @@ def begin(kernels, rules, work, o):
                     kernels, rules, work.state, player, work.observation
                 )
     work.keys[o.seat] = o.root_key
+    return simulation
 
 
 @inlined
@@ -109,6 +115,15 @@ def observer_of(o, turn):
     if o.observers == MANY:
         return np.int64(turn)
     return np.int64(0) if o.observers == PERFECT else np.int64(o.seat)
+
+
+@inlined
+def look_up(pool, work, o, turn):
+    """The key of the present decision, its slot, and whether the tree does not have it yet."""
+    key = turn_key(work.keys[observer_of(o, turn)], turn)
+    slot = find_node(pool, key)
+    is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+    return key, slot, is_new
 
 
 @inlined
@@ -165,9 +180,7 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, sim
 
     ``parts`` are those that have not grown in this simulation yet.
     """
-    key = turn_key(work.keys[observer_of(o, turn)], turn)
-    slot = find_node(pool, key)
-    is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+    key, slot, is_new = look_up(pool, work, o, turn)
     part = part_of(o, turn)
     if is_new and (not parts & part or not add_node(pool, slot, key)):
         # The memory is used up, or this player's tree has had its node.
@@ -215,6 +228,20 @@ def descend(kernels, optional, rules, pool, work, o, simulation, rng):
 
 
 @inlined
+def add_reward(pool, slot, at, reward, is_root):
+    """Count a visit of a node and one of its edges, and what came of it."""
+    edge, node = pool.edges[at], pool.nodes[slot]
+    edge.visits += 1
+    edge.total += reward
+    edge.squares += reward * reward
+    node.visits += 1
+    node.total += reward
+    if is_root:
+        pool.root_visits[edge.action] += 1
+        pool.root_totals[edge.action] += reward
+
+
+@inlined
 def back_up(pool, work, o, depth, simulation):
     """Add the rewards to every node on the way."""
     for i in range(depth):
@@ -222,15 +249,7 @@ def back_up(pool, work, o, depth, simulation):
         reward = work.rewards[turn]
         if o.selection == REGRET:
             learn_regrets(pool, slot, at, work.probs[i], reward, simulation)
-        edge, node = pool.edges[at], pool.nodes[slot]
-        edge.visits += 1
-        edge.total += reward
-        edge.squares += reward * reward
-        node.visits += 1
-        node.total += reward
-        if i == 0:
-            pool.root_visits[edge.action] += 1
-            pool.root_totals[edge.action] += reward
+        add_reward(pool, slot, at, reward, i == 0)
 
 
 @compiled(
@@ -255,12 +274,7 @@ def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, 
     """
     o = options[0]
     for _ in range(count):
-        simulation = pool.counters[SIMULATIONS] + 1
-        pool.counters[SIMULATIONS] = simulation
-        copy_bytes(worlds[simulation % worlds.shape[0]], work.state)
-        if not o.is_fixed:
-            kernels.determinize(work.state, rules, o.seat, rng)
-        begin(kernels, rules, work, o)
+        simulation = begin(kernels, rules, worlds, rng, pool, work, o)
         turn, depth, last, num_plies = descend(
             kernels, optional, rules, pool, work, o, simulation, rng
         )

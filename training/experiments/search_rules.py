@@ -1,0 +1,208 @@
+"""One second of search a move against the rule players of every game.
+
+In games of equal seats search sits in every seat among copies of one rule player, on the same
+deals; what counts is how much more it gets than the mean of its table, or in games that go by place
+how many places it is ahead of an equal. In pursuits it plays one side; what counts is how much more
+often it wins than the best rule player of that side against the same opponents. Five detectives
+share the second of their round.
+
+A game of search takes as many seconds as it has moves, so the full tables take hours: a try is
+``--scale 0.1``. Where a rule player is an equilibrium, or the luck of a game is larger than a lead
+can be in so few games, no interval will exclude zero: what search loses to best responses (``E``)
+tells more there. NashConv is twice the exploitability, and the aim of 0.05 for that is 0.1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import make_agent
+from agents.cfr.forms.tree import GameTree
+from agents.cfr.response import nash_conv
+from arena.playing.match import play_match
+from envs import make_game
+from envs.core.game import Game
+from envs.core.statistics import Interval, mean_interval
+from training.experiments.phantom_exact import searched
+from training.experiments.phantom_search import (
+    MAPS,
+    OUR_DETECTIVES,
+    OUR_PHANTOM,
+    Player,
+    Wins,
+    difference,
+    win_rate,
+)
+from training.reproduce import Group, Row, Settings
+
+__all__ = ["GROUPS"]
+
+SECONDS = 1.0
+GAMES = 100
+BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "scotland_yard_v0": ({},),
+    "phantom_v0": tuple({"board": board} for board in MAPS),
+}
+MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Search against rule players in a game of equal seats."""
+
+    game: str
+    player: Player
+    rules: tuple[str, ...]
+    games: int = GAMES
+    """In every seat."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def leads(game: Game, returns: npt.NDArray[np.float64], seat: int) -> npt.NDArray[np.float64]:
+    """[games] how far a seat is ahead of the mean of its table, or of the place of an equal.
+
+    >>> leads(make_game("no_thanks_v0"), np.array([[-30.0, -50.0, -40.0]]), 0)
+    array([1.])
+    """
+    own = returns[:, [seat]]
+    if game.facts.objective == "place":
+        # Equals share their places; so does everybody with itself.
+        ahead = (returns < own) + 0.5 * (returns == own)
+        return np.asarray(ahead.sum(axis=1) - 0.5 * returns.shape[1], np.float64)
+    return np.asarray(own[:, 0] - returns.mean(axis=1), np.float64)
+
+
+def equal_seats(id: str, table: Table) -> Group:
+    """A row for each rule player."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        game = make_game(table.game, **table.options)
+        games, num_seats = settings.games(table.games), game.facts.num_players
+        for rule in table.rules:
+            found = []
+            for seat in range(num_seats):
+                agents = [make_agent(rule, game) for _ in range(num_seats)]
+                agents[seat] = table.player.make(game, 0, SECONDS)
+                result = play_match(game, agents, games, seed=settings.seed)
+                found.append(leads(game, result.returns, seat))
+            lead, unit = mean_interval(np.mean(found, axis=0)), "places"
+            if game.facts.objective != "place":
+                lead, unit = lead.times(game.facts.unit.scale), game.facts.unit.name
+            what = f"{table.game}: {table.player.name} ahead of {rule}, {unit}"
+            yield told(id, what, lead, games * num_seats)
+
+    return rows
+
+
+def told(id: str, what: str, lead: Interval, games: int) -> Row:
+    """A row of a lead whose interval should lie above zero: larger than its own uncertainty."""
+    note = "interval excludes 0" if lead.excludes(0.0) else "interval holds 0"
+    wanted = (round(lead.mean - lead.low, 4), None)
+    return Row.of(id, what, lead, games=games, wanted=wanted, note=note)
+
+
+def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, ...]) -> Group:
+    """Search on one side of a pursuit next to the best rule player of that side."""
+    searcher = (OUR_PHANTOM, OUR_DETECTIVES)[side]
+
+    def wins(player: Player, opponent: str, settings: Settings) -> Wins:
+        won = []
+        boards = BOARDS[game_id]
+        for number, options in enumerate(boards):
+            game = make_game(game_id, **options)
+            agents = [make_agent(opponent, game), make_agent(opponent, game)]
+            agents[side] = player.make(game, 0, SECONDS)
+            games = settings.games(GAMES // len(boards))
+            result = play_match(game, agents, games, seed=1000 * settings.seed + number)
+            won.append(result.returns[:, side] > 0)
+        return np.concatenate(won)
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        for opponent in opponents:
+            plain = Player(best, best)
+            cells = [wins(player, opponent, settings) for player in (searcher, plain)]
+            name = f"{game_id}, {('fugitive', 'detectives')[side]}"
+            for player, cell in zip(("search", best), cells, strict=True):
+                what = f"{name}: {player} wins against {opponent}, %"
+                yield Row.of(id, what, win_rate(cell), games=len(cell))
+            what = f"{name}: search ahead of {best} against {opponent}, points"
+            yield told(id, what, difference(*cells), 2 * len(cells[0]))
+
+    return rows
+
+
+SMALL: Mapping[str, tuple[Mapping[str, Any], int]] = {
+    "leduc_v0": ({}, 100_000),
+    "liars_dice_v0": ({"preset": "openspiel"}, 10_000),
+}
+"""Games whose exploitability is exact: options, and simulations in each of their infosets."""
+PUBLISHED = {"ismcts": 0.808, "oos": 0.414}
+"""NashConv in one-die Liar's Dice after a second of their authors' machines."""
+
+
+def exploitabilities(settings: Settings) -> Iterator[Row]:
+    """NashConv of one search in every infoset; ``online_cfr`` solves the game in its second."""
+    for game_id, (options, number) in SMALL.items():
+        game = make_game(game_id, **options)
+        tree, simulations = GameTree(game), settings.games(number)
+        for agent_id in ("ismcts", "mo_ismcts", "oos", "online_cfr"):
+            is_solved = agent_id == "online_cfr"
+            budget = {"time_per_move": SECONDS} if is_solved else {"iterations": simulations}
+            probs = searched(make_agent(agent_id, game, **budget), tree, settings.seed)
+            words = f"{SECONDS:g} s" if is_solved else f"{simulations:,} simulations"
+            published = PUBLISHED.get(agent_id) if game_id == "liars_dice_v0" else None
+            what = f"{game_id}: NashConv of {agent_id}, {words}"
+            found = round(nash_conv(tree, probs), 5)
+            yield Row("E", what, found, published=published, wanted=(None, 0.1))
+
+
+BETS = ("holdem_call", "holdem_tight", "holdem_loose", "holdem_odds")
+GROUPS: dict[str, Group] = {
+    "E": exploitabilities,
+    "K": equal_seats(
+        "K", Table("kuhn_v0", Player("online_cfr", "online_cfr"), ("kuhn_rule",), 200 * GAMES)
+    ),
+    "L": equal_seats(
+        "L", Table("leduc_v0", Player("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
+    ),
+    "LI": equal_seats(
+        "LI", Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",), 10 * GAMES)
+    ),
+    "D": equal_seats(
+        "D",
+        Table(
+            "liars_dice_v0",
+            Player("mo_ismcts with models", "mo_ismcts", MODELS),
+            ("liars_dice_rule",),
+        ),
+    ),
+    "H": equal_seats(
+        "H",
+        Table(
+            "holdem_v0",
+            Player("mo_ismcts with models", "mo_ismcts", MODELS),
+            BETS,
+            10 * GAMES,
+            {"num_players": 2},
+        ),
+    ),
+    "N": equal_seats(
+        "N",
+        Table(
+            "no_thanks_v0",
+            Player("ismcts", "ismcts"),
+            ("no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
+        ),
+    ),
+    "SX": pursuit(
+        "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
+    ),
+    "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
+    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+}
