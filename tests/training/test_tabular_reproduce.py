@@ -89,9 +89,11 @@ def test_checks_take_the_right_numbers() -> None:
 )
 def test_a_miss_is_called_a_miss(low: float | None, high: float | None, verdict: str) -> None:
     check = Check(id="x", match="a", low=low, high=high)
-    row = row_of(check, {"a": [blocks(4), blocks(7)]})
+    row = row_of(check, {"a": [blocks(55, 100), blocks(55, 100)]})
     assert (row.ours, row.verdict) == (pytest.approx(55.0), verdict)
-    assert row.note == "(40.00 to 70.00)"
+    unsure = row_of(check, {"a": [blocks(4), blocks(7)]})
+    assert unsure.verdict == ("not decided" if verdict else "")
+    assert unsure.note == "(40.00 to 70.00)"
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda p: p.stem)
