@@ -22,7 +22,7 @@ import evaluate
 import train
 from agents.learning.files import players
 from tests.support.sampling import IS_FULL, sample
-from tests.training.test_configs import CONFIGS, tiny
+from tests.support.tiny_runs import CONFIGS, tiny
 from training import population, selection
 
 GAMES = ("holdem", "no_thanks", "phantom", "scotland_yard")

@@ -142,7 +142,7 @@ def test_the_command_prints_a_table_and_writes_all_numbers(
         ({"seeds": 1}, "seeds must be a whole number from 2"),
         ({"seeds": "x"}, "seeds must be a whole number from 2"),
         ({"matches": 7}, "matches must be a list, not 7"),
-        ({"matches": [{"nam": "m", "agents": ["sarsa", "random"]}]}, "did you mean 'name'"),
+        ({"matches": [{"nane": "m", "agents": ["sarsa", "random"]}]}, "did you mean 'name'"),
         ({"matches": [{"name": "m", "agents": [7, "random"]}]}, "an agent must be a name"),
         ({"matches": [{"name": "m", "agents": ["sarsa"], "blocks": [0]}]}, "blocks must be"),
         ({"checks": [{"id": "A", "match": "m", "block": 2}]}, "has no block 2"),
