@@ -16,6 +16,7 @@ from tests.support.option_sets import build
 # should be left alone with a long one at the end.
 LONGEST = (
     "tests/play/test_browser.py",
+    "tests/safety/test_killed.py",
     "tests/envs/test_check_game.py",
     "tests/arena/test_ray.py",
     "tests/envs/test_hidden_information.py",
