@@ -113,7 +113,7 @@ def small(tmp_path: Path, **changes: Any) -> Path:
         "title": "small",
         "seeds": 2,
         "matches": [{"name": "m", "agents": [SARSA, "random"], "blocks": [5, 5]}],
-        "checks": [{"id": "A", "what": "win_rate", "match": "m", "low": 0, "high": 100}],
+        "checks": [{"id": "A", "what": "win_rate", "match": "m", "low": -1e4, "high": 1e4}],
         **changes,
     }
     path = tmp_path / "small.yaml"
