@@ -224,7 +224,9 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--design", action=_Renamed, const="--schedule")
     command.add_argument(
-        "--tables", type=GAMES, help="sets of agents in a balanced schedule (default: enough)"
+        "--tables",
+        type=at_least(1, most=100_000),
+        help="sets of agents in a balanced schedule (default: enough)",
     )
     command.add_argument(
         "--workers", type=WORKERS, help="at a time (default 1; with ray: all processors it has)"

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+import os
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from envs.core.errors import FileError, MasqueradeError, one_line
-from envs.core.files import append_text, read_text, write_text
+from envs.core.files import append_text, make_folder, read_text, write_text
 
 __all__ = ["Events", "MetricsFile"]
 
 STEP = "step"
+_numbers = itertools.count()
+"""Of event files, several of which may begin in one second."""
 
 
 class MetricsFile:
@@ -96,18 +101,23 @@ class Events:
         """Begin a new file."""
         try:
             from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
+            from tensorboard.summary.writer.record_writer import RecordWriter
         except ImportError as error:
             raise MasqueradeError(
                 "TensorBoard is not installed: pip install -c constraints.txt -e '.[train]', "
                 "or --set log.tensorboard=false"
             ) from error
-        folder.mkdir(parents=True, exist_ok=True)
-        self._event = Event
-        self._writer = EventFileWriter(str(folder), flush_secs=5)
+        make_folder(folder)
+        # Named as TensorBoard's own, but written at once and here: its thread would say what it has
+        # against a full disk in its own way.
+        names = int(time.time()), socket.gethostname(), os.getpid(), next(_numbers)
+        path = folder / ".".join(["events.out.tfevents", *map(str, names)])
+        self._file = path.open("ab", buffering=0)
+        self._event, self._writer = Event, RecordWriter(self._file)
+        self._write(file_version="brain.Event:2")
         if from_step is not None:
             start = SessionLog(status=SessionLog.START)
-            self._writer.add_event(Event(step=from_step + 1, session_log=start))
+            self._write(step=from_step + 1, session_log=start)
 
     def add(self, step: int, values: Mapping[str, Any]) -> None:
         """Scalars, and histograms where a value is an array."""
@@ -134,11 +144,15 @@ class Events:
         self._add(0, hparams_pb(dict(_leaves(settings))))
 
     def _add(self, step: int, summary: Any) -> None:
-        self._writer.add_event(self._event(step=step, summary=summary, wall_time=time.time()))
+        self._write(step=step, summary=summary)
+
+    def _write(self, **content: Any) -> None:
+        event = self._event(wall_time=time.time(), **content)
+        self._writer.write(event.SerializeToString())
 
     def close(self) -> None:
-        """Write what is left."""
-        self._writer.close()
+        """End the file."""
+        self._file.close()
 
 
 def _leaves(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

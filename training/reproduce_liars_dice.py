@@ -165,9 +165,7 @@ def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     >>> play_plan(plan, seed=0)[0].games
     20
     """
-    game = make_game("liars_dice_v0", **{**plan.game, "rewards": "dice"})
-    if game.facts.num_players != len(plan.agents):
-        raise OptionError(f"match '{plan.name}' needs {game.facts.num_players} agents")
+    game = _game_of(plan)
     streams = stream(seed, "chance"), stream(seed, "choice")
     blocks = []
     first = 0
@@ -185,6 +183,13 @@ def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
             sizes = tuple(len(model.table) for model in models)
             blocks.append(_count(game, played.returns, seconds, sizes))
     return blocks
+
+
+def _game_of(plan: MatchPlan) -> Game:
+    game = make_game("liars_dice_v0", **{**plan.game, "rewards": "dice"})
+    if game.facts.num_players != len(plan.agents):
+        raise OptionError(f"match '{plan.name}' needs {game.facts.num_players} agents")
+    return game
 
 
 def _seating(plan: MatchPlan) -> list[int]:
@@ -284,6 +289,11 @@ def row_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Row:
 def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
     """Play an experiment, write its JSON file, and return its table."""
     experiment = read_experiment(config)
+    for plan in experiment.plans():  # what cannot be played is refused before anything is
+        game = _game_of(plan)
+        for agent in plan.agents:
+            if agent["id"] != "random":
+                TabularModel(game, agent["id"], TabularSettings.parse(agent["params"]))
     num_seeds = experiment.seeds if seeds is None else seeds
     played: dict[str, list[list[Block]]] = {}
     for plan in experiment.plans():

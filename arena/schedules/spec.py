@@ -29,6 +29,7 @@ MIN_PILOT = 100
 DEFAULT_SEED = 0
 SEED_BITS = 63
 MAX_DEALS = 10**9
+MAX_TABLES = 100_000
 GAME_KEYS, UNIT_KEYS = ("id", "params"), ("name", "scale")
 MAX_UNIT = 40
 
@@ -90,7 +91,7 @@ class TournamentSpec:
         whole = {
             "deals": (1, MAX_DEALS, False),
             "seed": (0, 2**SEED_BITS - 1, True),
-            "tables": (1, MAX_DEALS, True),
+            "tables": (1, MAX_TABLES, True),
             "pilot": (MIN_PILOT, MAX_DEALS, False),
         }
         for name, (low, high, is_optional) in whole.items():

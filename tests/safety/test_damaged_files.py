@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from envs import make_game
 from envs.core.errors import FileError, MasqueradeError
 from envs.core.files import read_arrays, read_json, read_yaml, write_arrays, write_json, write_text
 from training.config import RunConfig
+from training.metrics import Events
 from training.runner import begin_run, resume_run
 
 KUHN = make_game("kuhn_v0")
@@ -235,3 +239,21 @@ def test_another_tournament_gets_another_folder(
     for others in (["kuhn_rule"], ["other=random"], ["kuhn_rule", "other=random"]):
         assert evaluate.main(["tournament", "kuhn_v0", "random", *others, "--games", "4"]) == 0
     assert len(list((tmp_path / "runs" / "tournaments").iterdir())) == 3
+
+
+def test_a_full_disk_is_heard_where_event_files_are_written(tmp_path: Path) -> None:
+    """By whoever trains, who says so in one line, and not by a thread that prints a traceback."""
+    num_threads = threading.active_count()
+    events = Events(tmp_path)
+    events.add(1, {"x": 1.0})
+    assert threading.active_count() == num_threads
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+        with pytest.raises(OSError, match="too large"):
+            events.add(2, {"x": 1.0})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+        events.close()

@@ -113,7 +113,7 @@ def small(tmp_path: Path, **changes: Any) -> Path:
         "title": "small",
         "seeds": 2,
         "matches": [{"name": "m", "agents": [SARSA, "random"], "blocks": [5, 5]}],
-        "checks": [{"id": "A", "what": "win_rate", "match": "m", "low": 0, "high": 100}],
+        "checks": [{"id": "A", "what": "win_rate", "match": "m", "low": -1e4, "high": 1e4}],
         **changes,
     }
     path = tmp_path / "small.yaml"
@@ -147,7 +147,7 @@ def test_the_command_prints_a_table_and_writes_all_numbers(
         ({"matches": [{"name": "m", "agents": ["sarsa"], "blocks": [0]}]}, "blocks must be"),
         ({"checks": [{"id": "A", "match": "m", "block": 2}]}, "has no block 2"),
         ({"game": {"dise": 3}}, "did you mean 'dice'"),
-        ({"defaults": {"learning_rate": "fast"}}, "learning_rate must be"),
+        ({"defaults": {"exploration": "much"}}, "exploration must be"),
     ],
 )
 def test_bad_configurations_get_one_line(
