@@ -100,10 +100,9 @@ def equal_seats(id: str, table: Table) -> Group:
 
 
 def told(id: str, what: str, lead: Interval, games: int) -> Row:
-    """A row of a lead whose interval should lie above zero: larger than its own uncertainty."""
+    """A row of a lead whose interval should lie above zero."""
     note = "interval excludes 0" if lead.excludes(0.0) else "interval holds 0"
-    wanted = (round(lead.mean - lead.low, 4), None)
-    return Row.of(id, what, lead, games=games, wanted=wanted, note=note)
+    return Row.of(id, what, lead, games=games, wanted=(0.0, None), note=note)
 
 
 def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, ...]) -> Group:
