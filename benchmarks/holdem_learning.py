@@ -45,7 +45,7 @@ def learning(name: str) -> Chunk:
     def chunk() -> float:
         before, started = learner.num_games, time.process_time()
         learner.update(MEASURED)
-        return 1e6 * (time.process_time() - started) / int(learner.num_games - before)
+        return 1e6 * (time.process_time() - started) / float(learner.num_games - before)
 
     return chunk
 
