@@ -106,7 +106,7 @@ def neighbour_distance(settings: Settings) -> Iterator[Row]:
 
 def database_size(settings: Settings) -> Iterator[Row]:
     """E5: twice the database against the single one; from --scale 2 on up to 12,800 positions."""
-    largest = 3200 if settings.scale < 2 else 12800
+    largest = 1600 if settings.scale < 2 else 12800
     for size, printed in PRINTED_PLACES.items():
         if size > largest:
             break
