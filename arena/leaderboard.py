@@ -30,7 +30,6 @@ __all__ = [
     "find_configs",
     "make_index",
     "make_page",
-    "name_of",
     "write_leaderboards",
 ]
 
@@ -40,16 +39,6 @@ PAGES = PROJECT / "docs" / "leaderboards"
 RUNS = Path("runs") / "leaderboards"
 
 COMMAND = "python evaluate.py leaderboard"
-
-
-def name_of(config: Path, folder: Path = CONFIGS) -> str:
-    """What a page is called: as its file, and after the folder that the file lies in.
-
-    >>> name_of(CONFIGS / "leduc.yaml"), name_of(CONFIGS / "search" / "leduc.yaml")
-    ('leduc', 'leduc_search')
-    """
-    inside = config.parent.relative_to(folder).parts if folder in config.parents else ()
-    return "_".join([config.stem, *inside])
 
 
 def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path]:
@@ -63,8 +52,7 @@ def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path
             "leaderboards are made from configs/tournaments/, which is in the repository, not in "
             "the installed package: run the command in a clone"
         )
-    files = sorted(folder.rglob("*.yaml"), key=lambda path: name_of(path, folder))
-    known = {name_of(path, folder): path for path in files}
+    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     if not names:
         return list(known.values())
     by_game: dict[str, Path] = {}
@@ -98,12 +86,11 @@ def write_leaderboards(
         spec = read_config(config)
         if games is not None:
             spec = with_games(spec, games)
-        name = name_of(config)
-        folder = runs / f"{name}-{_fingerprint(spec)}"
+        folder = runs / f"{config.stem}-{_fingerprint(spec)}"
         summary = run_tournament(spec, folder, workers, has_resume=True)
-        page = pages / f"{name}.md"
+        page = pages / f"{config.stem}.md"
         text, cross = make_page(config, summary, games), tables.cross_of(summary)
-        if cross and f"({name}.svg)" in text:
+        if cross and f"({config.stem}.svg)" in text:
             picture = to_svg(without(cross, groups_of(summary)))
             write_text(page.with_suffix(".svg"), picture)
         write_text(page, text)
@@ -127,12 +114,10 @@ def _fingerprint(spec: TournamentSpec) -> str:
 def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
     """The page of one game."""
     spec, cross = summary.spec, tables.cross_of(summary)
-    name = name_of(config)
-    command = f"{COMMAND} {name}" + ("" if games is None else f" --games {games}")
+    command = f"{COMMAND} {config.stem}" + ("" if games is None else f" --games {games}")
     options = "".join(f", {name} {value}" for name, value in spec.options.items())
-    kind = "".join(f", {part}" for part in _inside(config).parent.parts)
     parts = [
-        f"# {spec.game_id}{options}{kind}",
+        f"# {spec.game_id}{options}",
         f"<!-- Written by `{command}`; do not edit. -->",
         escape(verdict(summary)),
         tables.standings(summary).markdown(),
@@ -144,7 +129,7 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
         title = f"{cross.corner[0].upper()}{cross.corner[1:]}"
         parts += [f"{title}:", *map(escape, group_notes(groups))]
         is_wide = len(cross.columns) > tables.MAX_CROSS
-        parts.append(f"![{title}]({name}.svg)" if is_wide else markdown(cross.lines))
+        parts.append(f"![{title}]({config.stem}.svg)" if is_wide else markdown(cross.lines))
         if is_wide:
             parts.append("Pale: may be chance. With intervals: `evaluate.py report` of the folder.")
     parts += [f"- {escape(line)}" for line in summary.faults]
@@ -156,14 +141,10 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
         f"{spec.deals:,} deals, each in {most.num_seatings} seatings, for every "
         f"{'pair' if len(most.agents) == 2 else 'group'} of agents; "
         f"seed {spec.seed}; intervals of {100 * spec.confidence:g} %; masquerade {_version()}.",
-        f"The agents and their settings are in `configs/tournaments/{_inside(config)}`. To repeat:",
+        f"The agents and their settings are in `configs/tournaments/{config.name}`. To repeat:",
         f"```bash\n{command}\n```",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _inside(config: Path) -> Path:
-    return config.relative_to(CONFIGS) if CONFIGS in config.parents else Path(config.name)
 
 
 def _version() -> str:

@@ -11,19 +11,12 @@ import pytest
 
 import evaluate
 from arena import leaderboard
-from arena.leaderboard import (
-    CONFIGS,
-    PAGES,
-    find_configs,
-    make_index,
-    name_of,
-    write_leaderboards,
-)
+from arena.leaderboard import CONFIGS, PAGES, find_configs, make_index, write_leaderboards
 from arena.schedules.config import read_config
 from envs.core import MasqueradeError
 
 configs = pytest.mark.parametrize(
-    "config", [pytest.param(path, id=name_of(path)) for path in find_configs()]
+    "config", [pytest.param(path, id=path.stem) for path in find_configs()]
 )
 
 
@@ -35,27 +28,27 @@ def agents_on(page: str) -> list[str]:
 
 @configs
 def test_a_page_lists_the_agents_of_its_file(config: Path) -> None:
-    page = (PAGES / f"{name_of(config)}.md").read_text()
+    page = (PAGES / f"{config.stem}.md").read_text()
     wanted = sorted(agent.name for agent in read_config(config).agents)
-    assert sorted(agents_on(page)) == wanted, f"run evaluate.py leaderboard {name_of(config)}"
+    assert sorted(agents_on(page)) == wanted, f"run evaluate.py leaderboard {config.stem}"
 
 
 @configs
 def test_a_page_says_how_it_was_made(config: Path) -> None:
-    page = (PAGES / f"{name_of(config)}.md").read_text()
+    page = (PAGES / f"{config.stem}.md").read_text()
     spec = read_config(config)
     assert page.startswith(f"# {spec.game_id}")
-    assert f"{spec.deals:,} deals" in page, f"run evaluate.py leaderboard {name_of(config)}"
+    assert f"{spec.deals:,} deals" in page, f"run evaluate.py leaderboard {config.stem}"
     assert f"seed {spec.seed};" in page
-    assert f"```bash\npython evaluate.py leaderboard {name_of(config)}\n```" in page
-    assert f"`configs/tournaments/{config.relative_to(CONFIGS)}`" in page
+    assert f"```bash\npython evaluate.py leaderboard {config.stem}\n```" in page
+    assert f"`configs/tournaments/{config.name}`" in page
 
 
 def test_the_index_is_that_of_the_pages() -> None:
     index = (PAGES / "README.md").read_text()
     assert index == make_index(PAGES)
     linked = set(re.findall(r"\]\((\w+)\.md\)", index))
-    assert linked == {name_of(config) for config in find_configs()}
+    assert linked == {config.stem for config in find_configs()}
     assert {page.stem for page in PAGES.glob("*.md")} == linked | {"README"}
 
 
