@@ -34,7 +34,7 @@ warm: .venv/dev.stamp  ## compile everything that is not compiled yet, on all co
 	$(BIN)/python -m envs.core.warming
 
 unit: warm  ## the tests, compiled
-	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not slow" -n 4 --dist loadfile --no-loadscope-reorder
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py

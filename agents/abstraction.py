@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from agents.base import Actions, Views
 from envs.core.batch import Batch, random_actions
-from envs.core.errors import OptionError
+from envs.core.errors import OptionError, one_line
 from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.rng import fill_streams, stream
@@ -83,7 +83,9 @@ def find_abstraction(name: str, game: Game) -> InformationAbstraction:
         return _infoset_keys
     kind, _, number = name.partition(":")
     if ":" in name and not (number.isascii() and number.isdigit() and len(number) < _MAX_DIGITS):
-        raise OptionError(f"'{name}' is no abstraction: write it as {kind} or {kind}:2")
+        raise OptionError(
+            f"'{one_line(name, 80)}' is no abstraction: write it as {kind} or {kind}:2"
+        )
     make = look_up("abstraction", ABSTRACTIONS, kind)
     abstraction: InformationAbstraction = make(game, *([int(number)] if number else []))
     return abstraction

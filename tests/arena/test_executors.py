@@ -158,7 +158,7 @@ def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> No
     [
         (["--executor", "rey"], "unknown executor 'rey': did you mean 'ray'"),
         (["--ray-address", "auto"], "with --executor ray only"),
-        (["--executor", "ray", "--workers", "0"], "workers must be at least 1"),
+        (["--executor", "ray", "--workers", "0"], "--workers: must be from 1 to"),
         (["--executor", "ray", "--ray-address", "127.0.0.1:1"], "a Ray cluster at '127.0.0.1:1'"),
     ],
 )

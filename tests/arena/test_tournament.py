@@ -258,11 +258,11 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
         (["match", "kuhn_v0", "random", "no.such:Agent"], "cannot be found"),
         (
             ["match", "kuhn_v0", "random", "b=random", "--games", "0"],
-            "deals must be a whole number from 1",
+            "--games: must be from 1 to",
         ),
         (
             ["match", "kuhn_v0", "random", "b=random", "--workers", "0"],
-            "workers must be at least 1",
+            "--workers: must be from 1 to",
         ),
         (["match", "kuhn_v0", "random", "b=random", "--schedule", "x"], "auto, distinct, balanced"),
         (["match", "kuhn_v0", "random", "b=random", "--option", "dice"], "NAME=VALUE"),

@@ -44,6 +44,8 @@ def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path, workers: int
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that runs the tests in the background lets them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     begun = [tmp_path / run / "metrics.csv" for run in runs[:workers]]
     while not all(path.exists() and len(path.read_text().splitlines()) > 2 for path in begun):

@@ -175,11 +175,11 @@ def test_the_command_prints_and_writes_bounds(
         (["kuhn_v0", "random", "--learner", "no.yaml"], "no.yaml cannot be read"),
         (
             ["kuhn_v0", "random", "--seeds=0"],
-            "seeds must be a whole number from 1 to 1000000, not 0",
+            "--seeds: must be from 1 to 1000000000, not 0",
         ),
         (
             ["kuhn_v0", "random", "--steps=0"],
-            "steps must be a whole number from 1 to",
+            "--steps: must be from 1 to",
         ),
         (["kuhn_v0", "random", "--out=b.txt"], "--out must end in .json or .md"),
         (["kuhn_v0", "cfr:nowhere.npz"], "no policy at nowhere.npz"),
