@@ -240,10 +240,11 @@ def test_every_config_plays(config: Path, tmp_path: Path) -> None:
             trained, played = run.build_game(), spec.build_game()
             assert (run.agent.id, trained.id) == (agent.id, played.id)
             assert trained.options.structural() == played.options.structural()
-    names = dict.fromkeys(agent.id for agent in spec.agents if "path" not in agent.params)
-    out = str(tmp_path / "o")
-    options = [f"--option={name}={json.dumps(value)}" for name, value in spec.options.items()]
-    arguments = ["tournament", spec.game_id, *names, *options, "--games", "8", "--out", out]
+    agents = {agent.id: agent for agent in spec.agents if "path" not in agent.params}
+    content = {**read_yaml(config), "agents": [agent.to_dict() for agent in agents.values()]}
+    short = tmp_path / "short.yaml"
+    short.write_text(json.dumps(content), encoding="utf-8")  # which is YAML, too
+    arguments = ["tournament", "--config", str(short), "--games", "8", "--out", str(tmp_path / "o")]
     assert evaluate.main(arguments) == 0
 
 
