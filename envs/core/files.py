@@ -166,7 +166,7 @@ def read_yaml(path: Path, needs: str) -> dict[str, Any]:
         path: the file.
         needs: what it must have, such as "game and agents".
     """
-    text = read_text(path, "save it as UTF-8")
+    text = read_text(path, "name a YAML file that is there, in UTF-8")
     content = parse_yaml(text, f"{path} is no valid YAML")
     if not isinstance(content, dict):
         raise FileError(f"{path} must be a mapping with {needs}")

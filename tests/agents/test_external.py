@@ -26,6 +26,7 @@ from envs import make_game
 from envs.core import Game, OptionError
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
+from tests.support.wire import lines_of
 
 EXAMPLE = "examples/external_player.py"
 LEDUC = make_game("leduc_v0")
@@ -44,19 +45,6 @@ def command(fault: str, one_in: int = 1, max_rows: int = 1) -> list[str]:
 
 def player(fault: str, one_in: int = 1, max_rows: int = 1, **params: Any) -> ExternalAgent:
     return ExternalAgent(LEDUC, command=command(fault, one_in, max_rows), **params)
-
-
-def lines_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Everything that is said to programs from now on."""
-    lines: list[str] = []
-    ask = LineProcess.ask
-
-    def ask_and_note(process: LineProcess, line: str, seconds: float) -> str:
-        lines.append(line)
-        return ask(process, line, seconds)
-
-    monkeypatch.setattr(LineProcess, "ask", ask_and_note)
-    return lines
 
 
 def is_alive(pid: int) -> bool:

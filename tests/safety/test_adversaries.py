@@ -18,7 +18,6 @@ import pytest
 
 from agents import make_agent
 from agents.processes.external import ExternalAgent
-from agents.processes.line_process import LineProcess
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.running.tournament import run_tournament
@@ -31,6 +30,7 @@ from play.hall import FAULT, Hall
 from play.session import Session
 from play.thinking import Thinkers
 from tests.support.sampling import IS_FULL
+from tests.support.wire import lines_of
 
 MORE = 10 if IS_FULL else 1
 WANTS_ALL = ["python", "tests/support/planted_player.py", "wants everything", "1", "64"]
@@ -61,14 +61,7 @@ def test_in_whole_matches_a_program_is_sent_what_its_tokens_say_and_no_more(
     But for the number of its game and the seed of its own chance, which come from one-way functions
     and are the same if only hidden things differ (see ``test_external.py``).
     """
-    lines: list[str] = []
-    ask = LineProcess.ask
-
-    def ask_and_note(process: LineProcess, line: str, seconds: float) -> str:
-        lines.append(line)
-        return ask(process, line, seconds)
-
-    monkeypatch.setattr(LineProcess, "ask", ask_and_note)
+    lines = lines_of(monkeypatch)
     game = make_game(game_id, **options)
     program = ExternalAgent(game, command=WANTS_ALL)
     others = [make_agent("random", game) for _ in range(game.facts.num_players - 1)]
