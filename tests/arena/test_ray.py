@@ -41,6 +41,7 @@ def cluster() -> Iterator[Any]:
     """A head and two nodes with one processor each; tests connect to it and leave it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # else they starve beside the other tests
         made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
         made.add_node(**NODE)
         made.add_node(**NODE)
