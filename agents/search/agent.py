@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
@@ -125,7 +126,7 @@ class SearchAgent(Agent):
         if len(legal) == 1:
             return int(legal[0])
         self._searcher.forget()  # what a row is answered may not depend on the rows before it
-        kinds, counts = np.unique(worlds, axis=0, return_counts=True)
+        kinds, counts = _distinct(worlds)
         seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
         scores = np.zeros(len(mask))
         for world, count in zip(kinds, counts, strict=True):
@@ -141,7 +142,7 @@ class SearchAgent(Agent):
     def _analyse(self, worlds: State, seat: int, mask: Any) -> Analysis:
         legal = np.flatnonzero(mask)
         self._searcher.forget()
-        kinds, counts = np.unique(worlds, axis=0, return_counts=True)
+        kinds, counts = _distinct(worlds)
         seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
         shares, values = np.zeros(len(mask)), np.zeros(len(mask))
         for world, count in zip(kinds, counts, strict=True):
@@ -210,3 +211,11 @@ class BestReplyAgent(SearchAgent):
 
     method = "best_reply"
     order = "low_first"
+
+
+def _distinct(worlds: State) -> tuple[State, npt.NDArray[np.int64]]:
+    """Different worlds, and how often each is there."""
+    # Rows as one value each: along an axis NumPy would make a field of every byte.
+    rows = np.ascontiguousarray(worlds).view(f"V{worlds.shape[1]}").ravel()
+    kinds, counts = np.unique(rows, return_counts=True)
+    return kinds.view(np.uint8).reshape(len(kinds), -1), counts
