@@ -24,6 +24,7 @@ from tests.support.broken_games import (
     Nim,
 )
 from tests.support.option_sets import every_option_set_in_time
+from tests.support.sampling import IS_FULL
 
 PROJECT = Path(__file__).resolve().parents[2]
 NO_TREE = 0
@@ -35,7 +36,10 @@ def readable(value: type[Kuhn] | str) -> str:
 
 @every_option_set_in_time
 def test_good_games_keep_the_contract(game: Game) -> None:
-    report = check_game(game, num_games=2 if JIT_DISABLED else None)
+    if JIT_DISABLED:
+        report = check_game(game, num_games=2, max_nodes=2_000)
+    else:
+        report = check_game(game, num_games=None if IS_FULL else 8)
     assert report.game == repr(game)
     assert report.num_games > 0
     assert report.num_positions > report.num_games
