@@ -159,8 +159,9 @@ class _Measured:
         self.objective = game.facts.objective
         self.counts_wins = self.objective != "return"
         self.span = game.facts.max_return - game.facts.min_return
-        self.mean = partial(mean_interval, confidence=spec.confidence)
-        self.mean_return = partial(self.mean, span=self.span)
+        mean = partial(mean_interval, confidence=spec.confidence)
+        self.mean_return = partial(mean, span=self.span)
+        self.mean_place = partial(mean, span=results.num_sides - 1)
         self.rate = partial(paired_rate, confidence=spec.confidence)
         self.lead_interval = lead_interval or self.mean_return
         self.rated = sorted({agent for pair in results.pairs for agent in pair})
@@ -192,7 +193,7 @@ class _Measured:
                     self.spec.agents[agent].id,
                     None if len(roles) == len(self.roles) else " and ".join(roles),
                     self.mean_return(results.ask(results.corrected, weights)),
-                    self.mean(results.ask(results.places, weights)) if has_ranks else None,
+                    self.mean_place(results.ask(results.places, weights)) if has_ranks else None,
                     self.rate(results.ask(results.wins, weights)) if self.counts_wins else None,
                     elo.interval(row, self.spec.confidence) if elo and row is not None else None,
                     ranks.interval(agent, self.spec.confidence) if ranks else None,

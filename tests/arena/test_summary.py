@@ -207,6 +207,8 @@ def test_standings_by_place_follow_the_mean_place() -> None:
     summary = plant(a_spec(3, 3, deals=2), games, facts=facts)
     assert [standing.placement.mean for standing in summary.standings] == [2, 2, 2]
     assert [standing.name for standing in summary.standings] == ["c", "a", "b"]
+    always_second = summary.standings[1].placement  # in both deals, which is not for certain
+    assert (always_second.low, always_second.high) == (1.5, 2.5)
 
     def better(seating: tuple[int, ...]) -> Any:
         return [
