@@ -135,9 +135,10 @@ class Game(ABC):
     # ---- sizes -----------------------------------------------------------------------------------
 
     def stakes(self, states: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-        """[n] how much is at stake for the player to move, in units of returns; all may know it.
+        """[n] how much is at stake for the player to move, in units of returns.
 
-        By default as much in every position.
+        All may know it: ``check_game`` refuses a game whose worlds differ in it. By default as much
+        in every position.
         """
         return np.ones(len(states))
 
