@@ -62,7 +62,7 @@ class Game(ABC):
                 f"{cls.__name__}: rename the fields {traps}, which NumPy records have as methods"
             )
 
-    def __init__(self, preset: str | None = None, **params: Any) -> None:
+    def __init__(self, /, preset: str | None = None, **params: Any) -> None:
         """Choose a preset and override any of its options; what is not named keeps its default."""
         values: dict[str, Any] = {}
         if preset is not None:
