@@ -29,6 +29,7 @@ from envs.core.commands import (
     MAX_SEED,
     MAX_WORKERS,
     Parser,
+    add_option,
     answers_in_one_line,
     at_least,
 )
@@ -39,6 +40,8 @@ FOLDER = RUNS / "leduc_v0-tournament-seed0"
 GAMES = at_least(1, most=MAX_GAMES)
 SEED = at_least(0, most=MAX_SEED)
 WORKERS = at_least(1, most=MAX_WORKERS)
+GOING_ON = dict.fromkeys(("tournament", "match"), "go on with the same command and --resume")
+GOING_ON |= dict.fromkeys(("best-response", "leaderboard"), "the same command goes on")
 MAX_SECONDS = 86_400.0
 MAX_NODES = 10**10
 MAX_STEPS = 10**12
@@ -208,7 +211,7 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
         nargs="*",
         help="agents' ids, 'id:path' or 'module:Class'; 'zero=random' renames one",
     )
-    _add_option(command)
+    add_option(command)
 
 
 def _add_match(command: argparse.ArgumentParser) -> None:
@@ -263,16 +266,6 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     command.add_argument("--resume", action="store_true", help="go on in that folder")
 
 
-def _add_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the game, such as --option num_players=3; may be repeated",
-    )
-
-
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="what a tournament has written")
     command.add_argument("--out", type=Path, metavar="FILE", help="the page (report.html in there)")
@@ -296,7 +289,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--viewer", type=at_least(0), help="a seat: show only what its player saw")
     command.add_argument("--game", help="a game's id, to play a new game instead")
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
-    _add_option(command)
+    add_option(command)
     command.add_argument("--seed", type=SEED, default=0, help="of a new game (default 0)")
     _add_trust(command)
 
@@ -405,7 +398,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("game", help="a game's id, or a file with a position")
     command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
     command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
-    _add_option(command)
+    add_option(command)
     command.add_argument("--seed", type=SEED, default=0, help="of the deal (default 0)")
 
 
@@ -414,6 +407,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     parsed = parse_arguments(arguments)
+    going_on = "the same command goes on"
     try:
         # Imported when needed: --help and --list do without compiled code.
         from arena import commands
@@ -422,12 +416,10 @@ def main(arguments: list[str] | None = None) -> int:
         # What is named by its run and is not there yet is trained first.
         device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
         train_missing(commands.agents_of(parsed), device or "auto", workers or 1)
+        going_on = GOING_ON.get(parsed.command, "nothing is kept of what was not printed")
         look_up("command", {parsed.command: parsed.run}, parsed.command)(parsed)
     except KeyboardInterrupt:
-        is_resumed = "resume" in parsed
-        print(
-            f"\nstopped; go on with the same command{' and --resume' * is_resumed}", file=sys.stderr
-        )
+        print(f"\nstopped; {going_on}", file=sys.stderr)
         return 130
     return 0
 

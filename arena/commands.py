@@ -30,7 +30,7 @@ from arena.running.export import export_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from arena.running.tournament import holds_another, run_tournament
-from arena.schedules.config import parse_option, read_config, with_games
+from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, make_game
 from envs.core.errors import MasqueradeError
@@ -210,12 +210,12 @@ def write_findings(path: Path | None, content: dict[str, Any], page: str) -> Non
 def advise(arguments: argparse.Namespace) -> None:
     """Print what agents would do in a position, and what they expect of every move."""
     position = _advised_position(arguments)
+    agents = [spec.build(position.game) for spec in arguments.specs]
+    views = [views_of(position, agent, arguments.seed) for agent in agents]
     print(f"{position.game!r}, player {position.turn} to move\n")
     print(position.text(viewer=position.turn))
-    for spec in arguments.specs:
-        agent = spec.build(position.game)
-        views = views_of(position, agent, arguments.seed)
-        advice = ask_for_advice(agent, views)
+    for spec, agent, view in zip(arguments.specs, agents, views, strict=True):
+        advice = ask_for_advice(agent, view)
         print(f"\n{spec.name} ({advice.source})")
         rows = [["move", "share", *(["value"] if advice.unit else [])]]
         for bar in advice.bars:
@@ -235,7 +235,7 @@ def _advised_position(arguments: argparse.Namespace) -> Position:
         recording = read_position(source)
         game, history, number = recording.game, recording.history, recording.number
         return game.replay(history, number)
-    game = make_game(arguments.game, **dict(parse_option(text) for text in arguments.option))
+    game = make_game(arguments.game, **dict(arguments.option))
     position, rng = game.new_position(), new_rng(arguments.seed)
     position.play_chance(rng)
     for text in arguments.moves:
@@ -293,7 +293,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
         return _new_game(arguments)
     if arguments.source is None:
         raise MasqueradeError(
-            "name a tournament's folder or a position file, or give --game and --agents"
+            "name a tournament's folder or a position file first, or give --game and --agents"
         )
     if arguments.source.suffix in NOTATIONS:
         return read_noted(arguments.source, arguments.deal)
@@ -304,7 +304,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
 
 
 def _new_game(arguments: argparse.Namespace) -> Recording:
-    game = make_game(arguments.game, **dict(parse_option(text) for text in arguments.option))
+    game = make_game(arguments.game, **dict(arguments.option))
     specs = [AgentSpec.parse(agent) for agent in arguments.agents]
     if len(specs) != game.facts.num_players:
         raise MasqueradeError(
@@ -326,11 +326,11 @@ def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentS
         spec = read_config(arguments.config)
     elif not arguments.game or len(arguments.agents) < min_agents:
         raise MasqueradeError(
-            f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'}, "
+            f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'} first, "
             f"such as: kuhn_v0 {'random kuhn_rule' if min_agents > 1 else 'random'}"
         )
     else:
-        options = dict(parse_option(text) for text in arguments.option)
+        options = dict(arguments.option)
         agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
         spec = TournamentSpec(arguments.game, agents, options)
     for name in ("seed", "schedule", "tables", "variance_reduction", "pilot"):

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from agents.listing import list_games, list_players
 from envs import GAMES, make_game
-from envs.core.commands import MAX_SEED, Parser, answers_in_one_line, at_least
+from envs.core.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError, UnknownNameError, nearest
 from play.messages import SeatChoice
 
@@ -58,9 +58,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--watch", nargs="+", default=[], metavar="AGENT", help="agents among themselves"
     )
     parser.add_argument("--load", type=Path, metavar="FILE", help="step through a game")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the game"
-    )
+    add_option(parser)
     parser.add_argument(
         "--players",
         nargs="+",
@@ -104,7 +102,6 @@ def main(words: list[str] | None = None) -> int:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
         return 0
     # Imported when needed: --help and --list do without compiled code.
-    from arena.schedules.config import parse_option
     from play.catalogue import Catalogue
     from play.own_players import find_own
 
@@ -114,15 +111,14 @@ def main(words: list[str] | None = None) -> int:
     own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
     catalogue = Catalogue(own)
     if arguments.list:
-        options = dict(parse_option(text) for text in arguments.option)
-        players = catalogue.players(make_game(arguments.game, **options))
+        players = catalogue.players(make_game(arguments.game, **dict(arguments.option)))
         print("\n".join(f"  {player.spec}: {player.words}".rstrip(": ") for player in players))
         return 0
     if arguments.terminal:
         # Imported when needed: the page does without it.
         from play.terminal import choose_game, play_in_terminal
 
-        game = choose_game(catalogue, arguments.option, arguments.game)
+        game = choose_game(catalogue, dict(arguments.option), arguments.game)
         return play_in_terminal(
             arguments, choose_seats(arguments, game, catalogue), game, catalogue
         )
@@ -138,10 +134,7 @@ def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str
     """What the command line asks for, as the message that makes the table."""
     if arguments.game is None:
         return None
-    # Imported when needed: --help and --list do without compiled code.
-    from arena.schedules.config import parse_option
-
-    options = dict(parse_option(text) for text in arguments.option)
+    options = dict(arguments.option)
     game = make_game(arguments.game, **options)  # which refuses options that it cannot have
     message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
     if arguments.against or arguments.watch or arguments.seat is not None:

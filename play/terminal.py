@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from agents.advice import advise
-from arena.schedules.config import parse_option
 from envs import make_game
 from envs.core.errors import IllegalActionError, MasqueradeError, nearest
 from envs.core.game import Game
@@ -342,7 +341,7 @@ def play_in_terminal(
     return 0
 
 
-def choose_game(catalogue: Catalogue, options: list[str], name: str | None) -> Game:
+def choose_game(catalogue: Catalogue, options: dict[str, Any], name: str | None) -> Game:
     """The game of the command line, or the one that is chosen from a list."""
     if name is None:
         cards = catalogue.games()
@@ -353,4 +352,4 @@ def choose_game(catalogue: Catalogue, options: list[str], name: str | None) -> G
         if not (wanted.isdecimal() and 1 <= int(wanted) <= len(cards)):
             raise MasqueradeError(f"choose a number from 1 to {len(cards)}, not '{wanted}'")
         name = cards[int(wanted) - 1].id
-    return make_game(name, **dict(parse_option(text) for text in options))
+    return make_game(name, **options)

@@ -31,7 +31,7 @@ from agents import LEARNERS, RESPONDERS, make_agent, make_responder
 from agents.base import Agent
 from agents.learning.files import checkpoint_folder, players
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs.core.errors import MasqueradeError, OptionError, nearest
 from envs.core.files import write_json
 from envs.core.game import Game
@@ -299,7 +299,7 @@ def _returns(
 ) -> Floats:
     """What the responder gets in a seat, deal by deal; the agent has all other seats."""
     seats = [responder if place == seat else agent for place in range(game.facts.num_players)]
-    returns = play_match(game, seats, deals, seed=seed).returns
+    returns = play_shown(game, seats, deals, seed=seed).returns
     return returns if is_whole else returns[:, seat]
 
 

@@ -23,8 +23,8 @@ from agents.learning.device import resolve_device
 from agents.learning.files import players
 from agents.spec import AgentSpec
 from envs.core.errors import MasqueradeError
+from envs.core.progress import duration
 from training.config import RunConfig, learner_class, read_yaml
-from training.progress import duration
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 

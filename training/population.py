@@ -28,11 +28,11 @@ from envs.core.errors import MasqueradeError, OptionError, one_line
 from envs.core.files import read_json, write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
+from envs.core.progress import Progress
 from envs.core.saved import saved_number
 from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
 from training.missing import is_finished
-from training.progress import Progress
 from training.runner import begin_run, resume_run
 from training.tables import draw_tables, intervals, play_tables
 

@@ -24,12 +24,13 @@ from envs.core.commands import MAX_SEED, MAX_WORKERS, Parser, answers_in_one_lin
 from envs.core.errors import OptionError, nearest, one_line
 from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
+from envs.core.progress import duration
 from envs.core.statistics import Interval
-from training.progress import duration
 
 __all__ = ["EXPERIMENTS", "Group", "Row", "Settings", "main", "reproduce", "table_text"]
 
 RUNS = Path("runs/reproduce")
+MAX_SCALE = 1e6
 
 EXPERIMENTS: dict[str, str] = {
     "holdem": "training.experiments.holdem:GROUPS",
@@ -122,15 +123,24 @@ def reproduce(
     for name in only or groups:
         found = kept.get(name)
         if found is None or found["seed"] != settings.seed or found["scale"] != settings.scale:
-            print(f"{name} ...", file=sys.stderr, flush=True)
+            print(f"{name} ...{_forecast(found, settings)}", file=sys.stderr, flush=True)
             begun = time.monotonic()
             made = list(groups[name](settings))
-            print(f"{name}: {duration(time.monotonic() - begun)}", file=sys.stderr)
-            found = {"seed": settings.seed, "scale": settings.scale}
+            seconds = time.monotonic() - begun
+            print(f"{name}: {duration(seconds)}", file=sys.stderr)
+            found = {"seed": settings.seed, "scale": settings.scale, "seconds": seconds}
             kept[name] = {**found, "rows": [asdict(row) for row in made]}
             write_json(path, kept)
         rows += [_row(content) for content in kept[name]["rows"]]
     return rows
+
+
+def _forecast(kept: Mapping[str, Any] | None, settings: Settings) -> str:
+    """How long a group may take, by how long it took with another seed or scale."""
+    if kept is None or not kept.get("seconds"):
+        return ""
+    seconds = kept["seconds"] * settings.scale / kept["scale"]
+    return f" roughly {duration(seconds)}, as it took with a scale of {kept['scale']:g}"
 
 
 def _row(content: Mapping[str, Any]) -> Row:
@@ -146,7 +156,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         for found in kept.values():
             found["seed"], found["scale"], [_row(content) for content in found["rows"]]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            _forecast(found, Settings(scale=MAX_SCALE))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         reason = one_line(error)
         raise OptionError(f"{path} holds no groups of rows ({reason}): {fix}") from error
     return kept
@@ -203,7 +214,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("name", metavar="NAME", help=f"{', '.join(EXPERIMENTS)}")
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="groups, not all")
-    seed, workers, scale = at_least(0, MAX_SEED), at_least(1, MAX_WORKERS), at_least(1e-9, 1e6)
+    seed, workers, scale = (
+        at_least(0, MAX_SEED),
+        at_least(1, MAX_WORKERS),
+        at_least(1e-9, MAX_SCALE),
+    )
     parser.add_argument("--seed", type=seed, default=0, help="root of all chance (0)")
     parser.add_argument("--workers", type=workers, default=1, help="processes, if it can use them")
     parser.add_argument("--scale", type=scale, default=1.0, help="times the numbers of games (1)")

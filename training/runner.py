@@ -33,11 +33,11 @@ from agents.learning.learner import Learner, Task
 from agents.learning.opponents import PAST, SELF, Opponents
 from envs.core.errors import FileError, MasqueradeError, OptionError, nearest
 from envs.core.game import Game
+from envs.core.progress import Progress
 from envs.core.sides import roles_of
 from training.config import RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
-from training.progress import Progress
 from training.run_folder import RunFolder, step_of_checkpoint
 
 __all__ = ["Outcome", "begin_run", "make_learner", "resume_run"]

@@ -11,7 +11,9 @@ error or chooses an illegal action loses that game, the fault is noted, and all 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +24,10 @@ from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
+from envs.core.progress import LOG_EVERY, Progress
 from envs.core.rollouts import FAULTS, Rollouts
 
-__all__ = ["Fault", "MatchResult", "play_match"]
+__all__ = ["Fault", "MatchResult", "play_match", "play_shown"]
 
 MOST_ROWS, MOST_BYTES = 2048, 1 << 19
 """A batch has at most so many games, and so many bytes of states: larger blocks of memory are
@@ -171,3 +174,9 @@ def play_match(
                 learners.tell(rollouts.batch, int(mine[0]))
     note(np.arange(size))
     return result
+
+
+def play_shown(game: Game, agents: Sequence[Agent], num_games: int, **how: Any) -> MatchResult:
+    """Play like ``play_match``, and tell how far it is if that takes long."""
+    with closing(Progress(num_games, "games", after=LOG_EVERY)) as progress:
+        return play_match(game, agents, num_games, on_progress=progress.add, **how)

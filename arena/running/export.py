@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from arena.running.replayer import Replayer
 from envs import NOTATIONS, find_notation
 from envs.core.batch import Batch
@@ -75,7 +75,7 @@ def export_games(
             ) -> None:
                 kept.update({int(batch.numbers[row]): batch.history(int(row)) for row in rows})
 
-            result = play_match(
+            result = play_shown(
                 game, agents, num_deals, seed=spec.root_seed, has_forfeits=True, on_end=keep
             )
             lost = {fault.game for fault in result.faults}

@@ -14,7 +14,6 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from agents.base import Agent
 from arena.playing.match import MatchResult
@@ -25,6 +24,7 @@ from arena.variance_reduction.values import pilot_values
 from envs.core.errors import FileError
 from envs.core.files import make_folder
 from envs.core.game import Game
+from envs.core.progress import Progress
 
 __all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_corrected", "with_values"]
 
@@ -97,14 +97,15 @@ def with_values(
     if pilots:
         total = spec.pilot * len(pilots)
         with (
-            tqdm(desc="pilot", total=total, unit=" games", disable=None) as bar,
+            closing(Progress(total, "games of the pilot")) as progress,
             closing(play([*pilots])) as played,
         ):
+            progress.show(0)
             for unit, result in played:
                 assert isinstance(result, PilotResult)
                 for seating, values in enumerate(result.values):
                     values.save(paths[unit.group, seating])
-                bar.update(spec.pilot)
+                progress.add(spec.pilot)
     values_of = {place: Values.load(path) for place, path in paths.items()}
     return [
         CorrectedUnit(*astuple(unit), values=values_of[unit.group, unit.seating]) for unit in units

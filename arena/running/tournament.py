@@ -21,8 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from arena.playing.match import MatchResult
 from arena.running.context import Played, WorkerContext
 from arena.running.executors import play_units, prepared
@@ -35,6 +33,7 @@ from arena.statistics.stopping import SequentialStop
 from arena.statistics.summary import AgentInfo, Stopping, Summary
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_json, write_json, write_text
+from envs.core.progress import Progress
 from envs.core.sides import side_bounds
 from envs.core.versions import versions
 
@@ -135,12 +134,13 @@ def _play(
             )
         total = sum(unit.num_deals for unit in missing)
         with (
-            tqdm(total=total, unit=" games", disable=None) as bar,
+            closing(Progress(total, "games")) as progress,
             closing(play(missing)) as played,  # so that its workers end with it, whatever happens
         ):
+            progress.show(0)
             for unit, result in played:
                 store.save(unit, result)
-                bar.update(unit.num_deals)
+                progress.add(unit.num_deals)
     return [(unit, store.load(unit)) for unit in units]
 
 

@@ -11,9 +11,9 @@ import yaml
 
 from arena.schedules.spec import TournamentSpec
 from envs.core.errors import MasqueradeError
-from envs.core.files import parse_yaml, read_yaml
+from envs.core.files import read_yaml
 
-__all__ = ["config_of", "parse_option", "read_config", "to_yaml", "with_games"]
+__all__ = ["config_of", "read_config", "to_yaml", "with_games"]
 
 
 def read_config(path: Path) -> TournamentSpec:
@@ -36,18 +36,6 @@ def with_games(spec: TournamentSpec, games: int) -> TournamentSpec:
     groups = spec.groups(spec.build_game())
     seatings = max(len(group.seatings) for group in groups)
     return replace(spec, deals=-(-games // seatings))
-
-
-def parse_option(text: str) -> tuple[str, Any]:
-    """Read ``NAME=VALUE``, the value as YAML reads it.
-
-    >>> parse_option("num_players=3")
-    ('num_players', 3)
-    """
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise MasqueradeError(f"--option takes NAME=VALUE, not {text!r}")
-    return name, parse_yaml(value, f"--option {name}: {value!r} is no valid value")
 
 
 def config_of(spec: dict[str, Any]) -> dict[str, Any]:

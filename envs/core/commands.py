@@ -18,8 +18,10 @@ __all__ = [
     "MAX_SEED",
     "MAX_WORKERS",
     "Parser",
+    "add_option",
     "answers_in_one_line",
     "at_least",
+    "parse_option",
     "words_of",
 ]
 
@@ -44,12 +46,28 @@ class Parser(argparse.ArgumentParser):
         """Descriptions keep their lines."""
         arguments.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**arguments)
+        self._is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Options may stand between the words that have no option, in any order."""
+        has_commands = any(isinstance(each, argparse._SubParsersAction) for each in self._actions)
+        if has_commands or self._is_mixing:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True  # which calls this method again, once for either kind
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
 
     def error(self, message: str) -> NoReturn:
         """Whoever runs the command answers, as to all bad input."""
         unknown = message.partition("unrecognized arguments: ")[2].partition(" ")[0]
         close = difflib.get_close_matches(unknown.partition("=")[0], self._words(), n=1)
         hint = f": did you mean {close[0]}?" if close else " (see --help)"
+        lists = [each.option_strings[0] for each in self._actions if each.nargs in ("+", "*")
+                 and each.option_strings]  # fmt: skip
+        if "are required: " in message and lists:
+            hint = f": they come before {' and '.join(lists)}"
         raise OptionError(f"{one_line(message)}{hint}")
 
     def _words(self) -> list[str]:
@@ -86,6 +104,10 @@ def answers_in_one_line(
             except OSError as error:
                 print(f"{program}: {words_of(error)}", file=sys.stderr)
                 return 2
+            except MemoryError as error:
+                reason = one_line(error) or "no memory is left"
+                print(f"{program}: {reason}: choose less, or smaller pieces", file=sys.stderr)
+                return 2
             except KeyboardInterrupt:
                 print(f"\n{program}: {stopped}", file=sys.stderr)
                 return 130
@@ -120,3 +142,32 @@ def at_least(low: float, most: float | None = None) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command take options of the game, as a list of pairs that a ``dict`` can be made of."""
+    parser.add_argument(
+        "--option",
+        action="append",
+        type=parse_option,
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the game, such as --option num_players=3; may be repeated",
+    )
+
+
+def parse_option(text: str) -> tuple[str, Any]:
+    """Read ``NAME=VALUE``, the value as YAML reads it.
+
+    >>> parse_option("num_players=3")
+    ('num_players', 3)
+    """
+    from envs.core.files import parse_yaml  # not needed for --help
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"takes NAME=VALUE, not {one_line(repr(text), 80)}")
+    try:
+        return name, parse_yaml(value, f"{name}: {one_line(repr(value), 80)} is no valid value")
+    except MasqueradeError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

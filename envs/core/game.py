@@ -62,7 +62,7 @@ class Game(ABC):
                 f"{cls.__name__}: rename the fields {traps}, which NumPy records have as methods"
             )
 
-    def __init__(self, preset: str | None = None, **params: Any) -> None:
+    def __init__(self, /, preset: str | None = None, **params: Any) -> None:
         """Choose a preset and override any of its options; what is not named keeps its default."""
         values: dict[str, Any] = {}
         if preset is not None:
@@ -135,9 +135,10 @@ class Game(ABC):
     # ---- sizes -----------------------------------------------------------------------------------
 
     def stakes(self, states: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-        """[n] how much is at stake for the player to move, in units of returns; all may know it.
+        """[n] how much is at stake for the player to move, in units of returns.
 
-        By default as much in every position.
+        All may know it: ``check_game`` refuses a game whose worlds differ in it. By default as much
+        in every position.
         """
         return np.ones(len(states))
 

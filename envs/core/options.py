@@ -177,7 +177,7 @@ class Options(BaseModel):
         frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True
     )
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         """Refuse the first name that is unknown, or the first value out of its range."""
         try:
             super().__init__(**values)

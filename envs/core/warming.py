@@ -13,14 +13,13 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr
+from contextlib import closing, redirect_stderr
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 
-from tqdm import tqdm
-
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
+from envs.core.progress import Progress
 
 __all__ = ["compiled_files", "has_compiled_code", "is_compiled", "main", "warm_up"]
 
@@ -59,11 +58,13 @@ def warm_up(num_processes: int | None = None) -> int:
     if JIT_DISABLED or not waiting:
         return 0
     processes = min(num_processes or os.cpu_count() or 1, len(waiting))
-    with get_context("spawn").Pool(processes) as pool:
+    with (
+        get_context("spawn").Pool(processes) as pool,
+        closing(Progress(len(waiting), "files compiled")) as progress,
+    ):
         done: Iterator[str] = pool.imap_unordered(_import, [_module(path) for path in waiting])
-        bar = tqdm(done, "compiling", len(waiting), unit="file", disable=not sys.stderr.isatty())
-        for _ in bar:
-            pass
+        for _ in done:
+            progress.add(1)
     return len(waiting)
 
 

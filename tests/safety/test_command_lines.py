@@ -10,7 +10,7 @@ import pytest
 
 import evaluate
 import train
-from envs.core.commands import Parser, at_least
+from envs.core.commands import Parser, answers_in_one_line, at_least
 from envs.pursuit import boards
 from play import door
 from training import population, reproduce, selection
@@ -93,6 +93,16 @@ def test_every_number_has_a_range_and_nothing_else_is_read(name: str) -> None:
         ("population", ["--config", "x.yaml", "--workers", "1000000000"], "from 1 to 1024"),
         ("reproduce", ["holdem", "--scale", "nan"], "not nan"),
         ("boards", ["make", "random", "--seed", "9" * 5000], "--seed: invalid number value"),
+        ("evaluate.py", ["advise", "--moves", "pay", "no_thanks_v0", "max_n"], "before --moves"),
+        ("evaluate.py", ["advise", "kuhn_v0", "randm"], "did you mean 'random'?"),
+        ("evaluate.py", ["advise", "kuhn_v0", "random", "--moves", "pass", "pass"], "nobody is to"),
+        ("evaluate.py", ["replay", "--pair", "a", "b", "folder"], "position file first"),
+        ("evaluate.py", ["best-response", "--learner", "dqn", "kuhn_v0"], "one agent first"),
+        ("evaluate.py", ["advise", "kuhn_v0", "random", "--option", "self=1"], "option 'self'"),
+        ("evaluate.py", ["advise", "kuhn_v0", "random", "--option", "game_id=1"], "'game_id'"),
+        ("evaluate.py", ["advise", "kuhn_v0", "random", "--option", "x"], "takes NAME=VALUE"),
+        ("play.py", ["kuhn_v0", "--option", "x=["], "no valid value"),
+        ("reproduce", ["--only", "E1", "no_thanks"], "NAME: they come before --only"),
     ],
 )
 def test_what_cannot_be_read_gets_one_line_and_does_nothing(
@@ -112,3 +122,29 @@ def test_a_range_is_kept_at_both_ends() -> None:
     for text in ("0", "4"):
         with pytest.raises(argparse.ArgumentTypeError, match="must be from 1 to 3"):
             at_least(1, most=3)(text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "match kuhn_v0 --option num_players=3 a b",
+        "match kuhn_v0 a --option num_players=3 b",
+        "match --option num_players=3 kuhn_v0 a b",
+        "match kuhn_v0 a b --option num_players=3",
+    ],
+)
+def test_options_stand_anywhere(words: str) -> None:
+    read = evaluate.parse_arguments([*words.split(), "--games", "7"])
+    assert (read.game, read.agents, read.games) == ("kuhn_v0", ["a", "b"], 7)
+    assert read.option == [("num_players", 3)]
+
+
+def test_what_needs_more_memory_than_there_is_gets_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @answers_in_one_line("x")
+    def main() -> int:
+        raise MemoryError("Unable to allocate 7 PiB")
+
+    assert main() == 2
+    assert capsys.readouterr().err.startswith("x: Unable to allocate 7 PiB: choose less")

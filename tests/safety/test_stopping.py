@@ -56,7 +56,7 @@ def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path, workers: int
     said, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert "go on with the same command" in errors.splitlines()[-1]
+    assert errors.splitlines()[-1] == "stopped; the same command goes on"
     assert not (tmp_path / "runs" / "tournaments").exists(), "nobody has played"
     for run in runs[:workers]:
         assert checkpoints(tmp_path / run), "what was learnt is kept"

@@ -433,6 +433,37 @@ class CountlessKuhn(Kuhn):
         return {}
 
 
+class LeakingStakes(Kuhn):
+    """More is at stake when the player who is not to move has the best card."""
+
+    def stakes(self, states: Any) -> Any:
+        cards = states.view(STATE)["cards"].reshape(len(states), -1)
+        return 1.0 + (cards.argmax(axis=1) != states.view(STATE)["num_moves"].ravel() % 2)
+
+
+class OwnStakes(Kuhn):
+    """As much is at stake as the card of the player to move is worth: others must not know."""
+
+    def stakes(self, states: Any) -> Any:
+        records = states.view(STATE).reshape(len(states))
+        return np.array([1.0 + r["cards"][r["num_moves"] % 2] for r in records])
+
+
+class NothingAtStake(Kuhn):
+    """A unit of nothing: values would be divided by it."""
+
+    def stakes(self, states: Any) -> Any:
+        return np.zeros(len(states))
+
+
+class WrittenStakes(Kuhn):
+    """Changes the very games that it is asked about."""
+
+    def stakes(self, states: Any) -> Any:
+        states[:] += 1
+        return np.ones(len(states))
+
+
 # (the broken game, the law that it breaks; where chance decides which of two is met first, both)
 BROKEN_POSITIONS: list[tuple[type[Kuhn], str]] = [
     (kuhn_with(new=new_leaves_bytes), "new sets the whole state"),
@@ -460,6 +491,8 @@ BROKEN_POSITIONS: list[tuple[type[Kuhn], str]] = [
     (kuhn_with(settle=settle_draws_once_more), "settle plays chance one by one"),
     (kuhn_with(settle=settle_forgets_whose_turn_it_is), "settle plays chance one by one"),
     (ShortKuhn, "games end within max length"),
+    (NothingAtStake, "something is at stake"),
+    (WrittenStakes, "something is at stake"),
 ]
 BROKEN_INFORMATION: list[tuple[type[Kuhn], str]] = [
     (kuhn_with(seen=seen_shows_cards), "seen and determinize agree"),
@@ -500,6 +533,8 @@ BROKEN_INFORMATION: list[tuple[type[Kuhn], str]] = [
         "(determinize keeps the observation|seen and determinize agree)",
     ),
     (kuhn_with(determinize=determinize_takes_back_a_move), "determinize keeps the turn"),
+    (LeakingStakes, "(stakes tell no more than was seen|determinize keeps the stakes)"),
+    (OwnStakes, "determinize keeps the stakes"),
 ]
 # What is noticed on the tree alone, without a random game.
 BROKEN_ON_THE_TREE: list[tuple[type[Kuhn], str]] = [
@@ -509,6 +544,7 @@ BROKEN_ON_THE_TREE: list[tuple[type[Kuhn], str]] = [
     (kuhn_with(seen=seen_misses_passes), "observations tell no more than was seen"),
     (kuhn_with(legal=legal_knows_the_cards), "an information set has one set of actions"),
     (kuhn_with(observe=observe_shows_cards), "observations tell no more than was seen"),
+    (LeakingStakes, "stakes tell no more than was seen"),
     (
         kuhn_with(determinize=determinize_gives_the_truth),
         "determinize does not give away the truth",

@@ -18,10 +18,10 @@ from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
 from envs import make_game
 from envs.core.errors import MasqueradeError, OptionError
+from envs.core.progress import Progress
 from training import demo
 from training.config import RunConfig, read_yaml
 from training.missing import is_finished, train_missing
-from training.progress import Progress
 from training.runner import begin_run, resume_run
 
 CONFIG: dict[str, Any] = {

@@ -28,7 +28,7 @@ from agents.offline.examples import collect
 from agents.tabular.learner import QLearning
 from agents.tabular.player import make_player
 from agents.tabular.settings import TabularSettings
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.errors import MasqueradeError
 from envs.core.statistics import Interval, mean_interval
@@ -139,7 +139,7 @@ def _speed(settings: Settings) -> Iterator[Row]:
     learner.update(20_000)
     games = 20_000
     begun = time.process_time()
-    play_match(game, [learner.player()] * 6, games, seed=settings.seed)
+    play_shown(game, [learner.player()] * 6, games, seed=settings.seed)
     rate = games / (time.process_time() - begun)
     yield Row("E2a", "simulation, hands/s on one core", round(rate), published="16003 with one "
               "thread, 62560 with eight", wanted=(16_003, None))  # fmt: skip

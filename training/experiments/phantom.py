@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.statistics import Interval, wilson
 from envs.pursuit.pool import named_board
@@ -54,7 +54,7 @@ def play_cell(detectives: str, phantom: str, board: str, order: str, games: int,
     """Play one cell."""
     game = make_game("phantom_v0", board=board, placement_order=order)
     agents = [make_agent(phantom, game), make_agent(detectives, game)]
-    result = play_match(game, agents, games, seed=seed)
+    result = play_shown(game, agents, games, seed=seed)
     return Cell(result.returns[:, 1] > 0, result.lengths)
 
 

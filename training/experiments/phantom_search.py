@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.statistics import Interval, wilson
 from training.experiments.phantom_exact import distances
@@ -133,7 +133,7 @@ def play_cell(
         game = make_game("phantom_v0", board=board)
         sides = PLAYERS["phantom"][phantom], PLAYERS["detectives"][detectives]
         agents = [side.make(game, simulations, seconds) for side in sides]
-        result = play_match(game, agents, games, seed=1000 * seed + number)
+        result = play_shown(game, agents, games, seed=1000 * seed + number)
         is_won = result.returns[:, 1] > 0
         won.append(is_won)
         first.append(is_won & (result.lengths <= ROUND_LENGTH))

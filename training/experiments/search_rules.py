@@ -24,7 +24,7 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import nash_conv
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
@@ -88,7 +88,7 @@ def equal_seats(id: str, table: Table) -> Group:
             for seat in range(num_seats):
                 agents = [make_agent(rule, game) for _ in range(num_seats)]
                 agents[seat] = table.player.make(game, 0, SECONDS)
-                result = play_match(game, agents, games, seed=settings.seed)
+                result = play_shown(game, agents, games, seed=settings.seed)
                 found.append(leads(game, result.returns, seat))
             lead, unit = mean_interval(np.mean(found, axis=0)), "places"
             if game.facts.objective != "place":
@@ -117,7 +117,7 @@ def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, .
             agents = [make_agent(opponent, game), make_agent(opponent, game)]
             agents[side] = player.make(game, 0, SECONDS)
             games = settings.games(GAMES // len(boards))
-            result = play_match(game, agents, games, seed=1000 * settings.seed + number)
+            result = play_shown(game, agents, games, seed=1000 * settings.seed + number)
             won.append(result.returns[:, side] > 0)
         return np.concatenate(won)
 

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +28,7 @@ from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.position import Position
+from envs.core.progress import Progress
 from envs.core.rollouts import Rollouts
 from envs.core.statistics import Interval, wilson
 from envs.holdem.chances import strength_now
@@ -246,11 +248,14 @@ def _bets_when_checked_to(
     watched = _Watched(agent)
     rollouts = Rollouts(game, [watched], NUM_ROWS, seed)
     everybody = np.zeros((NUM_ROWS, game.facts.num_players), np.int64)
-    for first in range(0, num_hands, NUM_ROWS):
-        count = min(NUM_ROWS, num_hands - first)
-        rows = np.arange(count)
-        rollouts.begin(rows, first + rows, everybody[:count])
-        rollouts.run()
+    with closing(Progress(num_hands, "hands")) as progress:
+        progress.show(0)
+        for first in range(0, num_hands, NUM_ROWS):
+            count = min(NUM_ROWS, num_hands - first)
+            rows = np.arange(count)
+            rollouts.begin(rows, first + rows, everybody[:count])
+            rollouts.run()
+            progress.add(count)
     kinds = ("weak", "middle", "strong")
     return {
         kind: wilson(int(bets), max(int(checks + bets), 1))

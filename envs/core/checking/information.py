@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from envs.core.checking.law import Broken, law
-from envs.core.checking.positions import Node, field_at, look
+from envs.core.checking.positions import Node, field_at, look, something_is_at_stake
 from envs.core.checking.probe import Probe
 from envs.core.game import State
 from envs.core.kernels import CHANCE, PUBLIC, UNSEEN
@@ -92,6 +92,8 @@ class View(NamedTuple):
     actions: tuple[int, ...]
     """Legal actions if the player is to move."""
     observation: bytes
+    stake: float
+    """What is at stake if the player is to move."""
     history: tuple[int, ...]
 
 
@@ -99,7 +101,8 @@ def view(probe: Probe, node: Node, player: int, history: list[int]) -> View:
     """What ``player`` is given at ``node``."""
     is_mover = node.turn == player
     observation = probe.observe(node.state, player).tobytes()
-    return View(is_mover, node.actions if is_mover else (), observation, tuple(history))
+    stake = something_is_at_stake(probe, node.state) if is_mover else 0.0
+    return View(is_mover, node.actions if is_mover else (), observation, stake, tuple(history))
 
 
 def check_same_information(probe: Probe, player: int, one: View, other: View) -> None:
@@ -107,6 +110,7 @@ def check_same_information(probe: Probe, player: int, one: View, other: View) ->
     players_notice_that_they_are_to_move(probe, player, one, other)
     an_information_set_has_one_set_of_actions(probe, player, one, other)
     observations_tell_no_more_than_was_seen(probe, player, one, other)
+    stakes_tell_no_more_than_was_seen(probe, player, one, other)
 
 
 @law
@@ -144,6 +148,14 @@ def observations_tell_no_more_than_was_seen(
         entry = f"entry {at}, in field '{field_at(probe, at)}'"
         found = f"{entry}, tells {_both(one, other)} apart, where he has seen the same"
         raise Broken(found, player=player)
+
+
+@law
+def stakes_tell_no_more_than_was_seen(probe: Probe, player: int, one: View, other: View) -> None:
+    """If a player to move has seen the same in two histories, as much is at stake for him."""
+    if one.stake != other.stake:
+        found = f"{one.stake} and {other.stake} tell {_both(one, other)} apart"
+        raise Broken(f"{found}, where he has seen the same", player=player)
 
 
 def _both(one: View, other: View) -> str:

@@ -59,6 +59,8 @@ def check_position(probe: Probe, node: Node, amounts: dict[str, float]) -> None:
         chance_is_a_distribution_over_what_is_legal(probe, node)
     if node.turn == OVER:
         returns_add_up_at_the_end(probe, node.state)
+    elif node.turn != CHANCE:
+        something_is_at_stake(probe, node.state)
 
 
 # ---- facts ---------------------------------------------------------------------------------------
@@ -280,6 +282,18 @@ def observations_lie_between_zero_and_one(probe: Probe, state: State) -> None:
             at = int(np.flatnonzero(~is_right)[0])
             found = f"entry {at}, in field '{field_at(probe, at)}', is {observation[at]}"
             raise Broken(found, player=player)
+
+
+@law
+def something_is_at_stake(probe: Probe, state: State) -> float:
+    """``game.stakes`` tells a number above 0 for every state, and leaves the states alone."""
+    states = state[None].copy()
+    stakes = np.asarray(probe.game.stakes(states))
+    if stakes.shape != (1,) or not 0.0 < stakes[0] < math.inf:
+        raise Broken(f"for one state 'stakes' told {stakes.tolist()}")
+    if states.tobytes() != state.tobytes():
+        raise Broken("'stakes' changed the state")
+    return float(stakes[0])
 
 
 def field_at(probe: Probe, index: int) -> str:

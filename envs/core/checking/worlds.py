@@ -23,6 +23,7 @@ from envs.core.checking.positions import (
     field_at,
     look,
     sample_gives_legal_outcomes,
+    something_is_at_stake,
 )
 from envs.core.checking.probe import Probe
 from envs.core.game import State
@@ -58,6 +59,7 @@ def check_world(
     other = look(probe, world)
     determinize_keeps_the_observation(probe, node, player, world)
     determinize_keeps_the_legal_actions(probe, node, player, other)
+    determinize_keeps_the_stakes(probe, node, player, world)
     probe.leave_world()
     for generator in (words, rng):
         determinize_depends_only_on_what_was_seen(probe, player, node.state, world, generator)
@@ -89,6 +91,15 @@ def determinize_keeps_the_legal_actions(probe: Probe, node: Node, player: int, w
         raise Broken(
             f"legal are {list(world.actions)} and were {list(node.actions)}", player=player
         )
+
+
+@law
+def determinize_keeps_the_stakes(probe: Probe, node: Node, player: int, world: State) -> None:
+    """What is at stake for the player to move is known to all: every world has it."""
+    if node.turn in probe.players:
+        before, after = (something_is_at_stake(probe, state) for state in (node.state, world))
+        if before != after:
+            raise Broken(f"at stake is {after} and was {before}", player=player)
 
 
 @law

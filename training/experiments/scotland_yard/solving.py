@@ -14,7 +14,7 @@ from agents.games.pursuit.reduced.mixed import MixedPlay
 from agents.games.pursuit.reduced.mixed_player import exploitability
 from agents.games.pursuit.reduced.plans import fugitive_anywhere
 from agents.games.pursuit.reduced.visible import rounds_to_win
-from arena.playing.match import play_match
+from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.statistics import wilson
 from envs.pursuit.pool import named_board
@@ -79,7 +79,7 @@ def city_rows(settings: Settings) -> Iterator[Row]:
     for fugitive in ("pursuit_heuristic", "pursuit_belief"):
         for detectives in ("pursuit_heuristic", "pursuit_belief", "pursuit_capture"):
             agents = [make_agent(fugitive, game), make_agent(detectives, game)]
-            won = play_match(game, agents, games, seed=settings.seed).returns[:, 1] > 0
+            won = play_shown(game, agents, games, seed=settings.seed).returns[:, 1] > 0
             words = f"original game: {detectives} v. {fugitive} as Mr. X, detectives win, %"
             yield Row.of("D", words, wilson(int(won.sum()), games).times(100), games=games)
 
