@@ -181,6 +181,8 @@ def test_every_search_player_is_in_a_tournament_of_each_of_its_games() -> None:
     searches = [id for id, place in AGENTS.items() if place.startswith("agents.search.")]
     assert len(found) == 7
     assert len(searches) >= 10
+    # Or the tournament would ask a search for its policy, in every infoset a thousand times.
+    assert [id for id in searches if not agent_class(id).thinks_long] == []
     for game_id, ids in found.items():
         missing = {id for id in searches if agent_class(id).plays(game_id)} - ids
         assert not missing, f"{game_id}: {missing}"

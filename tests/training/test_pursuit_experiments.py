@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from agents import make_agent
+from arena.playing.match import play_match
+from envs import make_game
 from training.experiments import phantom, phantom_search, scotland_yard, search_rules
 from training.reproduce import Settings
 
@@ -52,6 +56,7 @@ def test_search_against_rules_makes_rows_with_intervals(
     group: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_rules, "SECONDS", 0.001)
+    monkeypatch.setattr(search_rules, "RULE_GAMES", 3)
     rows = list(search_rules.GROUPS[group](SMALL))
     leads = [row for row in rows if row.wanted is not None]
     assert leads
@@ -60,6 +65,18 @@ def test_search_against_rules_makes_rows_with_intervals(
         assert row.note == (
             "interval excludes 0" if row.low > 0 or row.high < 0 else "interval holds 0"
         )
+
+
+def test_the_exact_lead_of_a_search_is_that_of_its_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that are given no time play anything: what that loses to the rule is known."""
+    monkeypatch.setattr(search_rules, "SECONDS", 0.0)
+    (row,) = search_rules.GROUPS["LI"](SMALL)
+    game = make_game("leduc_v0")
+    agents = [make_agent("random", game), make_agent("leduc_rule", game)]
+    lost = play_match(game, agents, 20_000, seed=1).returns[:, 0]
+    lost = np.concatenate([lost, play_match(game, agents[::-1], 20_000, seed=2).returns[:, 1]])
+    assert row.ours == pytest.approx(lost.mean(), abs=4 * lost.std() / len(lost) ** 0.5)
+    assert row.verdict == "MISS"
 
 
 def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:

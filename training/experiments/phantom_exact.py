@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents import make_agent
 from agents.cfr.forms.tree import GameTree, Probs
@@ -37,15 +38,17 @@ PLAYERS: dict[str, dict[str, Any]] = {
 }
 
 
-def searched(agent: Any, tree: GameTree, seed: int) -> Probs:
-    """What a search plays in every infoset."""
-    some = np.arange(tree.num_infosets)
+def searched(
+    agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64] | None = None
+) -> Probs:
+    """What a search plays in every infoset, or in some, and anything in the others."""
+    some = np.arange(tree.num_infosets) if some is None else some
     views = views_at(tree, some, agent.wants_tokens)
     fill_streams(stream(seed, "exact"), some, views.rngs)
-    dense = np.zeros(views.masks.shape)
-    for row, found in enumerate(agent.analyse(views)):
-        dense[row, found.actions] = found.policy
-    played: Probs = dense[tree.sequence_infosets, tree.sequence_actions]
+    played = tree.uniform()
+    for infoset, found in zip(tree.infosets[some], agent.analyse(views), strict=True):
+        first = int(infoset["first_sequence"])
+        played[first : first + int(infoset["num_actions"])] = found.policy
     return played
 
 

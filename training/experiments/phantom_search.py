@@ -141,11 +141,18 @@ def play_cell(
 
 
 def difference(one: Wins, other: Wins) -> Interval:
-    """How much more often the first won, in points."""
-    mean = one.mean() - other.mean()
-    variance = sum(won.var(ddof=1) / len(won) for won in (one, other))
-    reach = 1.96 * float(np.sqrt(variance))
-    return Interval(float(mean), float(mean) - reach, float(mean) + reach).times(100)
+    """How much more often the first won, in points.
+
+    Newcombe's interval of Wilson's two, which holds for few games, too, and if one side won all.
+
+    >>> print(difference(np.ones(6, bool), np.zeros(6, bool)))
+    100.000 [44.798, 100.000]
+    """
+    a, b = (wilson(int(won.sum()), len(won)) for won in (one, other))
+    low = np.hypot(a.mean - a.low, b.high - b.mean)
+    high = np.hypot(a.high - a.mean, b.mean - b.low)
+    mean = a.mean - b.mean
+    return Interval(mean, float(mean - low), float(mean + high)).times(100)
 
 
 def pairing(

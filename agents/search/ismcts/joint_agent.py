@@ -38,6 +38,7 @@ class JointSearchAgent(Agent):
     """Searches one tree for each world, over joint actions of all pieces of a side."""
 
     game_ids = ("phantom_v0", "scotland_yard_v0")
+    thinks_long = True
     keeps_time = True
 
     def __init__(

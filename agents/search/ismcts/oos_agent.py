@@ -27,6 +27,7 @@ __all__ = ["OOSAgent"]
 class OOSAgent(Agent):
     """Learns regrets from the start of the game, led to where it is, and plays their average."""
 
+    thinks_long = True
     keeps_time = True
     wants_tokens = True
 
