@@ -124,7 +124,10 @@ def reproduce(
         if found is None or found["seed"] != settings.seed or found["scale"] != settings.scale:
             print(f"{name} ...", file=sys.stderr, flush=True)
             begun = time.monotonic()
-            made = list(groups[name](settings))
+            made = []
+            for row in groups[name](settings):
+                made.append(row)
+                print(f"  {row.id} {row.quantity}: {_ours(row)}", file=sys.stderr, flush=True)
             print(f"{name}: {duration(time.monotonic() - begun)}", file=sys.stderr)
             found = {"seed": settings.seed, "scale": settings.scale}
             kept[name] = {**found, "rows": [asdict(row) for row in made]}
