@@ -185,7 +185,7 @@ def _learn(
     game = config.build_game()
     learner: Any = make_learner(config, game)
     others = [make_agent(each, game) for each in OPPONENTS]
-    games = settings.games(3000)
+    games = settings.games(2000)
     best: tuple[float, Any] = (-np.inf, None)
     for number in range(1, num_measurements + 1):
         _practise(learner, number * hands // num_measurements)
