@@ -125,7 +125,10 @@ def reproduce(
         if found is None or found["seed"] != settings.seed or found["scale"] != settings.scale:
             print(f"{name} ...{_forecast(found, settings)}", file=sys.stderr, flush=True)
             begun = time.monotonic()
-            made = list(groups[name](settings))
+            made = []
+            for row in groups[name](settings):
+                made.append(row)
+                print(f"  {row.id} {row.quantity}: {_ours(row)}", file=sys.stderr, flush=True)
             seconds = time.monotonic() - begun
             print(f"{name}: {duration(seconds)}", file=sys.stderr)
             found = {"seed": settings.seed, "scale": settings.scale, "seconds": seconds}
