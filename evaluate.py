@@ -25,9 +25,10 @@ from typing import Any
 
 from agents.listing import list_games, list_players
 from envs.core.commands import (
+    COUNT,
     MAX_GAMES,
-    MAX_SEED,
-    MAX_WORKERS,
+    SEED,
+    WORKERS,
     Parser,
     add_option,
     answers_in_one_line,
@@ -37,9 +38,6 @@ from envs.core.lazily import look_up
 
 RUNS = Path("runs") / "tournaments"
 FOLDER = RUNS / "leduc_v0-tournament-seed0"
-GAMES = at_least(1, most=MAX_GAMES)
-SEED = at_least(0, most=MAX_SEED)
-WORKERS = at_least(1, most=MAX_WORKERS)
 GOING_ON = dict.fromkeys(("tournament", "match"), "go on with the same command and --resume")
 GOING_ON |= dict.fromkeys(("best-response", "leaderboard"), "the same command goes on")
 MAX_SECONDS = 86_400.0
@@ -216,7 +214,7 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
 
 def _add_match(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
-    command.add_argument("--games", type=GAMES, help="games of every group (default 2000)")
+    command.add_argument("--games", type=COUNT, help="games of every group (default 2000)")
     command.add_argument(
         "--seed",
         type=SEED,
@@ -255,7 +253,7 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--luck", action=_Renamed, const="--variance-reduction")
     command.add_argument(
-        "--pilot", type=GAMES, metavar="GAMES", help="of every group, for variance reduction"
+        "--pilot", type=COUNT, metavar="GAMES", help="of every group, for variance reduction"
     )
     command.add_argument(
         "--until",
@@ -313,13 +311,13 @@ def _add_export(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="who played together (default: every group)",
     )
-    command.add_argument("--deals", type=GAMES, help="only the first so many deals (default: all)")
+    command.add_argument("--deals", type=COUNT, help="only the first so many deals (default: all)")
     command.add_argument("--out", type=Path, metavar="FILE", help="(default: games.* in there)")
 
 
 def _add_leaderboard(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="GAME", help="which (default: every game)")
-    command.add_argument("--games", type=GAMES, help="games of every pair, instead of the file's")
+    command.add_argument("--games", type=COUNT, help="games of every pair, instead of the file's")
     command.add_argument("--workers", type=WORKERS, default=1, help="processes (default 1)")
 
 
@@ -328,7 +326,7 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
     command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
     command.add_argument(
         "--samples",
-        type=GAMES,
+        type=COUNT,
         default=1000,
         help="how often to ask, in every information set, an agent that cannot tell its policy "
         "(default 1000)",
@@ -365,13 +363,13 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
         type=at_least(1, most=MAX_STEPS),
         help="how much each learns, in its own unit (default: as its file says)",
     )
-    command.add_argument("--seeds", type=GAMES, default=1, help="runs of each learner (default 1)")
+    command.add_argument("--seeds", type=COUNT, default=1, help="runs of each learner (default 1)")
     command.add_argument(
-        "--games", type=GAMES, default=20_000, help="fresh games that measure (default 20,000)"
+        "--games", type=COUNT, default=20_000, help="fresh games that measure (default 20,000)"
     )
     command.add_argument(
         "--choosing-games",
-        type=GAMES,
+        type=COUNT,
         default=4000,
         help="games that choose a player (default 4000)",
     )

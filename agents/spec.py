@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from agents.learning.device import check_device, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.processes.hosted import HostedAgent
 from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
+from envs.core.files import checksum
 from envs.core.game import Game
 from envs.core.rollouts import FAULTS
 
@@ -171,7 +171,7 @@ def content_mark(path: Path) -> str:
         if path.is_dir():
             policy = path / "policy.npz"
             path = policy if policy.exists() else checkpoint_folder(path) / COMPLETE
-        return f"{zlib.crc32(path.read_bytes()):08x}"
+        return checksum([path])
     except (MasqueradeError, OSError):
         return ""
 

@@ -7,7 +7,6 @@ is not repeated, one that was stopped goes on.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import os
 import sys
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.growth import INK, TITLE, dress
+from envs.core.commands import COUNT, Parser, answers_in_one_line
 from envs.core.errors import MasqueradeError
 from envs.core.statistics import mean_interval
 from training.config import RunConfig, read_yaml
@@ -100,21 +100,18 @@ def draw(curves: Curves, metric: str, path: Path) -> None:
     pyplot.close(figure)
 
 
+@answers_in_one_line("ablations")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ablations", description=__doc__)
+    parser = Parser(prog="python -m benchmarks.ablations", description=__doc__)
     parser.add_argument("configs", type=Path, nargs="+", help="what to compare, the whole first")
     parser.add_argument("--metric", required=True, help="such as eval/leduc_rule/return")
-    parser.add_argument("--seeds", type=int, default=3, help="how many (default %(default)s)")
+    parser.add_argument("--seeds", type=COUNT, default=3, help="how many (default %(default)s)")
     parser.add_argument("--plot", type=Path, required=True, help="where the picture goes")
     parser.add_argument("--runs", type=Path, default=RUNS, help="where the runs go")
     arguments = parser.parse_args(argv)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch when it is first imported
-    try:
-        curves = run_all(arguments.configs, arguments.seeds, arguments.metric, arguments.runs)
-    except MasqueradeError as error:
-        print(f"ablations: {error}", file=sys.stderr)
-        return 2
+    curves = run_all(arguments.configs, arguments.seeds, arguments.metric, arguments.runs)
     draw(curves, arguments.metric, arguments.plot)
     print(f"plot: {arguments.plot}")
     return 0

@@ -29,6 +29,7 @@ from arena.statistics.intervals import paired_rate
 from arena.statistics.ratings import bradley_terry
 from benchmarks.timing import Progress
 from envs import make_game
+from envs.core.commands import COUNT, Parser, answers_in_one_line
 from envs.core.statistics import Interval, mean_interval, wilson
 
 __all__ = ["CASES", "Case", "coverage", "main", "pool_of", "span_of"]
@@ -186,18 +187,18 @@ def coverage(
     return held / tries
 
 
+@answers_in_one_line("coverage")
 def main(arguments: list[str] | None = None) -> int:
     """Print a table in Markdown."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.coverage",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", default="", help="cases with this in their name")
-    parser.add_argument("--pool", type=int, default=4000, help="deals that are the truth (4000)")
-    parser.add_argument("--tries", type=int, default=400, help="small tournaments (400)")
+    parser.add_argument("--pool", type=COUNT, default=4000, help="deals that are the truth (4000)")
+    parser.add_argument("--tries", type=COUNT, default=400, help="small tournaments (400)")
     parser.add_argument(
-        "--bootstraps", type=int, default=60, help="of these with the bootstrap (60)"
+        "--bootstraps", type=COUNT, default=60, help="of these with the bootstrap (60)"
     )
     parsed = parser.parse_args(arguments)
     if min(parsed.pool, parsed.tries, parsed.bootstraps) < 2:

@@ -13,7 +13,6 @@ best response shows what could be got. Intervals are over seeds, 95 %.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
@@ -44,6 +43,7 @@ from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine
 from envs import make_game
 from envs.adapters.seats import make_seat_games
+from envs.core.commands import COUNT, Parser, answers_in_one_line
 from envs.core.files import write_json
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
@@ -305,15 +305,17 @@ def _line(row: dict[str, Any], value: Interval, ahead: Interval) -> str:
     )
 
 
+@answers_in_one_line("dqn_quality")
 def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Run the comparison from the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.dqn_quality",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--steps", type=int, default=20_000, help="decisions (default %(default)s)")
-    parser.add_argument("--seeds", type=int, default=5, help="how many (default %(default)s)")
+    parser.add_argument(
+        "--steps", type=COUNT, default=20_000, help="decisions (default %(default)s)"
+    )
+    parser.add_argument("--seeds", type=COUNT, default=5, help="how many (default %(default)s)")
     parser.add_argument(
         "--opponents",
         nargs="+",

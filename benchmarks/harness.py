@@ -15,7 +15,6 @@ A peer that is not installed is named as skipped and has no ratio: it is never c
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from pathlib import Path
 from benchmarks.growth import Curve, Series, curve_table, draw_curves, measure_curves
 from benchmarks.report import Job, Row, machine, missed_targets, table, verdict
 from benchmarks.timing import CLOCKS, Chunk, Clock, Progress, timed_rate
+from envs.core.commands import COUNT, Parser, answers_in_one_line, at_least
 from envs.core.errors import UnknownNameError, nearest
 from envs.core.files import write_json
 
@@ -116,13 +116,12 @@ examples:
 """
 
 
-def make_parser(name: str, description: str, example: str) -> argparse.ArgumentParser:
+def make_parser(name: str, description: str, example: str) -> Parser:
     """The options all benchmarks share."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"python -m benchmarks.{name}",
         description=description,
         epilog=EPILOG.format(name=name, example=example),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--list", action="store_true", help="show what can be measured, and stop")
     parser.add_argument(
@@ -133,14 +132,14 @@ def make_parser(name: str, description: str, example: str) -> argparse.ArgumentP
     )
     parser.add_argument(
         "--seconds",
-        type=_positive,
+        type=at_least(1e-6, most=1e6),
         default=0.5,
         metavar="S",
         help="length of one measurement (default %(default)s)",
     )
     parser.add_argument(
         "--rounds",
-        type=_at_least_one,
+        type=COUNT,
         default=5,
         metavar="N",
         help="measurements of each side (default %(default)s)",
@@ -158,20 +157,6 @@ def make_parser(name: str, description: str, example: str) -> argparse.ArgumentP
         help="exit with 1 and name every ratio below its target on the last line",
     )
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
-    return value
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
-    return value
 
 
 def main(
@@ -195,16 +180,26 @@ def main(
         num_cores: that the process may use.
     """
     parser = make_parser(name, description, example=jobs[0].name)
+    run = answers_in_one_line(name)(_run)
+    return run(name, parser, argv, jobs, curves, folder, num_cores)
+
+
+def _run(
+    name: str,
+    parser: Parser,
+    argv: Sequence[str] | None,
+    jobs: Sequence[Job],
+    curves: Sequence[Curve],
+    folder: Path,
+    num_cores: int,
+) -> int:
     arguments = parser.parse_args(argv)
     known = {job.name: job.what for job in jobs} | {curve.name: curve.what for curve in curves}
     if arguments.list:
         for entry, what in known.items():
             print(f"{entry:<22}{what}")
         return 0
-    try:
-        chosen = _chosen(arguments.only, list(known))
-    except UnknownNameError as error:
-        parser.error(str(error))
+    chosen = _chosen(arguments.only, list(known))
     jobs = [job for job in jobs if job.name in chosen]
     curves = [curve for curve in curves if curve.name in chosen]
 

@@ -15,7 +15,6 @@ all-in raise that was too small.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from envs.core import CHANCE, Position
+from envs.core.commands import COUNT, SEED, Parser, answers_in_one_line
 from envs.holdem.evaluator import BEST_STRENGTH, DECK_SIZE, card_name, evaluate
 from envs.holdem.game import Holdem
 from envs.holdem.pots import side_pots
@@ -309,13 +309,14 @@ def compare_deals(num_deals: int, seed: int) -> int:
     return num_different
 
 
+@answers_in_one_line("holdem_oracle")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare many hands and say how many."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--hands", type=int, default=100_000, help="hands to play (100000)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other hands (0)")
+    parser = Parser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--hands", type=COUNT, default=100_000, help="hands to play (100000)")
+    parser.add_argument("--seed", type=SEED, default=0, help="another seed, other hands (0)")
     parser.add_argument("--rules", choices=("pokerkit", "standard"), default="pokerkit")
-    parser.add_argument("--deals", type=int, help="judge so many hands of seven cards instead")
+    parser.add_argument("--deals", type=COUNT, help="judge so many hands of seven cards instead")
     given = parser.parse_args(arguments)
     if given.deals:
         num_different = compare_deals(given.deals, given.seed)

@@ -8,7 +8,6 @@ deals; its exploitability is exact, for the profile it had.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.report.columns import markdown
 from envs import make_game
-from envs.core.errors import MasqueradeError
+from envs.core.commands import AMOUNT, COUNT, SEED, Parser, answers_in_one_line
 from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
@@ -82,39 +81,35 @@ def _risk(plain: PolicyAgent, leaning: Leaning | None) -> str:
     return f"{evaluate_match(plain.table, leaning).exploitability:.4f}"
 
 
+@answers_in_one_line("leaning")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.leaning",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("--base", default="cfr_rounds:runs/liars_dice_v0/cfr-seed0", help="the plain player")
     add("--against", nargs="+", required=True, help="opponents, such as liars_dice_rule")
-    add("--bounds", nargs="+", type=float, default=[0.05, 0.1, 0.3], help="how far it may lean")
-    add("--pilot", type=int, default=300, help="games to learn the profile from (default 300)")
-    add("--deals", type=int, default=10_000, help="deals, in both seatings (default 10,000)")
-    add("--seed", type=int, default=0, help="root of all chance")
+    add("--bounds", nargs="+", type=AMOUNT, default=[0.05, 0.1, 0.3], help="how far it may lean")
+    add("--pilot", type=COUNT, default=300, help="games to learn the profile from (default 300)")
+    add("--deals", type=COUNT, default=10_000, help="deals, in both seatings (default 10,000)")
+    add("--seed", type=SEED, default=0, help="root of all chance")
     add("--out", type=Path, help="also write the table to a file")
     arguments = parser.parse_args(argv)
     game = make_game("liars_dice_v0")
     rows = [HEAD]
-    try:
-        for text in arguments.against:
-            print(f"against {text} ...", file=sys.stderr, flush=True)
-            other = AgentSpec.parse(text).build(game)
-            rows += study(
-                arguments.base,
-                other,
-                arguments.bounds,
-                arguments.pilot,
-                arguments.deals,
-                arguments.seed,
-            )
-    except MasqueradeError as error:
-        print(f"leaning: {error}", file=sys.stderr)
-        return 2
+    for text in arguments.against:
+        print(f"against {text} ...", file=sys.stderr, flush=True)
+        other = AgentSpec.parse(text).build(game)
+        rows += study(
+            arguments.base,
+            other,
+            arguments.bounds,
+            arguments.pilot,
+            arguments.deals,
+            arguments.seed,
+        )
     print(markdown(rows))
     print(f"\nstrength {DEFAULT_STRENGTH:g}, {arguments.pilot} games before, seed {arguments.seed}")
     if arguments.out is not None:

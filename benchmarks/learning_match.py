@@ -7,7 +7,6 @@ repeated with several seeds: the line is their mean, the band a 95 % interval ov
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,8 @@ from benchmarks.ablations import COLORS
 from benchmarks.growth import INK, TITLE, dress
 from benchmarks.timing import Progress
 from envs import make_game
-from envs.core.errors import MasqueradeError, OptionError, nearest
+from envs.core.commands import COUNT, Parser, answers_in_one_line
+from envs.core.errors import OptionError, nearest
 from envs.core.statistics import mean_interval
 from training.config import read_yaml
 from training.missing import train_missing
@@ -112,28 +112,24 @@ def so_far(won: Shares, every: int) -> tuple[npt.NDArray[np.int64], Shares]:
     return games, won.cumsum(axis=1)[:, games - 1] / games
 
 
+@answers_in_one_line("learning_match")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.learning_match",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--config", type=Path, required=True, help="what to play")
-    parser.add_argument("--games", type=int, help="instead of the file's number, such as 200")
-    parser.add_argument("--seeds", type=int, help="instead of the file's number")
+    parser.add_argument("--games", type=COUNT, help="instead of the file's number, such as 200")
+    parser.add_argument("--seeds", type=COUNT, help="instead of the file's number")
     parser.add_argument("--plot", type=Path, help="the picture (default: beside the JSON)")
     parser.add_argument("--out", type=Path, default=RUNS, help="folder of the results")
     arguments = parser.parse_args(argv)
-    try:
-        told = {key: getattr(arguments, key) for key in ("games", "seeds")}
-        changed = {key: value for key, value in told.items() if value is not None}
-        match = LearningMatch.parse({**read_yaml(arguments.config), **changed})
-        train_missing([match.against])
-        curves = _play_all(match)
-    except MasqueradeError as error:
-        print(f"learning_match: {error}", file=sys.stderr)
-        return 2
+    told = {key: getattr(arguments, key) for key in ("games", "seeds")}
+    changed = {key: value for key, value in told.items() if value is not None}
+    match = LearningMatch.parse({**read_yaml(arguments.config), **changed})
+    train_missing([match.against])
+    curves = _play_all(match)
     name = arguments.config.stem
     arguments.out.mkdir(parents=True, exist_ok=True)
     plot = arguments.plot or arguments.out / f"{name}.png"

@@ -21,7 +21,7 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from arena.report.columns import markdown
 from benchmarks.timing import Progress
-from envs.core.errors import MasqueradeError
+from envs.core.commands import AMOUNT, COUNT, WORKERS, Parser, answers_in_one_line, at_least
 from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions
 
 __all__ = ["Size", "main", "solve"]
@@ -100,30 +100,36 @@ def _names(size: Size, shape: RoundShape) -> list[str]:
     ]
 
 
+@answers_in_one_line("liars_dice_rounds")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.liars_dice_rounds",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("--raising", nargs="+", choices=RAISING, default=["count_first"], help="rules of raising")
     add("--wild", nargs="+", choices=WILD, default=["none", "ones_unbiddable"], help="wild faces")
-    add("--faces", nargs="+", type=int, default=[6], help="faces of a die")
-    add("--max-dice", type=int, default=2, help="dice of a player (default %(default)s)")
+    add("--faces", nargs="+", type=at_least(1, most=20), default=[6], help="faces of a die")
+    add(
+        "--max-dice",
+        type=at_least(1, most=20),
+        default=2,
+        help="dice of a player (default %(default)s)",
+    )
     add("--pairs", nargs="+", type=_pair, help="only these, such as 3:2 for three against two")
-    add("--max-gb", type=float, default=1.0, help="largest tables that are made (default 1)")
-    add("--target", type=float, default=1e-3, help="exploitability (default %(default)s)")
-    add("--max-iterations", type=int, default=5000, help="when to give up (default 5000)")
-    add("--threads", type=int, default=2, help="threads (default 2)")
+    add("--max-gb", type=AMOUNT, default=1.0, help="largest tables that are made (default 1)")
+    add(
+        "--target",
+        type=at_least(1e-12, most=1.0),
+        default=1e-3,
+        help="exploitability (default %(default)s)",
+    )
+    add("--max-iterations", type=COUNT, default=5000, help="when to give up (default 5000)")
+    add("--threads", type=WORKERS, default=2, help="threads (default 2)")
     add("--out", type=Path, help="also write the table to a file")
     arguments = parser.parse_args(argv)
-    try:
-        rows = [HEAD, *_rows(arguments)]
-    except MasqueradeError as error:
-        print(f"liars_dice_rounds: {error}", file=sys.stderr)
-        return 2
+    rows = [HEAD, *_rows(arguments)]
     text = markdown(rows)
     print(text)
     if arguments.out is not None:

@@ -32,7 +32,6 @@ SOLVERS = ("CFRplus", "PCFR", "DCFR")
 """Those of its solvers that may be the quickest; whichever is, is measured."""
 AVERAGE = "linear-avg-iterate"
 CHECK_EVERY = 10
-MAX_ITERATIONS = 20_000
 
 
 def _make(solver: str, spec: str) -> tuple[Any, Any]:
@@ -58,13 +57,16 @@ def _run(environment: Any, graph: Any, num_iterations: int) -> None:
 
 
 @cache
-def _quickest(spec: str, goal: float) -> tuple[str, int]:
-    """The solver that needs the least time, and how many iterations, by its own exploitability."""
-    found = []
+def _quickest(spec: str, goal: float, most: int) -> tuple[str, int]:
+    """The solver that needs the least time, and how many iterations, by its own exploitability.
+
+    If none is there after ``most`` iterations, the one that makes so many in the least time.
+    """
+    found, unfinished = [], []
     for solver in SOLVERS:
         environment, graph = _make(solver, spec)
         seconds, count = 0.0, 0
-        while count < MAX_ITERATIONS:
+        while count < most:
             started = time.process_time()
             _run(environment, graph, CHECK_EVERY)
             seconds += time.process_time() - started
@@ -75,13 +77,22 @@ def _quickest(spec: str, goal: float) -> tuple[str, int]:
                 break
             if found and seconds > found[0][0]:
                 break
+        else:
+            unfinished.append((seconds, solver, count))
         found.sort()
-    return found[0][1], found[0][2]
+    _, solver, count = found[0] if found else min(unfinished)
+    return solver, count
 
 
-def liteefg_solve(spec: str, goal: float) -> Chunk:
-    """Seconds of the iterations that its quickest solver needs; neither its checks nor its tree."""
-    solver, num_iterations = _quickest(spec, goal)
+def liteefg_solve(spec: str, goal: float, most: int) -> Chunk:
+    """Seconds of the iterations that its quickest solver needs; neither its checks nor its tree.
+
+    Args:
+        spec: the game, as OpenSpiel calls it.
+        goal: exploitability.
+        most: iterations after which it is stopped; the seconds are then fewer than it needs.
+    """
+    solver, num_iterations = _quickest(spec, goal, most)
 
     def chunk() -> float:
         environment, graph = _make(solver, spec)

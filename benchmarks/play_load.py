@@ -25,12 +25,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+
+from envs.core.commands import AMOUNT, Parser, answers_in_one_line, at_least
+from envs.core.files import write_json
 
 PROJECT = Path(__file__).resolve().parents[1]
 OUT = Path("runs") / "benchmarks" / "play_load.json"
@@ -188,28 +192,32 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]
     }
 
 
-def main() -> None:
+@answers_in_one_line("play_load")
+def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, write, and say by the exit code whether the target was met."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tables", type=int, default=200, help="tables at once (default 200)")
-    parser.add_argument("--seconds", type=float, default=20, help="before and after the kill")
-    parser.add_argument("--think", type=float, default=3.0, help="mean seconds between moves")
+    parser = Parser(prog="python -m benchmarks.play_load", description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--tables", type=at_least(1, most=100_000), default=200, help="tables at once (default 200)"
+    )
+    parser.add_argument("--seconds", type=AMOUNT, default=20, help="before and after the kill")
+    parser.add_argument("--think", type=AMOUNT, default=3.0, help="mean seconds between moves")
     parser.add_argument(
         "--game", nargs="+", default=[], help="games (default: four that are quick)"
     )
     parser.add_argument("--check", action="store_true", help="exit 1 if the target is missed")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as name:
         found = asyncio.run(measure(arguments, Path(name)))
     for key, value in found.items():
         print(f"{key:22} {value if not isinstance(value, float) else round(value, 1)}")
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(OUT, found)
     faults = found["lost_or_doubled"] + found["refused"] + found["changed_by_the_kill"]
     is_met = faults == 0 and found["median_ms"] <= 1000 * TARGET
     if arguments.check and not is_met:
-        raise SystemExit("missed: moves lost, or answers later than they should come")
+        print("missed: moves lost, or answers later than they should come", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

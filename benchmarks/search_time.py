@@ -8,7 +8,6 @@ the machine does not count; by the wall's it does.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from agents import agent_class, make_agent
 from envs import make_game
 from envs.core import Batch, new_rng
+from envs.core.commands import AMOUNT, COUNT, Parser, answers_in_one_line
 from envs.core.files import write_json
 
 __all__ = ["PLAYERS", "main", "ratios"]
@@ -51,11 +51,12 @@ def ratios(
     return found[1:]
 
 
+@answers_in_one_line("search_time")
 def main(arguments: list[str] | None = None) -> int:
     """Print a table and keep the numbers."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.search_time", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=0.2, help="given for a move (0.2)")
-    parser.add_argument("--moves", type=int, default=10, help="timed for each cell (10)")
+    parser = Parser(prog="python -m benchmarks.search_time", description=__doc__)
+    parser.add_argument("--seconds", type=AMOUNT, default=0.2, help="given for a move (0.2)")
+    parser.add_argument("--moves", type=COUNT, default=10, help="timed for each cell (10)")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help="which (wall)")
     parsed = parser.parse_args(arguments)
     rows = []

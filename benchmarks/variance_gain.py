@@ -9,7 +9,7 @@ pilots are not counted. ``cost`` is the time of a corrected match over that of a
 
 from __future__ import annotations
 
-import argparse
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from arena.variance_reduction.correction import corrections, record_match
 from arena.variance_reduction.values import pilot_values
 from benchmarks.timing import Progress
 from envs import make_game
+from envs.core.commands import COUNT, Parser, answers_in_one_line
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
 
@@ -125,17 +126,17 @@ def _short(gain: float) -> str:
     return f"{gain:.2f}" if gain < 10 else f"{gain:.0f}"
 
 
-def main(arguments: list[str] | None = None) -> None:
+@answers_in_one_line("variance_gain")
+def main(arguments: list[str] | None = None) -> int:
     """Measure and print a table in Markdown."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks.variance_gain",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", default="", help="cases with this in their name")
-    parser.add_argument("--deals", type=int, default=10_000, help="each in both seatings (10000)")
-    parser.add_argument("--pilot", type=int, default=4000, help="games of a pilot (4000)")
-    parser.add_argument("--seeds", type=int, default=3, help="repetitions (3)")
+    parser.add_argument("--deals", type=COUNT, default=10_000, help="each in both seatings (10000)")
+    parser.add_argument("--pilot", type=COUNT, default=4000, help="games of a pilot (4000)")
+    parser.add_argument("--seeds", type=COUNT, default=3, help="repetitions (3)")
     parsed = parser.parse_args(arguments)
     jobs = [
         (case, reduction)
@@ -157,7 +158,8 @@ def main(arguments: list[str] | None = None) -> None:
         columns = [in_words([getattr(g, name) for g in found]) for name in Gains.__annotations__]
         print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
     progress.close()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

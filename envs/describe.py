@@ -16,7 +16,7 @@ import numpy as np
 
 from envs import GAMES, make_game
 from envs.core import Game, Position, below, new_rng
-from envs.core.errors import FileError
+from envs.core.commands import answers_in_one_line
 from envs.core.files import write_text
 
 __all__ = ["describe", "main", "picture"]
@@ -172,16 +172,13 @@ def _markdown(text: str) -> str:
     return re.sub(r"``([^`]*)``", r"`\1`", "\n".join(out))
 
 
+@answers_in_one_line("describe")
 def main() -> int:
     """Write every page and its picture; a full disk gets one line and exit code 2."""
-    try:
-        for game_id in GAMES:
-            write_text(DOCS / "games" / f"{game_id}.md", describe(game_id))
-            write_text(DOCS / "images" / f"{game_id}.svg", picture(game_id))
-            print(f"docs/games/{game_id}.md, docs/images/{game_id}.svg")
-    except FileError as error:
-        print(f"describe: {error}", file=sys.stderr)
-        return 2
+    for game_id in GAMES:
+        write_text(DOCS / "games" / f"{game_id}.md", describe(game_id))
+        write_text(DOCS / "images" / f"{game_id}.svg", picture(game_id))
+        print(f"docs/games/{game_id}.md, docs/images/{game_id}.svg")
     return 0
 
 

@@ -8,6 +8,7 @@ server import or start anything.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from agents import AGENTS, LEARNERS, agent_class, split_path
 from agents.base import Agent
 from envs import GAMES, make_game
 from envs.core.errors import MasqueradeError, nearest
+from envs.core.files import read_yaml
 from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.options import Options
@@ -226,7 +227,7 @@ class Catalogue:
     def _trained(self, game: Game) -> Iterator[PlayerCard]:
         """Runs whose player fits the game."""
         for path in sorted(self._runs.glob("*/*/config.yaml")):
-            run = _read_run(path, path.stat().st_mtime)
+            run = _read_run(path, os.stat(path, follow_symlinks=False).st_mtime)
             if run is None or run["game"] != game.id or run["agent"] not in LEARNERS:
                 continue
             try:
@@ -291,11 +292,13 @@ def _picture(game_id: str, seat: int) -> str:
 def _read_run(path: Path, _changed: float) -> dict[str, Any] | None:
     """Game and agent of a run; ``None`` if the file says something else."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path, "game and agent")
         game, agent = content["game"], content["agent"]
-        return {"game": game["id"], "params": game.get("params") or {}, "agent": agent["id"]}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError):
+        run = {"game": game["id"], "params": game.get("params") or {}, "agent": agent["id"]}
+    except (MasqueradeError, TypeError, KeyError, AttributeError):
         return None
+    kinds = {"game": str, "params": dict, "agent": str}
+    return run if all(isinstance(run[key], kind) for key, kind in kinds.items()) else None
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,7 @@ from arena.report import write_report
 from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
+from envs.core.commands import answers_in_one_line
 from envs.core.errors import MasqueradeError
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import begin_run
@@ -28,24 +29,19 @@ RUNS = Path("runs") / "demo"
 DEALS = 1000
 
 
+@answers_in_one_line("demo")
 def main() -> int:
     """Train, play and print; an earlier demo is replaced."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch when it is first imported
-    try:
-        configs = sorted(CONFIGS.glob("*.yaml"))
-        if not configs:
-            raise MasqueradeError(
-                f"there is no {CONFIGS}/ here: run it from the folder of the project"
-            )
-        shutil.rmtree(RUNS, ignore_errors=True)
-        agents = [AgentSpec.parse("random"), AgentSpec.parse("liars_dice_rule")]
-        agents += [train(path) for path in configs]
-        print("everybody against everybody, every deal in both seatings\n", flush=True)
-        spec = TournamentSpec("liars_dice_v0", tuple(agents), deals=DEALS)
-        summary = run_tournament(spec, RUNS / "tournament")
-    except MasqueradeError as error:
-        print(f"demo: {error}", file=sys.stderr)
-        return 2
+    configs = sorted(CONFIGS.glob("*.yaml"))
+    if not configs:
+        raise MasqueradeError(f"there is no {CONFIGS}/ here: run it from the folder of the project")
+    shutil.rmtree(RUNS, ignore_errors=True)
+    agents = [AgentSpec.parse("random"), AgentSpec.parse("liars_dice_rule")]
+    agents += [train(path) for path in configs]
+    print("everybody against everybody, every deal in both seatings\n", flush=True)
+    spec = TournamentSpec("liars_dice_v0", tuple(agents), deals=DEALS)
+    summary = run_tournament(spec, RUNS / "tournament")
     print(to_text(summary))
     page = write_report(RUNS / "tournament", summary=summary)
     print(f"\nthe report with games to step through: {page}")

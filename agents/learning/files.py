@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 
 from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.files import (
+    checksum,
     read_arrays,
     read_json,
     read_text,
@@ -177,14 +177,10 @@ def _check_game(folder: Path, header: Mapping[str, Any], game: Game) -> None:
 
 
 def _sum_of(folder: Path) -> str:
-    total = 0
     try:
-        for name in (ARRAYS, HEADER):
-            with (folder / name).open("rb") as file:
-                while part := file.read(1 << 20):
-                    total = zlib.crc32(part, total)
+        return checksum(folder / name for name in (ARRAYS, HEADER))
     except OSError as error:
+        name = Path(str(error.filename)).name
         raise CheckpointError(
             f"{folder} is damaged ({name}: {error.strerror}): {EARLIER}"
         ) from error
-    return f"{total:08x}"

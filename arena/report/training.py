@@ -8,7 +8,6 @@ not), and perhaps ``eval/*.json``. A solver's policy file has its exploitability
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,6 +16,8 @@ from typing import Any
 
 from agents.policy import FILE_NAME, Policy, PolicyError
 from arena.schedules.spec import AgentSpec
+from envs.core.errors import MasqueradeError
+from envs.core.files import read_json, read_text
 from envs.core.game import Game
 
 __all__ = ["Run", "read_run", "read_runs"]
@@ -87,13 +88,16 @@ def _read_metrics(path: Path) -> dict[str, Points]:
     columns: dict[str, Points] = {}
     if not path.is_file():
         return columns
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file)):
-            step = next((x for name in STEPS if (x := _number(row.get(name))) is not None), number)
-            for name, text in row.items():
-                value = _number(text)
-                if isinstance(name, str) and name not in STEPS and value is not None:
-                    columns.setdefault(name, []).append((step, value))
+    try:
+        rows = list(csv.DictReader(read_text(path, "").splitlines()))
+    except (MasqueradeError, csv.Error):
+        return columns  # damaged or not ours: a report does without
+    for number, row in enumerate(rows):
+        step = next((x for name in STEPS if (x := _number(row.get(name))) is not None), number)
+        for name, text in row.items():
+            value = _number(text)
+            if isinstance(name, str) and name not in STEPS and value is not None:
+                columns.setdefault(name, []).append((step, value))
     return columns
 
 
@@ -143,11 +147,10 @@ def _from_json(folder: Path) -> float | None:
     """The exploitability in the last file, by name, that has one."""
     for path in sorted(folder.glob("*.json"), reverse=True):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            content = read_json(path, "")
+        except MasqueradeError:
             continue  # half-written or not ours: a report does without
-        if isinstance(content, dict):
-            named = {key: [(0.0, x)] for key in content if (x := _number(content[key])) is not None}
-            if (value := _last(named)) is not None:
-                return value
+        named = {key: [(0.0, x)] for key in content if (x := _number(content[key])) is not None}
+        if (value := _last(named)) is not None:
+            return value
     return None

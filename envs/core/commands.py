@@ -14,9 +14,13 @@ from typing import Any, NoReturn, ParamSpec
 from envs.core.errors import MasqueradeError, OptionError, one_line
 
 __all__ = [
+    "AMOUNT",
+    "COUNT",
     "MAX_GAMES",
     "MAX_SEED",
     "MAX_WORKERS",
+    "SEED",
+    "WORKERS",
     "Parser",
     "add_option",
     "answers_in_one_line",
@@ -142,6 +146,13 @@ def at_least(low: float, most: float | None = None) -> Callable[[str], float]:
         return value
 
     return number
+
+
+COUNT = at_least(1, most=MAX_GAMES)
+SEED = at_least(0, most=MAX_SEED)
+WORKERS = at_least(1, most=MAX_WORKERS)
+AMOUNT = at_least(0.0, most=1e6)
+"""Numbers of many commands: of games and the like, of seconds and the like."""
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

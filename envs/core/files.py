@@ -11,12 +11,14 @@ anything that a file names.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import stat
 import threading
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +29,9 @@ from envs.core.errors import FileError, MasqueradeError, one_line, reason_of
 
 __all__ = [
     "append_text",
+    "checksum",
     "make_folder",
+    "open_file",
     "parse_yaml",
     "read_arrays",
     "read_json",
@@ -43,6 +47,10 @@ __all__ = [
 MAX_VALUES = 100_000
 """Values in a YAML file; ours have hundreds."""
 MAX_PLACE = 200
+MAX_TEXT = 1 << 30
+"""Bytes of a text; a file can claim to be longer than any disk."""
+MAX_ARRAYS, MAX_SQUEEZED = 1 << 30, 100
+"""Bytes of arrays that are unpacked in any case, and how many times the file's size otherwise."""
 _DAMAGE = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
 
@@ -61,7 +69,7 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
     try:
         make_folder(path.parent)
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
@@ -95,9 +103,13 @@ def write_arrays(
 
 
 def append_text(path: Path, text: str) -> None:
-    """Add to the end of a file; one that is cut there is mended by whoever reads it."""
+    """Add to the end of a file; one that is cut there is mended by whoever reads it.
+
+    A folder of somebody else's may have a link there, to a file of yours: it is not followed.
+    """
     try:
-        with path.open("ab") as file:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        with os.fdopen(os.open(path, flags, 0o666), "ab") as file:
             file.write(text.encode("utf-8", "replace"))
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -131,6 +143,25 @@ def _unwritable(path: Path, error: OSError) -> FileError:
 # ---- reading -------------------------------------------------------------------------------------
 
 
+def open_file(path: Path) -> IO[bytes]:
+    """Open a file to read it; what never ends or never begins, such as a device, is refused."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    return file
+
+
+def checksum(paths: Iterable[Path]) -> str:
+    """Of what the files hold, one after the other."""
+    total = 0
+    for path in paths:
+        with open_file(path) as file:
+            while part := file.read(1 << 20):
+                total = zlib.crc32(part, total)
+    return f"{total:08x}"
+
+
 def read_text(path: Path, fix: str, kind: type[MasqueradeError] = FileError) -> str:
     """Read a text in UTF-8.
 
@@ -140,7 +171,10 @@ def read_text(path: Path, fix: str, kind: type[MasqueradeError] = FileError) -> 
         kind: the error to raise.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8")
+        with open_file(path) as file:
+            if os.fstat(file.fileno()).st_size > MAX_TEXT:
+                raise OSError(errno.EFBIG, f"it has more than {MAX_TEXT:,} bytes", str(path))
+            return file.read().decode("utf-8")
     except OSError as error:
         raise kind(f"{path} cannot be read ({error.strerror or error}): {fix}") from error
     except ValueError as error:
@@ -218,9 +252,8 @@ def read_arrays(
         names: those that must be there; others are left alone. ``None``: all there are.
     """
     try:
-        with Path(path).open("rb") as raw:
-            if not zipfile.is_zipfile(raw):
-                raise ValueError("no npz archive")
+        with open_file(path) as raw:
+            _check_archive(raw)
             raw.seek(0)
             file = np.load(raw, allow_pickle=False)
             return {name: file[name] for name in (file.files if names is None else names)}
@@ -228,3 +261,13 @@ def read_arrays(
         raise kind(f"{path} cannot be read ({error.strerror or error}): {fix}") from error
     except (*_DAMAGE, MemoryError, RecursionError, AttributeError, TypeError) as error:
         raise kind(f"{path} is truncated or damaged ({reason_of(error)}): {fix}") from error
+
+
+def _check_archive(raw: IO[bytes]) -> None:
+    """Refuse what is no archive, and one whose arrays would fill the memory out of a few bytes."""
+    if not zipfile.is_zipfile(raw):
+        raise ValueError("no npz archive")
+    with zipfile.ZipFile(raw) as archive:
+        size = sum(each.file_size for each in archive.infolist())
+    if size > max(MAX_ARRAYS, MAX_SQUEEZED * os.fstat(raw.fileno()).st_size):
+        raise ValueError(f"its arrays would be {size:,} bytes, out of far fewer")

@@ -8,7 +8,6 @@ among them, small ones first, because the others are made of those.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
@@ -18,6 +17,7 @@ from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 
+from envs.core.commands import WORKERS, Parser, answers_in_one_line
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
 from envs.core.progress import Progress
 
@@ -78,17 +78,15 @@ def _import(module: str) -> str:
     return module
 
 
+@answers_in_one_line("warming")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m envs.core.warming",
         description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--processes", type=int, help="how many (one for each core)")
+    parser.add_argument("--processes", type=WORKERS, help="how many (one for each core)")
     parsed = parser.parse_args(arguments)
-    if parsed.processes is not None and parsed.processes < 1:
-        parser.error(f"--processes must be at least 1, not {parsed.processes}")
     print(f"{warm_up(parsed.processes)} files compiled")
     return 0
 

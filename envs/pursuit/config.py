@@ -15,11 +15,11 @@ Keys for the screen are checked and left out: pictures here do not move.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from envs.core.errors import OptionError, nearest
+from envs.core.files import read_json
 
 __all__ = ["load_config"]
 
@@ -58,12 +58,7 @@ def load_config(path: str | Path) -> dict[str, Any]:
     """
     if not Path(path).exists():
         return {}
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise OptionError(f"configuration {path} is no JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise OptionError(f"configuration {path} must have sections graph, game and camera")
+    content = read_json(Path(path), "it needs sections graph, game and camera", OptionError)
     options: dict[str, Any] = {}
     for section, values in content.items():
         if section not in NUMBERS or not isinstance(values, dict):

@@ -4,18 +4,52 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evaluate
 import train
+from agents.games.no_thanks import thresholds
+from agents.games.no_thanks.slices import database, models, self_play, tuning
+from benchmarks import (
+    ablations,
+    coverage,
+    dqn_quality,
+    harness,
+    holdem_oracle,
+    leaning,
+    learning_match,
+    liars_dice_rounds,
+    play_load,
+    search_time,
+    variance_gain,
+)
+from benchmarks.report import Job
+from envs.core import warming
 from envs.core.commands import Parser, answers_in_one_line, at_least
 from envs.pursuit import boards
 from play import door
-from training import population, reproduce, selection
+from training import population, reproduce, reproduce_liars_dice, selection
 
 Main = Callable[[list[str]], int]
+JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
+OF_BENCHMARKS = (
+    ablations,
+    coverage,
+    dqn_quality,
+    holdem_oracle,
+    leaning,
+    learning_match,
+    liars_dice_rounds,
+    play_load,
+    search_time,
+    variance_gain,
+)
+
+PROJECT = Path(__file__).resolve().parents[2]
+ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
 
 DOORS: dict[str, Main] = {
     "evaluate.py": evaluate.main,
@@ -25,6 +59,12 @@ DOORS: dict[str, Main] = {
     "selection": selection.main,
     "reproduce": reproduce.main,
     "boards": boards.main,
+    "reproduce_liars_dice": reproduce_liars_dice.main,
+    "warming": warming.main,
+    "thresholds": thresholds.main,
+    **{module.__name__: module.main for module in (database, models, self_play, tuning)},
+    **{module.__name__: module.main for module in OF_BENCHMARKS},
+    "harness": lambda words: harness.main("x", "", [JOB], argv=words),
 }
 NO_NUMBERS = ("", "x", "nan", "1e", "--", "9" * 5000, "\x1b[31m", "1e999999")
 OUT_OF_RANGE = ("-1e300", "inf", "-inf", str(-(10**30)), str(10**40))
@@ -70,6 +110,13 @@ def test_every_number_has_a_range_and_nothing_else_is_read(name: str) -> None:
                 continue  # refused when it is known how many there are
             with pytest.raises((ValueError, argparse.ArgumentTypeError)):
                 read(text)
+
+
+def test_every_command_reads_its_line_by_the_one_parser() -> None:
+    """So that all of them keep ranges, name the nearest word and refuse in one line."""
+    files = [path for room in ROOMS for path in (PROJECT / room).rglob("*.py")]
+    own = [path.name for path in files if ".ArgumentParser(" in path.read_text(encoding="utf-8")]
+    assert own == []
 
 
 @pytest.mark.parametrize(

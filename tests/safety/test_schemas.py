@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import yaml
 import evaluate
 import train
 from agents import LEARNERS
-from envs import GAMES, make_game
+from agents.games.no_thanks.slices import database, tuning
+from benchmarks.harness import main as measure
+from benchmarks.report import Job
+from envs import GAMES, describe, make_game
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
-from training import population, reproduce, selection
+from training import population, reproduce, reproduce_liars_dice, selection
 from training.best_response import Search
 from training.config import (
     AgentSettings,
@@ -130,7 +134,19 @@ SELECTION = {
         **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
     },
 }
-FILES = {"run.yaml": RUN, "population.yaml": POPULATION, "selection.yaml": SELECTION}
+EXPERIMENT = {
+    "title": "tiny",
+    "seeds": 2,
+    "game": {"dice": 1},
+    "defaults": {"abstraction": "blind", "initial": "abstraction"},
+    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
+}
+FILES = {
+    "experiment.yaml": EXPERIMENT,
+    "run.yaml": RUN,
+    "population.yaml": POPULATION,
+    "selection.yaml": SELECTION,
+}
 FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
 COMMANDS: dict[str, tuple[Any, list[str]]] = {
     "match": (evaluate.main, ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "4"]),
@@ -145,18 +161,41 @@ COMMANDS: dict[str, tuple[Any, list[str]]] = {
 }
 
 
+JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
+OF_THEIR_OWN: dict[str, tuple[Any, list[str]]] = {
+    "reproduce": (reproduce.main, ["tiny"]),
+    "reproduce liars_dice": (reproduce_liars_dice.main, ["--config", "experiment.yaml"]),
+    "database": (database.main, ["out.npz", "--size", "1"]),
+    "tuning": (tuning.main, ["--generations", "1", "--size", "1", "--games", "2"]),
+    "describe": (lambda _: describe.main(), []),
+    "a benchmark": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
+}
+"""Commands that choose the place themselves."""
+
+
+def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
+    return [reproduce.Row("A", "one", 1.0)]
+
+
+TINY = {"A": tiny}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With the files that commands are given."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "tiny", f"{__name__}:TINY")
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(yaml.safe_dump(content))
+    return tmp_path
+
+
 @pytest.mark.parametrize("place", ["/proc/nowhere/out.md", "x" * 5000 + "/out.md"])
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("folder")
 def test_a_place_that_cannot_be_written_gets_one_line(
-    name: str,
-    place: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str, place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name_of_file, content in FILES.items():
-        (tmp_path / name_of_file).write_text(yaml.safe_dump(content))
     main, words = COMMANDS[name]
     assert main([*words, "--out", place]) == 2
     said = capsys.readouterr().err
@@ -164,21 +203,37 @@ def test_a_place_that_cannot_be_written_gets_one_line(
     assert said.splitlines()[-1].count(":") > 1
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk_gets_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+FULL, READ_ONLY = OSError(28, "No space left on device"), OSError(30, "Read-only file system")
+
+
+@pytest.mark.parametrize("fault", [FULL, READ_ONLY], ids=["full", "read-only"])
+@pytest.mark.parametrize("name", [*COMMANDS, *OF_THEIR_OWN])
+def test_a_disk_that_takes_nothing_gets_one_line(
+    name: str,
+    fault: OSError,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name_of_file, content in FILES.items():
-        (tmp_path / name_of_file).write_text(yaml.safe_dump(content))
+    before = sorted(folder.iterdir())
+    opened = os.open
 
-    def fail(_handle: int) -> None:
-        raise OSError(28, "No space left on device")
+    def fail(*_: Any, **__: Any) -> None:
+        raise fault
 
-    monkeypatch.setattr("envs.core.files.os.fsync", fail)
-    main, words = COMMANDS[name]
-    assert main([*words, "--out", "out.md"]) == 2
-    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+    def open_to_read(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & os.O_CREAT:
+            raise fault
+        return opened(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    if fault is READ_ONLY:
+        monkeypatch.setattr(os, "open", open_to_read)
+        monkeypatch.setattr(os, "mkdir", fail)
+    main, words = {**COMMANDS, **OF_THEIR_OWN}[name]
+    assert main([*words, *(["--out", "out.md"] if name in COMMANDS else [])]) == 2
+    assert fault.strerror in capsys.readouterr().err.splitlines()[-1]
+    assert [path for path in sorted(folder.iterdir()) if path.is_file()] == before
 
 
 @pytest.mark.parametrize(

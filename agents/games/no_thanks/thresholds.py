@@ -15,7 +15,6 @@ the equilibrium in which everybody draws a threshold before the game.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -25,7 +24,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.rules import takes_below
-from envs.core.commands import answers_in_one_line, at_least
+from envs.core.commands import MAX_GAMES, SEED, Parser, answers_in_one_line, at_least
 from envs.core.compiling import compiled
 from envs.core.errors import OptionError
 from envs.core.game import Game
@@ -177,22 +176,35 @@ def mixed_equilibrium(
 @answers_in_one_line("thresholds")
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table of the second pass and the equilibrium."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m agents.games.no_thanks.thresholds",
         description="the symmetric equilibrium of the threshold rules of No Thanks!",
     )
-    parser.add_argument("--players", type=int, default=3, help="(default %(default)s)")
+    parser.add_argument(
+        "--players", type=at_least(2, most=7), default=3, help="(default %(default)s)"
+    )
     parser.add_argument(
         "--returns", choices=("place", "score", "win"), default="place", help="(%(default)s)"
     )
     parser.add_argument(
-        "--games", type=at_least(2), default=1000, help="decks a pair (%(default)s)"
+        "--games", type=at_least(2, most=MAX_GAMES), default=1000, help="decks a pair (%(default)s)"
     )
-    parser.add_argument("--seed", type=at_least(0), default=0, help="of the decks (%(default)s)")
-    parser.add_argument("--low", type=int, default=-15, help="lowest threshold (%(default)s)")
-    parser.add_argument("--high", type=int, default=20, help="highest threshold (%(default)s)")
+    parser.add_argument("--seed", type=SEED, default=0, help="of the decks (%(default)s)")
     parser.add_argument(
-        "--mixed", type=int, nargs="+", metavar="T", help="mix these thresholds instead"
+        "--low", type=at_least(-1000, most=1000), default=-15, help="lowest threshold (%(default)s)"
+    )
+    parser.add_argument(
+        "--high",
+        type=at_least(-1000, most=1000),
+        default=20,
+        help="highest threshold (%(default)s)",
+    )
+    parser.add_argument(
+        "--mixed",
+        type=at_least(-1000, most=1000),
+        nargs="+",
+        metavar="T",
+        help="mix these thresholds instead",
     )
     arguments = parser.parse_args(argv)
     game = NoThanks(num_players=arguments.players, returns=arguments.returns)

@@ -6,7 +6,6 @@ them. What is done is kept beside the file: the same command goes on where it wa
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -21,7 +20,7 @@ from agents.games.no_thanks.slices.keeping import read_slices, write_slices
 from agents.games.no_thanks.slices.nearest import STORED, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import SOURCES, make_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from envs.core.commands import answers_in_one_line, at_least
+from envs.core.commands import AMOUNT, COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
 from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
@@ -197,17 +196,17 @@ class NearestJob:
 @answers_in_one_line("database")
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the databases of the full game and save them."""
-    parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.database")
+    parser = Parser(prog="python -m agents.games.no_thanks.slices.database")
     parser.add_argument("path", type=Path, help="file to write, .npz")
     parser.add_argument(
-        "--size", type=at_least(1), default=1000, help="positions a boundary (%(default)s)"
+        "--size", type=COUNT, default=1000, help="positions a boundary (%(default)s)"
     )
-    parser.add_argument("--weights", type=float, nargs=NUM_CATEGORIES, default=[1.0] * 5)
-    parser.add_argument("--segments", type=int, nargs="+", default=list(SEGMENTS))
+    parser.add_argument("--weights", type=AMOUNT, nargs=NUM_CATEGORIES, default=[1.0] * 5)
+    parser.add_argument("--segments", type=at_least(0, most=100), nargs="+", default=list(SEGMENTS))
     parser.add_argument("--source", choices=SOURCES, default="random", help="(%(default)s)")
     parser.add_argument("--stored", choices=STORED, default="results", help="(%(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
-    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
+    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
+    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
     a = parser.parse_args(argv)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = make_slices(

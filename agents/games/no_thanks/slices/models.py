@@ -8,7 +8,6 @@ fitted to.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -33,7 +32,7 @@ from agents.games.no_thanks.slices.strength import (
     strength_params,
 )
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from envs.core.commands import answers_in_one_line, at_least
+from envs.core.commands import COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
 from envs.no_thanks import NoThanks
 
 __all__ = ["StrengthSlices", "main", "make_strength"]
@@ -165,17 +164,17 @@ class StrengthJob:
 @answers_in_one_line("models")
 def main(argv: Sequence[str] | None = None) -> int:
     """Fit the model of the full game with a known deck and save it."""
-    parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.models")
+    parser = Parser(prog="python -m agents.games.no_thanks.slices.models")
     parser.add_argument("path", type=Path, help="file to write, .npz")
     parser.add_argument(
-        "--size", type=at_least(1), default=3000, help="positions a boundary (%(default)s)"
+        "--size", type=COUNT, default=3000, help="positions a boundary (%(default)s)"
     )
     parser.add_argument(
-        "--hidden", type=at_least(0), default=16, help="0: regression (%(default)s)"
+        "--hidden", type=at_least(0, most=10_000), default=16, help="0: regression (%(default)s)"
     )
-    parser.add_argument("--segments", type=int, nargs="+", default=list(SEGMENTS))
-    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
-    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
+    parser.add_argument("--segments", type=at_least(0, most=100), nargs="+", default=list(SEGMENTS))
+    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
+    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
     a = parser.parse_args(argv)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = make_strength(NoThanks(), a.size, a.segments, a.hidden, a.seed, "played", filling)

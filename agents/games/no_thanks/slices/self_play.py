@@ -8,7 +8,6 @@ what was noted in this round and the one before. In the first round the players 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from agents.games.no_thanks.slices.strength import (
     inputs_of,
 )
 from agents.games.no_thanks.solving import Solver
-from envs.core.commands import answers_in_one_line, at_least
+from envs.core.commands import COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
@@ -159,16 +158,16 @@ def learn(
 @answers_in_one_line("self_play")
 def main(argv: Sequence[str] | None = None) -> int:
     """Learn the model of the full game with a hidden deck and save it."""
-    parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.self_play")
+    parser = Parser(prog="python -m agents.games.no_thanks.slices.self_play")
     parser.add_argument("path", type=Path, help="file to write, .npz")
-    parser.add_argument("--rounds", type=at_least(1), default=5, help="of self-play (%(default)s)")
-    parser.add_argument("--games", type=at_least(1), default=3000, help="of a round (%(default)s)")
+    parser.add_argument("--rounds", type=COUNT, default=5, help="of self-play (%(default)s)")
+    parser.add_argument("--games", type=COUNT, default=3000, help="of a round (%(default)s)")
     parser.add_argument(
-        "--hidden", type=at_least(0), default=16, help="0: regression (%(default)s)"
+        "--hidden", type=at_least(0, most=10_000), default=16, help="0: regression (%(default)s)"
     )
-    parser.add_argument("--epochs", type=at_least(1), default=12, help="(%(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
-    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
+    parser.add_argument("--epochs", type=COUNT, default=12, help="(%(default)s)")
+    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
+    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
     a = parser.parse_args(argv)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = learn(NoThanks(), a.rounds, a.games, a.hidden, a.epochs, a.seed, filling)

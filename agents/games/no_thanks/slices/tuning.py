@@ -16,7 +16,6 @@ Databases and matches are kept in a folder, and the same command goes on where i
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,16 @@ from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
 from agents.games.no_thanks.slices.features import NUM_CATEGORIES
 from agents.games.no_thanks.slices.filling import Filling
 from agents.games.no_thanks.slices.matches import Match, Strategy, compare_strategies
-from envs.core.commands import answers_in_one_line, at_least
+from envs.core.commands import (
+    AMOUNT,
+    COUNT,
+    MAX_GAMES,
+    SEED,
+    WORKERS,
+    Parser,
+    answers_in_one_line,
+    at_least,
+)
 from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 
@@ -219,16 +227,18 @@ def _strategy(
 @answers_in_one_line("tuning")
 def main(argv: Sequence[str] | None = None) -> int:
     """Tune the weights of the full game with a known deck."""
-    parser = argparse.ArgumentParser(prog="python -m agents.games.no_thanks.slices.tuning")
-    parser.add_argument("--generations", type=at_least(1), default=19, help="(%(default)s)")
+    parser = Parser(prog="python -m agents.games.no_thanks.slices.tuning")
+    parser.add_argument("--generations", type=COUNT, default=19, help="(%(default)s)")
     parser.add_argument(
-        "--size", type=at_least(1), default=1000, help="positions a boundary (%(default)s)"
+        "--size", type=COUNT, default=1000, help="positions a boundary (%(default)s)"
     )
-    parser.add_argument("--games", type=at_least(2), default=200, help="decks a pair (%(default)s)")
-    parser.add_argument("--factor", type=float, default=1.3, help="(%(default)s)")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="(%(default)s)")
+    parser.add_argument(
+        "--games", type=at_least(2, most=MAX_GAMES), default=200, help="decks a pair (%(default)s)"
+    )
+    parser.add_argument("--factor", type=AMOUNT, default=1.3, help="(%(default)s)")
+    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
     parser.add_argument("--method", choices=METHODS, default="recombine", help="(%(default)s)")
-    parser.add_argument("--workers", type=at_least(1), default=1, help="processes (%(default)s)")
+    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
     parser.add_argument("--folder", type=Path, default=Path("runs/no_thanks_tuning"))
     a = parser.parse_args(argv)
     chosen = TuningSettings(
