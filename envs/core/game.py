@@ -48,6 +48,8 @@ class Game(ABC):
     """Set by the subclass; an instance has it too, where Python finds it faster."""
     optional: OptionalKernels = OptionalKernels()
     """What the game adds to its ten functions, for speed and for search."""
+    modelled: ClassVar[OptionalKernels | None] = None
+    """The same with what unknown opponents may do for a quick policy; ``None``: as it is."""
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""

@@ -27,7 +27,7 @@ from envs.pursuit.record import (
     STATE,
     UNLIMITED,
 )
-from envs.pursuit.rollout import evaluate, rollout
+from envs.pursuit.rollout import evaluate, rollout, unknown_choice
 from envs.pursuit.text import board_text, log_text, ticket_text
 
 __all__ = ["Pursuit"]
@@ -40,6 +40,7 @@ class Pursuit(Game):
     state_dtype = STATE
     kernels = KERNELS
     optional = OptionalKernels(settle=settle, rollout=rollout, evaluate=evaluate)
+    modelled = OptionalKernels(settle=settle, rollout=unknown_choice, evaluate=evaluate)
     options: PursuitOptions
     fugitive_name = "the fugitive"
 

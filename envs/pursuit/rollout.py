@@ -32,9 +32,10 @@ from envs.pursuit.record import (
     map_of,
 )
 
-__all__ = ["evaluate", "nearest_detective", "plain_choice", "rollout"]
+__all__ = ["evaluate", "nearest_detective", "plain_choice", "rollout", "unknown_choice"]
 
 ONE_RANDOM_IN = 10
+ONE_LAST_SEEN_IN = 4
 NUM_STARTS = 4
 """Places among which a fugitive who sees the detectives picks his start."""
 
@@ -141,6 +142,15 @@ def choose(state, rules, rng, has_belief, one_random_in):
 def rollout(state, rules, rng):
     """An action of the quick player."""
     return choose(state, rules, rng, True, ONE_RANDOM_IN)
+
+
+@kernel(ROLLOUT)
+def unknown_choice(state, rules, rng):
+    """The same for detectives of whom nothing is known: one time in four they are simple ones.
+
+    Who is ready for both loses nothing against clever ones, and much less against the others.
+    """
+    return choose(state, rules, rng, below(rng, ONE_LAST_SEEN_IN) > 0, ONE_RANDOM_IN)
 
 
 @kernel(SAMPLE)

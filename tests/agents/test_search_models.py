@@ -137,6 +137,24 @@ def test_without_time_any_legal_action_is_played(agent_id: str, budget: dict[str
     assert not result.faults
 
 
+def test_opponents_are_modelled_by_what_the_game_has_for_that() -> None:
+    """The Phantom expects simple detectives at times; what they play is legal, as they search."""
+    game = make_game("phantom_v0", map_seed=5)
+    searchers = {who: TreeSearcher(game, TreeSettings(opponents=who)) for who in ("search", "rule")}
+    assert searchers["search"].optional is game.optional
+    assert searchers["rule"].optional is game.modelled
+    draw, rng, num_moves = searchers["rule"].optional.rollout, new_rng(3), 0
+    for _ in range(20):
+        position = game.new_position()
+        position.play_chance(rng)
+        while not position.is_over:
+            action = int(draw(position.state, game.rules, rng))
+            assert position.mask()[action]
+            position.apply(action)
+            num_moves += 1
+    assert num_moves > 500
+
+
 # ---- solving while playing -----------------------------------------------------------------------
 
 

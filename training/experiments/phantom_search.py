@@ -6,10 +6,11 @@ simulations: ``SIMULATIONS`` for a joint action of the thesis's search, and as m
 our detectives together, a fifth each. ``phantom_search_timed`` is at equal time instead; a cell of
 that takes hours.
 
-Our Phantom takes detectives for what the game's quick policy does, which knows no more of his place
-than they do; they move by chance, so his tree is wide and flat, and after six rounds the game's own
-estimate counts. Its settings were chosen on three other maps (``map_seed`` 101 to 103) with other
-seeds than those of the tables.
+Our Phantom takes detectives for players who know no more of his place than they do, mostly go to
+one drawn from the belief, and one time in four to where he was last seen (``Game.modelled``). They
+move by chance, so his tree is wide and flat, and after six rounds the game's own estimate counts.
+All that was chosen on three other maps (``map_seed`` 101 to 103) with other seeds than those of the
+tables.
 
 Maps are the three that are kept with the project; starts are blind, as in the thesis.
 """

@@ -84,6 +84,8 @@ class TreeSearcher:
         self.game = game
         self.settings = settings or TreeSettings()
         self._clock = clock
+        modelled = game.modelled if self.settings.opponents == "rule" else None
+        self.optional = game.optional if modelled is None else modelled
         threads = range(self.settings.threads)
         self._options = [make_options(game, self.settings) for _ in threads]
         self._works = [make_work(game) for _ in threads]
@@ -206,7 +208,7 @@ class TreeSearcher:
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
         game = self.game
-        tables = game.kernels, game.optional, game.rules
+        tables = game.kernels, self.optional, game.rules
         own = self._works[thread], self._options[thread]
         run_simulations(*tables, worlds, rng, pool, *own, count)
 

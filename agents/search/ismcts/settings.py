@@ -97,7 +97,8 @@ class TreeSettings:
     an open loop, for opponents whose moves differ in every simulation)."""
     opponents: str = "search"
     """What players of other teams do in the tree: ``search`` for what is best for them, or play the
-    quick policy of the game (``rule``), which knows no more than they do."""
+    quick policy of the game (``rule``), which knows no more than they do; a game may have another
+    one for that (``Game.modelled``)."""
     selection: str = "auto"
     """``ucb``, ``ucb_tuned``, ``puct``, ``regret`` or ``uniform``; ``auto`` is ``puct`` in games of
     many actions that have a quick policy, and ``ucb`` elsewhere."""
