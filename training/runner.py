@@ -7,6 +7,8 @@ resumed makes the same chunks, and so the same curves.
 
 from __future__ import annotations
 
+import json
+import shlex
 import signal
 import sys
 import time
@@ -112,8 +114,9 @@ def resume_run(
 
 def _names(config: RunConfig, folder: Path) -> tuple[str, str, str]:
     """The player of a run as a command line names it, its game, and the options of that."""
-    options = "".join(f" --option {name}={value}" for name, value in config.game.params.items())
-    return f"{config.agent.id}:{folder}", config.game.id, options
+    changed = config.build_game().options.changed()
+    options = (f" --option {shlex.quote(f'{k}={json.dumps(v)}')}" for k, v in changed.items())
+    return f"{config.agent.id}:{folder}", config.game.id, "".join(options)
 
 
 def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, Learner]:

@@ -215,9 +215,8 @@ class Game(ABC):
 
     def __repr__(self) -> str:
         """The id and the options that differ from the defaults."""
-        defaults = self.Options().to_dict()
-        values = {k: v for k, v in self.options.to_dict().items() if v != defaults[k]}
-        return f"{self.id}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+        values = self.options.changed().items()
+        return f"{self.id}({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def __eq__(self, other: object) -> bool:
         """Two games are equal when they are the same class with the same options."""

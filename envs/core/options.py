@@ -241,6 +241,11 @@ class Options(BaseModel):
         """The values as plain JSON types."""
         return self.model_dump(mode="json")
 
+    def changed(self) -> dict[str, Any]:
+        """The values that differ from the defaults, as plain JSON types."""
+        defaults = type(self)().to_dict()
+        return {name: value for name, value in self.to_dict().items() if value != defaults[name]}
+
     def misfit(self, trained: Mapping[str, Any]) -> str:
         """The structural options that a player was trained with and that are not these.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from agents.learning.files import CheckpointError, checkpoints, load_state, play
 from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
 from envs import make_game
+from envs.core.commands import parse_option
 from envs.core.errors import MasqueradeError, OptionError
 from envs.core.progress import Progress
 from training import demo
@@ -479,6 +481,19 @@ def test_a_line_of_progress_fits_the_terminal(
     line = capsys.readouterr().err.removeprefix("\r")
     assert len(line) == 39
     assert line.endswith("…")
+
+
+def test_what_to_do_next_can_be_typed_as_it_stands(tmp_path: Path) -> None:
+    options = {"stacks": (500, 1500), "num_players": 2, "observation": "blocks", "blocks": (1, 2)}
+    outcome = begin_run(
+        config(game__id="holdem_v0", game__params=options, eval__opponents=["random"]),
+        tmp_path / "run",
+        is_shown=False,
+    )
+    words = shlex.split(outcome.options)
+    assert words[::2] == ["--option"] * 4  # no default is told
+    typed = dict(parse_option(word) for word in words[1::2])
+    assert make_game("holdem_v0", **typed) == make_game("holdem_v0", **options)
 
 
 def test_a_run_without_a_configuration_is_left_to_its_agent(tmp_path: Path) -> None:
