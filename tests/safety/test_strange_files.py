@@ -29,6 +29,7 @@ from envs.core.files import append_text, read_arrays, read_json, read_text, read
 from envs.holdem.phh import read_hands
 from envs.pursuit.config import load_config
 from play.catalogue import Catalogue
+from play.files import Library
 
 KUHN = make_game("kuhn_v0")
 READ: dict[str, Callable[[Path], object]] = {
@@ -212,3 +213,23 @@ def test_a_summary_is_read_whole_or_refused_in_one_line(tmp_path: Path) -> None:
             num_refused += 1
             assert "\n" not in str(error)  # noqa: PT017
     assert num_refused > 50
+
+
+def test_a_list_of_games_leaves_out_what_a_browser_cannot_read(tmp_path: Path) -> None:
+    library = Library(tmp_path, Catalogue(), tmp_path)
+    about = {"names": ["a", "b"], "returns": [1.0, -1.0]}
+    game = {"game": "kuhn_v0", "about": about}
+    for name, values in {
+        "good": about,
+        "no number": {**about, "returns": [float("nan"), 1.0]},
+        "too large": {**about, "returns": [10**400, 1.0]},
+        "without end": {**about, "returns": [float("inf"), 1.0]},
+        "many": {**about, "names": ["a"] * 1000},
+        "none": None,
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({**game, "about": values}))
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "not there")
+    endless(tmp_path / "endless.json")
+    listed = library.listing()
+    assert [row["name"] for row in listed] == ["good.json"]
+    assert json.dumps(listed, allow_nan=False)
