@@ -9,6 +9,7 @@ belong to, and of a tournament only players of this project are asked again.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from arena.playing.replay import Recording, read_position
 from arena.report.samples import sample_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, one_line
 from envs.core.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
@@ -37,6 +38,7 @@ MAX_LISTED = 40
 MAX_TOURNAMENTS = 100
 MAX_GROUPS = 500
 """What is listed; other games open by their address."""
+MAX_NAME, MAX_SEATS = 80, 16
 TOURNAMENT = "tournament:"
 
 
@@ -106,10 +108,12 @@ class Library:
         for path in reversed(self._paths()[-MAX_LISTED:]):
             try:
                 content = read_json(path, "")
-                names = [str(name) for name in content["about"]["names"]]
-                returns = [float(value) for value in content["about"]["returns"]]
                 title = self._catalogue.card(str(content["game"])).title
-            except (MasqueradeError, ValueError, KeyError, TypeError):
+                names = [one_line(name, MAX_NAME) for name in content["about"]["names"]]
+                returns = [float(value) for value in content["about"]["returns"]]
+                if len(names) > MAX_SEATS or not all(map(math.isfinite, returns)):
+                    continue  # a browser cannot even read what is no number
+            except (MasqueradeError, ValueError, KeyError, TypeError, OverflowError):
                 continue
             rows.append({"name": path.name, "title": title, "names": names, "returns": returns})
         return rows
@@ -208,7 +212,7 @@ class Library:
 
 
 def _changed(path: Path) -> float:
-    return path.stat().st_mtime
+    return path.lstat().st_mtime  # of a link that leads nowhere, too
 
 
 def _check_agents(agents: list[AgentSpec]) -> None:

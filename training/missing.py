@@ -36,7 +36,10 @@ _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
 RATES = {"cfr": 1000, "cfr_rounds": 17, "mccfr": 100_000, "mccfr_rounds": 25_000}
 RATES |= {"dqn": 5500, "sb3": 1500, "offline": 3000}
 DEFAULT_RATE = 4000
-"""Steps a second of one core, as they were measured in the larger configurations: for forecasts."""
+"""Steps a second of one core, as they were measured in the larger configurations: for forecasts.
+
+By hand, and called rough: a sample of every run that is missing would take minutes and gigabytes
+before anything is said. Each run tells a forecast by its own rate once it has begun."""
 USUAL_GB = 0.6
 """What a run takes that says nothing else, with the interpreter and its libraries."""
 MEMORY_SHARE = 0.8

@@ -13,6 +13,7 @@ __all__ = ["Lengths", "bin_edges", "measure_lengths"]
 Ints = npt.NDArray[np.int64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SHARES = {f"{share:g}" for share in QUANTILES}
 MAX_BINS = 20
 
 
@@ -30,6 +31,11 @@ class Lengths:
     """Bins of the histogram: number ``i`` holds ``edges[i] <= length < edges[i + 1]``."""
     counts: tuple[int, ...]
     """Games in each bin."""
+
+    def __post_init__(self) -> None:
+        """Refuse what a damaged file says."""
+        if self.quantiles.keys() != SHARES or len(self.edges) != len(self.counts) + 1:
+            raise ValueError("quantiles and bins of lengths")
 
 
 def bin_edges(lengths: Ints) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from envs.core.facts import Unit
 from envs.core.statistics import Interval
 
 MAX_TEXT = 2000
+MAX_NUMBER = 1e300
 
 __all__ = [
     "AgentInfo",
@@ -196,6 +197,13 @@ class Metagame:
     cycles: tuple[Cycle, ...]
     """The certain ones first, then the strongest."""
 
+    def __post_init__(self) -> None:
+        """All of it is about the same agents."""
+        tables, lists = (self.leads, self.is_certain), (self.nash, self.nash_skill, self.alpha_rank)
+        rows = [*tables, *lists, *(row for table in tables for row in table)]
+        if any(len(row) != len(self.agents) for row in rows):
+            raise ValueError(f"numbers for each of {len(self.agents)} agents")
+
 
 @dataclass(frozen=True)
 class Stopping:
@@ -260,7 +268,11 @@ class Summary:
             for name, kind in get_type_hints(cls).items()
             if name != "spec"
         }
-        return cls(spec, **values)
+        found = cls(spec, **values)
+        strange = [each.role for each in found.standings if each.role not in (None, *found.roles)]
+        if spec.seed is None or not found.groups or strange:
+            raise ValueError("seed, groups or roles")
+        return found
 
 
 def _plain(value: Any) -> Any:
@@ -284,17 +296,22 @@ def _typed(kind: Any, value: Any) -> Any:
         return None if value is None else _typed(get_args(kind)[0], value)
     if kind is Interval:
         ends = zip(value, (math.nan, -math.inf, math.inf), strict=True)
-        return Interval(*(missing if end is None else end for end, missing in ends))
+        return Interval(*(missing if end is None else _typed(float, end) for end, missing in ends))
     if kind is float and value is None:
         return math.nan
     if kind in (str, int, bool, float):
         is_fine = isinstance(value, int | float) if kind is float else isinstance(value, kind)
-        if not is_fine or (isinstance(value, bool) and kind is not bool):
-            raise TypeError(f"{kind.__name__} at {value!r}")
+        is_large = kind is not str and is_fine and abs(value) > MAX_NUMBER
+        if not is_fine or is_large or (isinstance(value, bool) and kind is not bool):
+            raise TypeError(f"{kind.__name__} at {one_line(repr(value), 80)}")
         return one_line(value, MAX_TEXT) if kind is str else value
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{name: _typed(each, value[name]) for name, each in hints.items()})
-    if get_origin(kind) in (list, tuple):
-        return get_origin(kind)(_typed(get_args(kind)[0], entry) for entry in value)
-    return value
+    kinds = get_args(kind)
+    if get_origin(kind) is dict:
+        return {_typed(kinds[0], key): _typed(kinds[1], entry) for key, entry in value.items()}
+    is_fixed = get_origin(kind) is tuple and kinds[-1] is not ...
+    if not isinstance(value, list) or (is_fixed and len(value) != len(kinds)):
+        raise TypeError(f"list at {one_line(repr(value), 80)}")
+    return get_origin(kind)(_typed(kinds[0], entry) for entry in value)

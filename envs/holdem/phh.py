@@ -42,6 +42,9 @@ from envs.holdem.words import meaning
 
 __all__ = ["PHH", "Hand", "join_hands", "read_hand", "read_hands", "write_hands"]
 
+MAX_AMOUNT = 10**12
+"""In chips or money; more is no poker, and a few characters can stand for more than any memory."""
+
 
 # ---- writing -------------------------------------------------------------------------------------
 
@@ -238,17 +241,18 @@ def read_hands(text: str) -> list[Hand]:
 def _parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise MasqueradeError(f"this is no PHH document of no-limit hold'em: {error}") from error
 
 
 def _read_fields(fields: dict[str, Any]) -> Hand:
     try:
-        actions = [str(action).split("#")[0].split() for action in fields["actions"]]
+        notes = [str(action).split("#")[0].split() for action in fields["actions"]]
+        actions = [words for words in notes if words]
         scale = _scale(fields, actions)
         options = _read_options(fields, scale)
         names = tuple(str(name) for name in fields.get("players", ()))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise MasqueradeError(f"this is no PHH document of no-limit hold'em: {reason}") from error
     try:
@@ -265,7 +269,11 @@ def _replay(
 ) -> Hand:
     game = Holdem(**options)
     position = game.new_position()
-    for card in _private_cards(actions, game.options.num_players):
+    try:
+        cards = _private_cards(actions, game.options.num_players)
+    except (IndexError, ValueError) as error:
+        raise MasqueradeError(f"the cards cannot be read: {error}") from error
+    for card in cards:
         _deal(position, card)
     for number, action in enumerate(actions):
         try:
@@ -285,6 +293,8 @@ def _scale(fields: dict[str, Any], actions: list[list[str]]) -> int:
     for name in ("antes", "blinds_or_straddles", "starting_stacks"):
         amounts += [Decimal(str(amount)) for amount in fields[name]]
     amounts.append(Decimal(str(fields["min_bet"])))
+    if not all(amount.is_finite() and abs(amount) <= MAX_AMOUNT for amount in amounts):
+        raise ValueError(f"amounts must be numbers up to {MAX_AMOUNT:,}")
     for scale in (1, 100):
         if all(amount * scale == int(amount * scale) for amount in amounts):
             return scale
@@ -326,6 +336,8 @@ def _private_cards(actions: list[list[str]], num_players: int) -> list[int]:
             known.add(parse_card(text))
         if action[:2] == ["d", "dh"] or (len(action) > 2 and action[1] == "sm"):
             player = int(action[2 if action[0] == "d" else 0][1:]) - 1
+            if not 0 <= player < num_players:
+                raise MasqueradeError(f"there are {num_players} players, and no p{player + 1}")
             cards = [parse_card(text) for text in _card_texts(action)]
             hands[player] = cards or hands[player]
     spare = [card for card in range(DECK_SIZE) if card not in known]

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from agents.spec import AgentSpec, content_mark
+from arena.report import write_report
+from arena.report.tables import to_text
 from arena.report.training import read_run
+from arena.running.folder import read_tournament
+from arena.running.tournament import run_tournament
+from arena.schedules.spec import TournamentSpec
 from envs import make_game
 from envs.core import files
 from envs.core.errors import MasqueradeError
 from envs.core.files import append_text, read_arrays, read_json, read_text, read_yaml
+from envs.holdem.phh import read_hands
 from envs.pursuit.config import load_config
 from play.catalogue import Catalogue
+from play.files import Library
 
 KUHN = make_game("kuhn_v0")
 READ: dict[str, Callable[[Path], object]] = {
@@ -144,3 +156,80 @@ def test_a_lobby_lists_what_can_be_played_whatever_else_lies_in_runs(tmp_path: P
     found = Catalogue(runs=tmp_path).players(KUHN)
     assert "random" in [card.spec for card in found]
     assert not [card.spec for card in found if str(tmp_path) in card.spec]
+
+
+HAND = {
+    "variant": "'NT'",
+    "antes": "[0, 0]",
+    "blinds_or_straddles": "[1, 2]",
+    "min_bet": "2",
+    "starting_stacks": "[200, 200]",
+    "actions": "['d dh p1 AhKh', 'd dh p2 2c3c', 'p2 f']",
+    "players": "['a', 'b']",
+}
+NO_VALUES = (
+    *("inf", "[nan, 1]", "[inf, inf]", "[1e999999999, 1]", "9" * 5000, "'x'", "{a = 1}"),
+    *("[" * 3000, "['p1 cbr 1e999999999']", "['p1 cbr']", "['d dh p0 AhKh']", "['d dh p9 AhKh']"),
+    *("['d']", "['# no move']", "['p1 sm']", "['px cc']", "['d dh p99999999999999999999 AhKh']"),
+)
+
+
+@pytest.mark.parametrize("key", HAND)
+def test_a_hand_that_cannot_be_is_refused_in_one_line(key: str) -> None:
+    """Such as with amounts that a few characters say and no memory holds."""
+    for value in NO_VALUES:
+        fields = {**HAND, key: value}
+        try:
+            read_hands("\n".join(f"{name} = {text}" for name, text in fields.items()))
+        except MasqueradeError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+
+
+NO_PARTS = (10**400, "x", [], {"a": 1}, None, [[]], True)
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(min(len(value), 2)):
+            yield from places(value[key], (*place, key))
+
+
+def test_a_summary_is_read_whole_or_refused_in_one_line(tmp_path: Path) -> None:
+    agents = tuple(AgentSpec.parse(name) for name in ("random", "kuhn_rule"))
+    run_tournament(TournamentSpec("kuhn_v0", agents, deals=2), tmp_path)
+    path = tmp_path / "summary.json"
+    whole = json.loads(path.read_text())
+    num_refused = 0
+    for number, (*above, last) in enumerate(filter(None, places(whole))):
+        content = copy.deepcopy(whole)
+        reduce(getitem, above, content)[last] = NO_PARTS[number % len(NO_PARTS)]
+        path.write_text(json.dumps(content))
+        try:
+            to_text(read_tournament(tmp_path).summary)
+            if number % 10 == 0:
+                write_report(tmp_path)
+        except MasqueradeError as error:
+            num_refused += 1
+            assert "\n" not in str(error)  # noqa: PT017
+    assert num_refused > 50
+
+
+def test_a_list_of_games_leaves_out_what_a_browser_cannot_read(tmp_path: Path) -> None:
+    library = Library(tmp_path, Catalogue(), tmp_path)
+    about = {"names": ["a", "b"], "returns": [1.0, -1.0]}
+    game = {"game": "kuhn_v0", "about": about}
+    for name, values in {
+        "good": about,
+        "no number": {**about, "returns": [float("nan"), 1.0]},
+        "too large": {**about, "returns": [10**400, 1.0]},
+        "without end": {**about, "returns": [float("inf"), 1.0]},
+        "many": {**about, "names": ["a"] * 1000},
+        "none": None,
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({**game, "about": values}))
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "not there")
+    endless(tmp_path / "endless.json")
+    listed = library.listing()
+    assert [row["name"] for row in listed] == ["good.json"]
+    assert json.dumps(listed, allow_nan=False)
