@@ -100,6 +100,7 @@ played again.
 examples:
   python evaluate.py leaderboard                        every game
   python evaluate.py leaderboard kuhn leduc --workers 2
+  python evaluate.py leaderboard search/leduc           search players and rules
   python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
 """
 EXPLOITABILITY = """\

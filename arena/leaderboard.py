@@ -30,6 +30,8 @@ __all__ = [
     "find_configs",
     "make_index",
     "make_page",
+    "name_of",
+    "settings_of",
     "write_leaderboards",
 ]
 
@@ -44,15 +46,17 @@ COMMAND = "python evaluate.py leaderboard"
 def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path]:
     """The tournament files of some games, by file or by game, or of all of them.
 
-    >>> [path.name for path in find_configs(["kuhn", "leduc_v0"])]
-    ['kuhn.yaml', 'leduc.yaml']
+    >>> [name_of(path) for path in find_configs(["kuhn", "leduc_v0", "search/leduc"])]
+    ['kuhn', 'leduc', 'search/leduc']
     """
     if not folder.is_dir():
         raise MasqueradeError(
             "leaderboards are made from configs/tournaments/, which is in the repository, not in "
             "the installed package: run the command in a clone"
         )
-    known = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    # A game's own file comes before those of a folder, such as search/.
+    paths = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*/*.yaml"))
+    known = {name_of(path, folder): path for path in paths}
     if not names:
         return list(known.values())
     by_game: dict[str, Path] = {}
@@ -64,6 +68,12 @@ def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path
             raise MasqueradeError(f"no tournament file for '{name}': {nearest(name, known)}")
         found.append(known[name] if name in known else by_game[name])
     return found
+
+
+def name_of(config: Path, folder: Path = CONFIGS) -> str:
+    """What a tournament file is called: with its folder, if it is in one of ours."""
+    is_ours = config.is_relative_to(folder)
+    return config.relative_to(folder).with_suffix("").as_posix() if is_ours else config.stem
 
 
 def write_leaderboards(
@@ -86,9 +96,10 @@ def write_leaderboards(
         spec = read_config(config)
         if games is not None:
             spec = with_games(spec, games)
-        folder = runs / f"{config.stem}-{_fingerprint(spec)}"
+        name = name_of(config)
+        folder = runs / f"{name}-{_fingerprint(spec)}"
         summary = run_tournament(spec, folder, workers, has_resume=True)
-        page = pages / f"{config.stem}.md"
+        page = pages / f"{name}.md"
         text, cross = make_page(config, summary, games), tables.cross_of(summary)
         if cross and f"({config.stem}.svg)" in text:
             picture = to_svg(without(cross, groups_of(summary)))
@@ -114,8 +125,10 @@ def _fingerprint(spec: TournamentSpec) -> str:
 def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
     """The page of one game."""
     spec, cross = summary.spec, tables.cross_of(summary)
-    command = f"{COMMAND} {config.stem}" + ("" if games is None else f" --games {games}")
-    options = "".join(f", {name} {value}" for name, value in spec.options.items())
+    name = name_of(config)
+    command = f"{COMMAND} {name}" + ("" if games is None else f" --games {games}")
+    options = "".join(f", {key} {value}" for key, value in spec.options.items())
+    options += f", {folder}" if (folder := name.rpartition("/")[0]) else ""
     parts = [
         f"# {spec.game_id}{options}",
         f"<!-- Written by `{command}`; do not edit. -->",
@@ -141,10 +154,27 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
         f"{spec.deals:,} deals, each in {most.num_seatings} seatings, for every "
         f"{'pair' if len(most.agents) == 2 else 'group'} of agents; "
         f"seed {spec.seed}; intervals of {100 * spec.confidence:g} %; masquerade {_version()}.",
-        f"The agents and their settings are in `configs/tournaments/{config.name}`. To repeat:",
+        *settings_of(spec),
+        f"The agents and their settings are in `configs/tournaments/{name}.yaml`. To repeat:",
         f"```bash\n{command}\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def settings_of(spec: TournamentSpec) -> list[str]:
+    """A sentence with what agents are given (budgets of searches, for example), if any are.
+
+    >>> settings_of(read_config(CONFIGS / "search" / "no_thanks.yaml"))[0][:46]
+    'Settings: ismcts, mo_ismcts, pimc, flat_mc, oo'
+    """
+    names: dict[str, list[str]] = {}
+    for agent in spec.agents:
+        # What was learnt is named by a path.
+        given = [f"{key} {value}" for key, value in agent.params.items() if key != "path"]
+        if given:
+            names.setdefault(", ".join(given), []).append(agent.name)
+    told = [f"{', '.join(some)}: {given}" for given, some in names.items()]
+    return [escape(f"Settings: {'; '.join(told)}.")] if told else []
 
 
 def _version() -> str:
@@ -156,10 +186,11 @@ def _version() -> str:
 def make_index(pages: Path = PAGES) -> str:
     """The list of all pages with the verdict of each."""
     rows = []
-    for page in sorted(pages.glob("*.md")):
+    for page in sorted(pages.glob("*.md")) + sorted(pages.glob("*/*.md")):
         if page.name != "README.md":
             title, _, finding = page.read_text(encoding="utf-8").split("\n\n")[:3]
-            rows.append([f"[{title.removeprefix('# ')}]({page.name})", finding])
+            link = page.relative_to(pages).as_posix()
+            rows.append([f"[{title.removeprefix('# ')}]({link})", finding])
     parts = [
         "# Leaderboards",
         f"<!-- Written by `{COMMAND}`; do not edit. -->",

@@ -11,12 +11,20 @@ import pytest
 
 import evaluate
 from arena import leaderboard
-from arena.leaderboard import CONFIGS, PAGES, find_configs, make_index, write_leaderboards
+from arena.leaderboard import (
+    CONFIGS,
+    PAGES,
+    find_configs,
+    make_index,
+    name_of,
+    settings_of,
+    write_leaderboards,
+)
 from arena.schedules.config import read_config
 from envs.core import MasqueradeError
 
 configs = pytest.mark.parametrize(
-    "config", [pytest.param(path, id=path.stem) for path in find_configs()]
+    "config", [pytest.param(path, id=name_of(path)) for path in find_configs()]
 )
 
 
@@ -28,28 +36,32 @@ def agents_on(page: str) -> list[str]:
 
 @configs
 def test_a_page_lists_the_agents_of_its_file(config: Path) -> None:
-    page = (PAGES / f"{config.stem}.md").read_text()
+    name = name_of(config)
+    page = (PAGES / f"{name}.md").read_text()
     wanted = sorted(agent.name for agent in read_config(config).agents)
-    assert sorted(agents_on(page)) == wanted, f"run evaluate.py leaderboard {config.stem}"
+    assert sorted(agents_on(page)) == wanted, f"run evaluate.py leaderboard {name}"
 
 
 @configs
 def test_a_page_says_how_it_was_made(config: Path) -> None:
-    page = (PAGES / f"{config.stem}.md").read_text()
+    name = name_of(config)
+    page = (PAGES / f"{name}.md").read_text()
     spec = read_config(config)
     assert page.startswith(f"# {spec.game_id}")
-    assert f"{spec.deals:,} deals" in page, f"run evaluate.py leaderboard {config.stem}"
+    assert f"{spec.deals:,} deals" in page, f"run evaluate.py leaderboard {name}"
+    for line in settings_of(spec):
+        assert line in page, f"run evaluate.py leaderboard {name}"
     assert f"seed {spec.seed};" in page
-    assert f"```bash\npython evaluate.py leaderboard {config.stem}\n```" in page
-    assert f"`configs/tournaments/{config.name}`" in page
+    assert f"```bash\npython evaluate.py leaderboard {name}\n```" in page
+    assert f"`configs/tournaments/{name}.yaml`" in page
 
 
 def test_the_index_is_that_of_the_pages() -> None:
     index = (PAGES / "README.md").read_text()
     assert index == make_index(PAGES)
-    linked = set(re.findall(r"\]\((\w+)\.md\)", index))
-    assert linked == {config.stem for config in find_configs()}
-    assert {page.stem for page in PAGES.glob("*.md")} == linked | {"README"}
+    linked = set(re.findall(r"\]\(([\w/]+)\.md\)", index))
+    assert linked == {name_of(config) for config in find_configs()}
+    assert {name_of(page, PAGES) for page in PAGES.rglob("*.md")} == linked | {"README"}
 
 
 @pytest.fixture
@@ -115,5 +127,5 @@ def test_games_are_found_by_file_and_by_id(capsys: Any) -> None:
 def test_the_page_is_what_the_command_writes(config: Path, tmp_path: Path) -> None:
     pages = tmp_path / "pages"
     list(write_leaderboards([config], pages=pages, runs=tmp_path / "runs"))
-    page = f"{config.stem}.md"
+    page = f"{name_of(config)}.md"
     assert (pages / page).read_text() == (PAGES / page).read_text()

@@ -8,8 +8,8 @@ share the second of their round.
 
 A game of search takes as many seconds as it has moves, so the full tables take hours: a try is
 ``--scale 0.1``. What costs nothing is not scaled: the rule player beside a search in a pursuit
-plays ``RULE_GAMES``, and in Leduc poker (``LI``) one search is made in every infoset that its
-opponent can lead it to, from which the lead follows without the luck of the cards. Where a rule
+plays ``RULE_GAMES``, and in Leduc poker (``LI``) one search is made in every infoset that it
+comes to, from which the lead follows without the luck of the cards. Where a rule
 player is an equilibrium, or the luck of a game is larger than a lead can be in so few games, no
 interval will exclude zero: what search loses to best responses (``E``) tells more there. NashConv
 is twice the exploitability, and the aim of 0.05 for that is 0.1 here.
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import counterfactual_reach, expected_values, nash_conv
 from agents.cfr.tree_policies import tabulate
 from arena.playing.match import play_shown
@@ -114,16 +114,35 @@ def exact_lead(id: str, table: Table) -> Group:
         owner = tree.infosets["player"][tree.sequence_infosets]
         for rule in table.rules:
             theirs = tabulate(make_agent(rule, game), tree).probs
-            some = np.flatnonzero(counterfactual_reach(tree, theirs))
-            own = searched(table.player.make(game, 0, SECONDS), tree, settings.seed, some)
+            agent = table.player.make(game, 0, SECONDS)
+            own, number = searched_where_it_comes(agent, tree, settings.seed, theirs)
             seats = range(tree.num_players)
             found = [expected_values(tree, np.where(owner == s, own, theirs))[s] for s in seats]
             what = f"{table.game}: {table.player.name} ahead of {rule}, {game.facts.unit.name}"
-            note = f"exact for one search in each of {len(some)} infosets"
+            note = f"exact for one search in each of {number} infosets"
             lead = float(np.mean(found)) * game.facts.unit.scale
             yield Row(id, what, round(lead, 4), wanted=(0.0, None), note=note)
 
     return rows
+
+
+def searched_where_it_comes(
+    agent: Any, tree: GameTree, seed: int, others: Probs
+) -> tuple[Probs, int]:
+    """What a search plays wherever its own moves and the others' can lead it, and where that is."""
+    own, parents = tree.uniform(), tree.infosets["parent_sequence"]
+    is_open = counterfactual_reach(tree, others) > 0
+    may_follow = np.zeros(tree.num_sequences + 1, bool)
+    may_follow[-1] = True  # nothing was played before
+    number = 0
+    while (some := np.flatnonzero(is_open & may_follow[parents])).size:
+        played = searched(agent, tree, seed, some)
+        is_new = np.isin(tree.sequence_infosets, some)
+        own[is_new] = played[is_new]
+        may_follow[:-1] |= is_new & (played > 0)
+        is_open[some] = False
+        number += some.size
+    return own, number
 
 
 def told(id: str, what: str, lead: Interval, games: int) -> Row:
