@@ -225,6 +225,20 @@ def draw(taken, rng):
             return card
 
 
+@helper
+def shorten(s, r, number):
+    """Give one player or everybody a short stack, in turn; of two, one is as good as both."""
+    is_everybody = False
+    if r.num_players > 2:
+        is_everybody = number % 2 == 1
+        number //= 2
+    short = r.short_stacks[number % r.num_short]
+    only = number // r.num_short % r.num_players
+    for seat in range(r.num_players):
+        if is_everybody or seat == only:
+            s.stacks[seat] = min(s.stacks[seat], short)
+
+
 # ---- the kernels ---------------------------------------------------------------------------------
 
 
@@ -239,9 +253,7 @@ def new(state, rules, opening):
         s.stacks[seat] = r.stacks[seat]
     round_number = opening // r.num_players
     if r.num_short > 0 and round_number % 2 == 1:
-        seat = round_number // (2 * r.num_short) % r.num_players
-        short = r.short_stacks[round_number // 2 % r.num_short]
-        s.stacks[seat] = min(s.stacks[seat], short)
+        shorten(s, r, round_number // 2)
     if r.is_button_random:
         clear_table(s, r)
         s.button = NOBODY

@@ -54,7 +54,7 @@ class HoldemOptions(Options):
         high=MOST_CHIPS,
         is_list=True,
         is_structural=False,
-        help="in every other round one player in turn has no more than one of these; 0: nobody",
+        help="in every other round one player, or everybody, has no more than one of these; 0: nobody",
     )
     small_blind: int = option(
         50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
@@ -210,7 +210,7 @@ class HoldemOptions(Options):
 
     @property
     def short_sizes(self) -> tuple[int, ...]:
-        """Chips that one player may have instead of its stack."""
+        """Chips that a player may have instead of its stack."""
         sizes = self.short_stacks if isinstance(self.short_stacks, tuple) else (self.short_stacks,)
         return tuple(size for size in sizes if size > 0)
 
@@ -219,7 +219,8 @@ class HoldemOptions(Options):
         """Every seat deals in turn; with short stacks once for each of them in each seat."""
         if self.button != "rotate":
             return 1
-        return self.num_players * max(1, 2 * len(self.short_sizes) * self.num_players)
+        num_who = self.num_players if self.num_players == 2 else 2 * self.num_players
+        return self.num_players * max(1, 2 * len(self.short_sizes) * num_who)
 
     @property
     def most_chips(self) -> int:

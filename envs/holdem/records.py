@@ -108,7 +108,7 @@ _OPTION_FIELDS = [
     ("stacks", np.int32, (MAX_PLAYERS,)),
     ("total_chips", np.int32),  # on the table
     ("num_short", np.int32),  # of the next
-    ("short_stacks", np.int32, (MAX_SHORT,)),  # that one player has in every other hand
+    ("short_stacks", np.int32, (MAX_SHORT,)),  # of one or all in every other round
     ("num_hands", np.int32),
     ("has_fresh_stacks", np.int32),  # every hand begins with the same stacks
     ("is_button_random", np.int32),

@@ -455,21 +455,26 @@ def test_chips_are_conserved_in_many_random_hands(options: dict[str, Any]) -> No
     assert abs(result.mean_returns.sum()) < 1e-6
 
 
-def test_every_other_round_one_player_in_turn_is_short() -> None:
-    game = make_game("holdem_v0", num_players=3, short_stacks=(150, 500))
-    assert game.facts.num_openings == 3 * 2 * 2 * 3
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_every_other_round_one_player_in_turn_or_everybody_is_short(num_players: int) -> None:
+    game = make_game("holdem_v0", num_players=num_players, short_stacks=(150, 500))
+    assert game.facts.num_openings == num_players * 2 * 2 * (2 if num_players == 2 else 6)
     found = []
     for number in range(game.facts.num_openings):
         s = game.record(game.new_position(number).state)
-        assert s.button == number % 3
-        found.append(tuple((s.stacks + s.paid)[:3].tolist()))
+        assert s.button == number % num_players
+        found.append(tuple((s.stacks + s.paid)[:num_players].tolist()))
     short = [stacks for stacks in found if min(stacks) < 10_000]
     assert len(short) == len(found) // 2
-    assert set(short) == {
-        tuple(size if seat == each else 10_000 for each in range(3))
-        for seat in range(3)
+    single = {
+        tuple(size if seat == each else 10_000 for each in range(num_players))
+        for seat in range(num_players)
         for size in (150, 500)
     }
+    everybody = {(size,) * num_players for size in (150, 500)} if num_players > 2 else set()
+    assert set(short) == single | everybody
+    num_everybody = sum(stacks in everybody for stacks in short)
+    assert num_everybody == (len(short) // 2 if num_players > 2 else 0)
 
 
 def test_at_stake_are_the_pot_and_what_can_still_be_matched() -> None:
