@@ -96,7 +96,10 @@ def equal_seats(id: str, table: Table) -> Group:
                 agents[seat] = table.player.make(game, 0, SECONDS)
                 result = play_shown(game, agents, games, seed=settings.seed)
                 found.append(leads(game, result.returns, seat))
-            lead, unit = mean_interval(np.mean(found, axis=0)), "places"
+            span, unit = num_seats - 1.0, "places"
+            if game.facts.objective != "place":
+                span = game.facts.max_return - game.facts.min_return
+            lead = mean_interval(np.mean(found, axis=0), span=span)
             if game.facts.objective != "place":
                 lead, unit = lead.times(game.facts.unit.scale), game.facts.unit.name
             what = f"{table.game}: {table.player.name} ahead of {rule}, {unit}"
