@@ -54,7 +54,7 @@ class HoldemOptions(Options):
         high=MOST_CHIPS,
         is_list=True,
         is_structural=False,
-        help="in every other round one player, or everybody, has no more than one of these; 0: nobody",
+        help="in every other round one player or everybody has at most one of these; 0: nobody",
     )
     small_blind: int = option(
         50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
