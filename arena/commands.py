@@ -32,7 +32,7 @@ from arena.running.replayer import Replayer
 from arena.running.tournament import holds_another, run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
-from envs import NOTATIONS, make_game
+from envs import NOTATIONS, game_class
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_json, write_text
 from envs.core.kernels import CHANCE
@@ -235,7 +235,7 @@ def _advised_position(arguments: argparse.Namespace) -> Position:
         recording = read_position(source)
         game, history, number = recording.game, recording.history, recording.number
         return game.replay(history, number)
-    game = make_game(arguments.game, **dict(arguments.option))
+    game = game_class(arguments.game)(**dict(arguments.option))
     position, rng = game.new_position(), new_rng(arguments.seed)
     position.play_chance(rng)
     for text in arguments.moves:
@@ -304,7 +304,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
 
 
 def _new_game(arguments: argparse.Namespace) -> Recording:
-    game = make_game(arguments.game, **dict(arguments.option))
+    game = game_class(arguments.game)(**dict(arguments.option))
     specs = [AgentSpec.parse(agent) for agent in arguments.agents]
     if len(specs) != game.facts.num_players:
         raise MasqueradeError(

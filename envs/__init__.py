@@ -57,7 +57,7 @@ def game_class(game_id: str) -> type[Game]:
     return found
 
 
-def make_game(game_id: str, /, preset: str | None = None, **options: Any) -> Game:
+def make_game(game_id: str, preset: str | None = None, **options: Any) -> Game:
     """Make the rules of a game: ``make_game("liars_dice_v0", num_players=3, dice=2)``."""
     return game_class(game_id)(preset, **options)
 
@@ -72,14 +72,14 @@ def find_notation(suffix: str) -> Notation:
     return found
 
 
-def make_env(game_id: str, /, *, render_mode: str | None = None, **options: Any) -> GameEnv:
+def make_env(game_id: str, *, render_mode: str | None = None, **options: Any) -> GameEnv:
     """Make the PettingZoo environment of a game, guarded like PettingZoo's classic environments."""
     from envs.adapters.aec import GameEnv
 
     return GameEnv(make_game(game_id, **options), render_mode=render_mode)
 
 
-def make_raw_env(game_id: str, /, *, render_mode: str | None = None, **options: Any) -> GameEnv:
+def make_raw_env(game_id: str, *, render_mode: str | None = None, **options: Any) -> GameEnv:
     """Make the PettingZoo environment of a game, in which an illegal action raises an error."""
     from envs.adapters.aec import GameEnv
 

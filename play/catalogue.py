@@ -21,7 +21,7 @@ import numpy as np
 
 from agents import AGENTS, LEARNERS, agent_class, split_path
 from agents.base import Agent
-from envs import GAMES, make_game
+from envs import GAMES, game_class, make_game
 from envs.core.errors import MasqueradeError, nearest
 from envs.core.files import read_yaml
 from envs.core.game import Game
@@ -353,4 +353,4 @@ def game_of(game_id: str, options: Mapping[str, Any]) -> Game:
     most = MAX_POOL if options.get("max_imbalance") is None else MAX_FAIR_POOL
     if _as_number(options.get("num_maps", 1)) > most:
         raise MasqueradeError(f"num_maps: at most {most} at a table")
-    return make_game(game_id, **options)
+    return game_class(game_id)(**options)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from agents.listing import list_games, list_players
-from envs import GAMES, make_game
+from envs import GAMES, game_class
 from envs.core.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError, UnknownNameError, nearest
 from play.messages import SeatChoice
@@ -111,7 +111,7 @@ def main(words: list[str] | None = None) -> int:
     own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
     catalogue = Catalogue(own)
     if arguments.list:
-        players = catalogue.players(make_game(arguments.game, **dict(arguments.option)))
+        players = catalogue.players(game_class(arguments.game)(**dict(arguments.option)))
         print("\n".join(f"  {player.spec}: {player.words}".rstrip(": ") for player in players))
         return 0
     if arguments.terminal:
@@ -135,7 +135,7 @@ def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str
     if arguments.game is None:
         return None
     options = dict(arguments.option)
-    game = make_game(arguments.game, **options)  # which refuses options that it cannot have
+    game = game_class(arguments.game)(**options)  # which refuses options that it cannot have
     message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
     if arguments.against or arguments.watch or arguments.seat is not None:
         choices = choose_seats(arguments, game, catalogue)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from agents.advice import advise
-from envs import make_game
+from envs import game_class
 from envs.core.errors import IllegalActionError, MasqueradeError, nearest
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
@@ -352,4 +352,4 @@ def choose_game(catalogue: Catalogue, options: dict[str, Any], name: str | None)
         if not (wanted.isdecimal() and 1 <= int(wanted) <= len(cards)):
             raise MasqueradeError(f"choose a number from 1 to {len(cards)}, not '{wanted}'")
         name = cards[int(wanted) - 1].id
-    return make_game(name, **options)
+    return game_class(name)(**options)

@@ -35,7 +35,7 @@ from pydantic import (
 from agents import LEARNERS
 from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
-from envs import make_game
+from envs import game_class
 from envs.core import files
 from envs.core.errors import MasqueradeError, OptionError, one_line
 from envs.core.game import Game
@@ -61,7 +61,7 @@ class GameSettings(Options):
 
     def build(self, **changes: Any) -> Game:
         """Make the game, perhaps with some options changed."""
-        return make_game(self.id, **{**self.params, **changes})
+        return game_class(self.id)(**{**self.params, **changes})
 
 
 class AgentSettings(Options):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from arena.playing.match import Fault, play_match
-from envs import find_notation, make_game
+from envs import find_notation, game_class
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, PositionError
 from envs.core.files import read_json, read_text
@@ -155,7 +155,7 @@ def read_position(path: Path) -> Recording:
     """A game up to a position that was saved with ``Position.save``."""
     content = read_json(path, "use an intact copy of a position file", PositionError)
     try:
-        game = make_game(content["game"], **content["options"])
+        game = game_class(content["game"])(**content["options"])
     except MasqueradeError as error:
         raise PositionError(f"{path}: {error}") from error
     except (ValueError, TypeError, KeyError) as error:

@@ -15,7 +15,7 @@ from agents.base import Agent
 from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
 from arena.schedules.schedule import Group, make_groups
-from envs import make_game
+from envs import game_class
 from envs.core.errors import OptionError, nearest, one_line
 from envs.core.facts import Unit
 from envs.core.game import Game
@@ -217,7 +217,7 @@ class TournamentSpec:
 
 @lru_cache(maxsize=8)
 def _build_game(game_id: str, options: str) -> Game:
-    return make_game(game_id, **json.loads(options))
+    return game_class(game_id)(**json.loads(options))
 
 
 def _parse_unit(value: Any) -> Unit:

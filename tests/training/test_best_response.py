@@ -90,7 +90,7 @@ def test_choosing_and_measuring_share_no_deals(tmp_path: Path, monkeypatch: Any)
         calls.append((seed, arguments[2]))
         return match.play_match(*arguments, seed=seed, **rest)
 
-    monkeypatch.setattr(module, "play_match", noted)
+    monkeypatch.setattr(module, "play_shown", noted)
     search = QUICK.replace(games=600)
     quick("kuhn_v0", "random", tmp_path, search)
     measuring = {seed for seed, deals in calls if deals == 300}
