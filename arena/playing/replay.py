@@ -92,6 +92,7 @@ def record_game(
 ) -> Recording:
     """Play deal number ``deal`` of a seed and keep its actions.
 
+    >>> from envs import make_game
     >>> from agents import make_agent
     >>> game = make_game("kuhn_v0")
     >>> player = make_agent("random", game)
@@ -201,6 +202,7 @@ def frames(
 ) -> Iterator[Frame]:
     """The game step by step; chance events that follow each other are one step.
 
+    >>> from envs import make_game
     >>> game = make_game("kuhn_v0")
     >>> recording = Recording(game, ["a", "b"], 0, [2, 0, 1, 0], [1.0, -1.0])
     >>> [frame.words for frame in frames(recording, viewer=0)]
@@ -300,6 +302,7 @@ def show(recording: Recording, viewer: int | None = None) -> str:
 def winner_in_words(recording: Recording) -> str:
     """Who got most; seats are named where a name stands twice.
 
+    >>> from envs import make_game
     >>> game = make_game("kuhn_v0")
     >>> winner_in_words(Recording(game, ["a", "b"], 0, [2, 0, 1, 0], [1.0, -1.0]))
     'a wins:'
