@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,7 @@ import evaluate
 import train
 from agents.games.no_thanks import thresholds
 from agents.games.no_thanks.slices import database, models, self_play, tuning
-from benchmarks import (
-    ablations,
-    coverage,
-    dqn_quality,
-    harness,
-    holdem_oracle,
-    leaning,
-    learning_match,
-    liars_dice_rounds,
-    play_load,
-    search_time,
-    variance_gain,
-)
+from benchmarks import harness
 from benchmarks.report import Job
 from envs.core import warming
 from envs.core.commands import Parser, answers_in_one_line, at_least
@@ -35,18 +24,21 @@ from training import population, reproduce, reproduce_liars_dice, selection
 
 Main = Callable[[list[str]], int]
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
-OF_BENCHMARKS = (
-    ablations,
-    coverage,
-    dqn_quality,
-    holdem_oracle,
-    leaning,
-    learning_match,
-    liars_dice_rounds,
-    play_load,
-    search_time,
-    variance_gain,
-)
+OF_BENCHMARKS = [
+    import_module(f"benchmarks.{name}")
+    for name in [
+        "ablations",
+        "coverage",
+        "dqn_quality",
+        "holdem_oracle",
+        "leaning",
+        "learning_match",
+        "liars_dice_rounds",
+        "play_load",
+        "search_time",
+        "variance_gain",
+    ]
+]
 
 PROJECT = Path(__file__).resolve().parents[2]
 ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
