@@ -141,10 +141,8 @@ class Table:
         self._play(Decision(self.turn, action, draws))
 
     def _play(self, decision: Decision) -> None:
-        if decision.draws:
-            words = np.frombuffer(bytes.fromhex(decision.draws), np.uint64).reshape(1, 4)
-            self._batch.keep_draws(ROW, words)
-        self._rollouts.step(ROW, np.array([decision.action]))
+        words = np.frombuffer(bytes.fromhex(decision.draws), np.uint64).reshape(-1, 4)
+        self._rollouts.step(ROW, np.array([decision.action]), words if decision.draws else None)
         self.decisions.append(decision)
         self.epoch += 1
         self._follow()

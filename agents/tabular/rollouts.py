@@ -20,9 +20,8 @@ from agents.tabular.table import ABSENT
 from envs.core.kernels import OVER
 from envs.core.rng import Words, new_rng
 from envs.core.rollouts import CALLER, Rollouts
-from envs.core.views import Views
 
-__all__ = ["follow_growth", "known_worlds", "play_rollouts"]
+__all__ = ["follow_growth", "play_rollouts"]
 
 Indices = npt.NDArray[np.int64]
 
@@ -95,25 +94,24 @@ class _Games:
         waiting_for = self.rollouts.waiting_for()
         own = np.flatnonzero(waiting_for == CALLER)
         if len(own):
-            self.rollouts.step(own, self._select(own))
+            self.rollouts.step(own, *self._select(own))
             self._learn(own)
         for player in np.unique(waiting_for[waiting_for >= 0]):
             rows = np.flatnonzero(waiting_for == player)
             self.rollouts.move(rows, int(player))
             self._learn(rows)
 
-    def _select(self, rows: Indices) -> Indices:
+    def _select(self, rows: Indices) -> tuple[Indices, Words]:
         model, batch = self.model, self.rollouts.batch
         moved = model.table.make_room(len(rows) * model.entries_per_turn)
         if moved is not None:
             follow_growth(self._work, moved)
         views = batch.views(rows)
         actions = np.empty(len(rows), np.int64)
-        known = views.seats, known_worlds(views), views.keys, views.rngs
+        known = views.seats, views.first_worlds(), views.keys, views.rngs
         turn_rows(*model.compiled, rows, *known, self._ids, self._work, actions)
         self._rngs[self._places(rows, views.seats)] = views.rngs
-        batch.keep_draws(rows, views.rngs)
-        return actions
+        return actions, views.rngs
 
     def _places(self, rows: Indices, seats: Indices) -> Indices:
         places: Indices = rows * self._ids.shape[1] + seats
@@ -137,14 +135,6 @@ class _Games:
         totals, num_players = batch.totals[rows, seats], self._ids.shape[1]
         rngs = self._rngs[self._places(rows, seats)]
         end_rows(rules, model.arrays, rows, seats, worlds, totals, rngs, num_players, self._work)
-
-
-def known_worlds(views: Views) -> npt.NDArray[np.uint8]:
-    """Worlds for hooks, which answer alike in all of them: no draw of the player's is spent."""
-    rngs = views.rngs.copy()
-    worlds = views.worlds()
-    views.rngs[:] = rngs
-    return worlds
 
 
 def follow_growth(work: Workspace, moved: Indices) -> None:

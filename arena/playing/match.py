@@ -29,9 +29,9 @@ from envs.core.rollouts import FAULTS, Rollouts
 
 __all__ = ["Fault", "MatchResult", "play_match", "play_shown"]
 
-MOST_ROWS, MOST_BYTES = 2048, 1 << 19
-"""A batch has at most so many games, and so many bytes of states: larger blocks of memory are
-taken from the system and given back at every step, which costs more than the step."""
+FEWEST_ROWS, MOST_ROWS, QUICK_BYTES = 1024, 2048, 1 << 19
+"""A batch has states that fit a processor's nearest memory, but never so few rows that most of the
+time goes into calls, nor more than are of use."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,7 @@ def play_match(
     result = MatchResult(np.zeros((num_games, num_players)), np.zeros(num_games, np.int64))
     players = list({id(agent): agent for agent in agents}.values())
     learners = Learners(agents, seed)
-    quick = min(MOST_ROWS, 1 + MOST_BYTES // game.state_size)
-    size = 1 if learners else min(batch_size or quick, num_games)
+    size = 1 if learners else min(batch_size or _quick_size(game), num_games)
 
     def note_fault(row: int, seat: int, reason: str) -> None:
         result.faults.append(Fault(int(rollouts.batch.numbers[row]), seat, reason))
@@ -153,17 +152,10 @@ def play_match(
     while True:
         # Whoever has the most rows goes first, a player or the dealer: few calls with many rows are
         # faster than many with few, and what happens in a row does not depend on the others.
-        waiting_for = rollouts.waiting_for()
-        dealer = len(players)
-        waiting_for[waiting_for == OVER] = dealer
-        counts = np.bincount(waiting_for, minlength=dealer + 1)
-        if num_begun == num_games:
-            counts[dealer] = 0  # there is nothing to deal; games that have ended wait for the end
-        most = int(counts.argmax())
-        if not counts[most]:
+        most, mine = rollouts.busiest(counts_ended=num_begun < num_games)
+        if not len(mine):
             break
-        mine = np.flatnonzero(waiting_for == most)
-        if most == dealer:
+        if most == OVER:
             ended = mine[: num_games - num_begun]
             note(ended)
             rollouts.begin(ended, first_game + num_begun + np.arange(len(ended)), seating)
@@ -174,6 +166,11 @@ def play_match(
                 learners.tell(rollouts.batch, int(mine[0]))
     note(np.arange(size))
     return result
+
+
+def _quick_size(game: Game) -> int:
+    """How many games side by side are quick."""
+    return min(max(QUICK_BYTES // game.state_size, FEWEST_ROWS), MOST_ROWS)
 
 
 def play_shown(game: Game, agents: Sequence[Agent], num_games: int, **how: Any) -> MatchResult:

@@ -121,6 +121,7 @@ class Batch:
         self._rngs: Words = np.zeros((size, 4), np.uint64)
         self._choice_rngs: Words = np.zeros((size * players, 4), np.uint64)
         self._world_rngs: Words = np.zeros((size * players, 4), np.uint64)
+        self._no_draws: Words = np.zeros((0, 4), np.uint64)
         self._mask = np.empty(facts.num_actions, np.int8)
         self._chosen: Indices = np.full(size, -1, np.int64)
         self._block: Words = np.zeros(8, np.uint64)
@@ -165,20 +166,28 @@ class Batch:
             *self._row_arrays,
         )
 
-    def step(self, rows: Indices, actions: Indices) -> None:
-        """Play ``actions[i]`` in row ``rows[i]``; if any of them is illegal, none is played."""
+    def step(self, rows: Indices, actions: Indices, rngs: Words | None = None) -> None:
+        """Play ``actions[i]`` in row ``rows[i]``; if any of them is illegal, none is played.
+
+        ``rngs``: the generators of the views, if the players to move may have drawn from them.
+        """
         game, rows = self.game, self._check_rows(rows)
         actions = np.ascontiguousarray(actions, np.int64)
         if actions.shape != rows.shape:
             raise ValueError(
                 f"{len(rows)} rows need {len(rows)} actions, not an array of shape {actions.shape}"
             )
+        draws = self._no_draws if rngs is None else np.ascontiguousarray(rngs)
+        if rngs is not None and (draws.shape != (len(rows), 4) or draws.dtype != np.uint64):
+            raise ValueError(f"{len(rows)} rows need as many generators of four words")
         earlier = self._observe_movers(rows) if self._past.shape[2] else None
         wrong = step_rows(
             game.kernels,
             game.rules,
             rows,
             actions,
+            draws,
+            self._choice_rngs,
             self._mask,
             self._chosen,
             *self._row_arrays,
@@ -249,13 +258,6 @@ class Batch:
         if self._past.shape[2]:
             past = self._past[rows, seats]
         return Views(self.game, seats, keys, rngs, worlds, self.game_ids[rows], tokens, past)
-
-    def keep_draws(self, rows: Indices, rngs: Words) -> None:
-        """Go on with the generators of the players to move in ``rows``, who have drawn from them.
-
-        Call it before the rows are stepped.
-        """
-        self._choice_rngs[rows * self.game.facts.num_players + self.turns[rows]] = rngs
 
     def observe(
         self, rows: Indices, seats: Indices

@@ -30,6 +30,7 @@ from envs.core.errors import IllegalActionError, MasqueradeError, one_line, reas
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import Words, stream
+from envs.core.rows import busiest_rows, waiting_rows
 from envs.core.saved import restore, saved_array
 from envs.core.sides import forfeit_returns
 from envs.core.views import Views
@@ -139,26 +140,38 @@ class Rollouts:
 
     def waiting_for(self) -> Indices:
         """[size] the player that each row waits for, ``CALLER``, or ``OVER``."""
-        turns = self.batch.turns
-        rows = np.arange(len(turns))
-        return np.where(turns == OVER, OVER, self.seating[rows, np.maximum(turns, 0)])
+        waiting_for = np.empty(self.batch.size, np.int64)
+        waiting_rows(self.batch.turns, self.seating, waiting_for)
+        return waiting_for
+
+    def busiest(self, counts_ended: bool) -> tuple[int, Indices]:
+        """The player for whom the most rows wait, and these rows; nobody waits: none.
+
+        Rows whose games are over wait for ``OVER``, if they count.
+        """
+        counts = np.zeros(len(self.players) + 1, np.int64)
+        counts[-1] = 0 if counts_ended else -self.batch.size - 1
+        rows = np.empty(self.batch.size, np.int64)
+        most = busiest_rows(self.batch.turns, self.seating, counts, rows)
+        return OVER if most == len(self.players) else most, rows[: counts[most]]
 
     def move(self, rows: Indices, player: int) -> None:
         """Let one player act in ``rows``, which all wait for it."""
         if self._on_fault is None:
-            views = self.batch.views(rows)
-            rngs = views.rngs
-            actions, reasons = ask(self.players[player], views)
+            actions, rngs, reasons = ask(self.players[player], self.batch.views(rows))
             if reasons:
                 raise RowsFailed(actions, reasons)
-            self._take_answers(rows, actions, rngs)
+            self.batch.step(rows, actions, rngs)
         else:
             self._move_or_forfeit(rows, player)
         self._tell_ends(rows)
 
-    def step(self, rows: Indices, actions: Indices) -> None:
-        """Play the caller's actions; if any of them is illegal, none is played."""
-        self.batch.step(rows, actions)
+    def step(self, rows: Indices, actions: Indices, rngs: Words | None = None) -> None:
+        """Play the caller's actions; if any of them is illegal, none is played.
+
+        ``rngs``: the generators of the views, if the caller may have drawn from them.
+        """
+        self.batch.step(rows, actions, rngs)
         self._tell_ends(rows)
 
     def forfeit(self, row: int, reason: str = "") -> None:
@@ -169,18 +182,11 @@ class Rollouts:
             self._on_fault(row, seat, one_line(reason))
         self._tell_ends(np.array([row]))
 
-    def _take_answers(self, rows: Indices, actions: Indices, rngs: Words) -> None:
-        # The array that was handed out, not what the agent may have put in its place.
-        self.batch.keep_draws(rows, rngs)
-        self.batch.step(rows, actions)
-
     def _move_or_forfeit(self, rows: Indices, player: int) -> None:
         """Rows in which the player fails are lost for it, and the others go on."""
         batch = self.batch
-        views = batch.views(rows)
-        rngs = views.rngs
         try:
-            actions, reasons = ask(self.players[player], views)
+            actions, rngs, reasons = ask(self.players[player], batch.views(rows))
         except FAULTS as error:
             if len(rows) == 1:
                 self.forfeit(int(rows[0]), reason_of(error))
@@ -190,7 +196,7 @@ class Rollouts:
                 self._move_or_forfeit(part, player)
             return
         try:
-            self._take_answers(rows, actions, rngs)
+            batch.step(rows, actions, rngs)
             return
         except IllegalActionError:
             pass  # then none was played, and those that are to blame must be found
@@ -198,7 +204,7 @@ class Rollouts:
         for i in np.flatnonzero(~is_legal):
             self.forfeit(int(rows[i]), reasons.get(int(i), f"illegal action {actions[i]}"))
         if is_legal.any():
-            batch.step(rows[is_legal], actions[is_legal])
+            batch.step(rows[is_legal], actions[is_legal], rngs[is_legal])
 
     def _tell_ends(self, rows: Indices) -> None:
         """Let the players know which of their games are over."""
@@ -244,10 +250,11 @@ def _roots(seed: int | Sequence[int], name: str) -> Words:
     return np.stack([stream(one, name) for one in seeds])
 
 
-def ask(player: Player, views: Views) -> tuple[Indices, Mapping[int, str]]:
-    """An action for each row, and reasons for those in which the player has none."""
+def ask(player: Player, views: Views) -> tuple[Indices, Words, Mapping[int, str]]:
+    """An action for each row, the generators drawn from, and reasons for rows without an action."""
     num_rows = len(views)
     reasons: Mapping[int, str] = {}
+    rngs = views.rngs  # the array that is handed out, not what the player may put in its place
     try:
         actions = np.asarray(player.act(views))
     except RowsFailed as failure:
@@ -255,4 +262,6 @@ def ask(player: Player, views: Views) -> tuple[Indices, Mapping[int, str]]:
         actions[list(reasons)] = -1  # nowhere legal
     if actions.shape != (num_rows,) or actions.dtype.kind not in "iu":
         raise TypeError(f"{num_rows} whole numbers expected, not {one_line(repr(actions), 80)}")
-    return actions.astype(np.int64), reasons
+    if rngs.shape != (num_rows, 4) or rngs.dtype != np.uint64:  # an array can be bent in place
+        raise TypeError("its generators have lost their shape: draw from them and leave them")
+    return actions.astype(np.int64), rngs, reasons

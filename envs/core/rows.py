@@ -9,12 +9,13 @@ import numpy as np
 from numba import types
 
 from envs.core.compiling import compiled, direct, helper
-from envs.core.kernels import CHANCE, INT, KERNELS, MASK, RNG, RULES
+from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES
 from envs.core.keys import first_key, fold
 from envs.core.rng import one_way_block, seed_stream
 
 __all__ = [
     "begin_rows",
+    "busiest_rows",
     "determinize_movers",
     "legal_movers",
     "legal_rows",
@@ -22,6 +23,7 @@ __all__ = [
     "observe_movers",
     "observe_rows",
     "step_rows",
+    "waiting_rows",
 ]
 
 # 192 bits that nobody knows are enough for a generator; the rest of its state may be anything.
@@ -134,7 +136,7 @@ def _begin_rows(
 
 @compiled(
     INT(
-        *(KERNELS, RULES, _ROWS, _ROWS, MASK, _ROWS),
+        *(KERNELS, RULES, _ROWS, _ROWS, _RNGS, _RNGS, MASK, _ROWS),
         *(_STATES, _RNGS, _ROWS, _TOTALS, _KEYS, _TOKENS, _HISTORIES, _ROWS),
     )
 )
@@ -143,6 +145,8 @@ def _step_rows(
     rules,
     rows,
     actions,
+    own_rngs,
+    choice_rngs,
     mask,
     chosen,
     states,
@@ -156,6 +160,7 @@ def _step_rows(
 ):
     """Play every action and return -1; or play none and return the first that is not legal.
 
+    ``own_rngs`` are the generators of the players to move, who have drawn from them; none if empty.
     ``chosen`` ([rows] int64) finds a row that is named twice: one entry per row, all below zero
     before and after.
     """
@@ -174,6 +179,10 @@ def _step_rows(
         chosen[rows[i]] = -1
     if wrong >= 0:
         return wrong
+    for i in range(own_rngs.shape[0]):
+        place = keys.shape[1] * rows[i] + turns[rows[i]]
+        for word in range(4):
+            choice_rngs[place, word] = own_rngs[i, word]
     for i in range(rows.size):
         row = rows[i]
         state, own_keys, own_tokens, history = states[row], keys[row], tokens[row], histories[row]
@@ -222,6 +231,37 @@ def _look_rows(
         kernels.determinize(worlds[i], rules, seat, world_rngs[place])
 
 
+@compiled(types.void(_ROWS, types.int64[:, ::1], _ROWS))
+def _waiting_rows(turns, seating, waiting_for):
+    """Whom each row waits for: the player in the seat that is to move, or nobody (``OVER``)."""
+    for row in range(turns.size):
+        turn = turns[row]
+        waiting_for[row] = OVER if turn == OVER else seating[row, max(turn, 0)]
+
+
+@compiled(INT(_ROWS, types.int64[:, ::1], _ROWS, _ROWS))
+def _busiest_rows(turns, seating, counts, rows):
+    """Find out for whom the most rows wait, and write these rows: who it is.
+
+    The last place of ``counts`` is for games that are over; they count if it is 0, not below.
+    """
+    nobody = counts.size - 1
+    for row in range(turns.size):
+        turn = turns[row]
+        who = nobody if turn == OVER else seating[row, max(turn, 0)]
+        rows[row] = who
+        if who >= 0:
+            counts[who] += 1
+    most = counts.argmax()
+    num_rows = 0
+    for row in range(turns.size):
+        if rows[row] == most:
+            rows[num_rows] = row
+            num_rows += 1
+    counts[most] = num_rows
+    return most
+
+
 @compiled(types.void(KERNELS, RULES, _STATES, _ROWS, _ROWS, _ROWS, _MASKS))
 def _legal_rows(kernels, rules, states, rows, seats, turns, masks):
     """Write the mask of every row whose seat is to move and leave the others as they are."""
@@ -262,3 +302,4 @@ begin_rows, step_rows, look_rows = direct(_begin_rows), direct(_step_rows), dire
 legal_rows, observe_rows = direct(_legal_rows), direct(_observe_rows)
 legal_movers, observe_movers = direct(_legal_movers), direct(_observe_movers)
 determinize_movers = direct(_determinize_movers)
+waiting_rows, busiest_rows = direct(_waiting_rows), direct(_busiest_rows)

@@ -90,13 +90,20 @@ class Views:
 
         Every call draws anew, from the rows' own generators.
         """
-        worlds = self._states.copy()
+        worlds = self.first_worlds()
         rngs = np.ascontiguousarray(self.rngs, np.uint64)
         if rngs.shape != (len(self), 4):
             raise ValueError(f"views need a generator for each of their {len(self)} rows")
         determinize_movers(self.game.kernels, self.game.rules, rngs, worlds)
         self.rngs[:] = rngs
         return worlds
+
+    def first_worlds(self) -> npt.NDArray[np.uint8]:
+        """Copies of the worlds that masks and observations come from, the same at every call.
+
+        For players who read only what is alike in all worlds: no draw of theirs is spent.
+        """
+        return self._states.copy()
 
     def past_observations(self, count: int) -> npt.NDArray[np.float32]:
         """[n, count, observation_size]: what each row's player saw at its last earlier decisions.

@@ -149,8 +149,7 @@ class TestPlayer:
             np.testing.assert_array_equal(player.values(views), expected)
             np.testing.assert_array_equal(player.act(views), choose(expected, views.masks))
             actions = random_actions(views.masks, views.rngs)
-            batch.keep_draws(rows, views.rngs)
-            batch.step(rows, actions)
+            batch.step(rows, actions, views.rngs)
 
     def test_has_the_average_of_the_last_updates(self, tmp_path: Path) -> None:
         learner = make_learner(average_share=0.25, learn_start=16, updates_per_step=0.1)

@@ -71,6 +71,36 @@ def test_what_a_rogue_writes_changes_nobody_elses_results(game_id: str) -> None:
     assert not rogue.faults
 
 
+class Bender(Agent):
+    """Bends the array of its generators where it stands, which NumPy allows."""
+
+    def __init__(self, game: Game, way: str) -> None:
+        super().__init__(game)
+        self.way = way
+
+    def act(self, views: Views) -> Actions:
+        actions, rngs = views.masks.argmax(axis=1), views.rngs
+        if self.way == "shape":
+            rngs.shape = (-1,)
+        elif self.way == "dtype":
+            rngs.dtype = np.float64  # type: ignore[misc]
+        else:
+            rngs.resize((1, 1), refcheck=False)
+        return actions
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("way", ["shape", "dtype", "resize"])
+def test_who_bends_its_generators_loses_its_own_games_and_stops_nobody(way: str) -> None:
+    game = make_game("kuhn_v0")
+    result = play_match(
+        game, [Bender(game, way), make_agent("random", game)], 20, has_forfeits=True
+    )
+    assert len(result.faults) == 20
+    assert {fault.seat for fault in result.faults} == {0}
+    assert "lost their shape" in result.faults[0].reason
+
+
 def test_a_swapped_seat_shows_no_card_of_the_opponent() -> None:
     class Swapper(Agent):
         """Bets when it believes that the opponent holds the jack, which it tries to read."""

@@ -10,7 +10,6 @@ from agents.base import Actions, Agent, Views
 from agents.tabular.games import act_rows, make_workspace
 from agents.tabular.hooks import ADJUST, ENCODE, REWARD, no_observe
 from agents.tabular.model import TabularModel
-from agents.tabular.rollouts import known_worlds
 from envs.core import Game
 from envs.core.compiling import compiled
 from envs.kuhn import STATE
@@ -91,7 +90,7 @@ class FrozenTable(Agent):
 
     def act(self, views: Views) -> Actions:
         actions = np.empty(len(views), np.int64)
-        worlds = known_worlds(views)
+        worlds = views.first_worlds()
         who = np.zeros(self.game.facts.num_players, np.int64)
         policy = int(self.model.record["policy"][0])
         game = self.game

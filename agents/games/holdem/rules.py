@@ -225,7 +225,7 @@ class _Fixed(Agent):
         """Of the worlds only the bets are read."""
         actions = np.empty(len(views), np.int64)
         rules = self.game.rules
-        _choose_fixed(views.worlds(), rules, views.masks, views.seats, self.way, actions)
+        _choose_fixed(views.first_worlds(), rules, views.masks, views.seats, self.way, actions)
         return actions
 
 
