@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -201,9 +201,9 @@ class TreeSearcher:
         if budget.iterations is not None:
             # The first threads do one more where the number cannot be divided.
             own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
-            budget = Budget(own, budget.seconds)
+            budget = replace(budget, iterations=own)
         run = partial(self._simulate, thread, pool, worlds, rng)
-        spend(budget, start, self._clock, run)
+        spend(budget, start, self._clock, run, partial(lead_of, pool))
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
@@ -312,6 +312,12 @@ class TreeSearcher:
                 return turn
             kernels.chance(state, rules, probs)
             action = int(np.argmax(probs))
+
+
+def lead_of(pool: Pool) -> int:
+    """How many visits the most visited action of the root is ahead of the second."""
+    second, first = np.partition(pool.root_visits, -2)[-2:].tolist()
+    return int(first - second)
 
 
 def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | None:
