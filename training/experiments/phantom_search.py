@@ -211,9 +211,9 @@ def ahead(id: str, plain: str, is_phantom: bool = False) -> Group:
 
 
 def budgets(settings: Settings) -> Iterator[Row]:
-    """Strength against simulations, for both sides and both searches."""
-    games = settings.games(GAMES // 2)
-    for simulations in (100, 300, 1000):
+    """Strength against simulations, for both sides and both searches; R3 to R4+ have 1,000."""
+    games = settings.games(GAMES)
+    for simulations in (100, 300):
         for side, kind in (("thesis", "the thesis's"), ("ours", "our")):
             for is_phantom in (False, True):
                 pair = ("heuristic", side) if is_phantom else (side, "heuristic")
