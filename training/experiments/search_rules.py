@@ -246,6 +246,8 @@ GROUPS: dict[str, Group] = {
         "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
     ),
     "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
-    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
-    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic",)),
+    "PXB": pursuit("PXB", "phantom_v0", 0, "pursuit_belief", ("pursuit_belief",)),
+    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic",)),
+    "PDB": pursuit("PDB", "phantom_v0", 1, "pursuit_belief", ("pursuit_belief",)),
 }
