@@ -10,6 +10,7 @@ import pytest
 from agents import make_agent
 from agents.search.ismcts.agent import ISMCTSAgent
 from agents.search.ismcts.analysis import Analysis
+from agents.search.ismcts.budget import spend
 from agents.search.ismcts.memory import NONE
 from agents.search.ismcts.searcher import Budget, Root, TreeSearcher
 from agents.search.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
@@ -227,6 +228,40 @@ def test_the_clock_ends_a_search() -> None:
     root = Root(views.worlds()[0], int(views.seats[0]), views.keys[0], views.masks[0])
     found = searcher.search(root, new_rng(0), Budget(None, seconds=2.0))
     assert 0 < found.simulations < 1000
+
+
+@pytest.mark.parametrize("game_id", ["leduc_v0", "no_thanks_v0", "phantom_v0", "holdem_v0"])
+def test_who_stops_early_plays_the_same_moves_in_fewer_simulations(game_id: str) -> None:
+    game, moves, simulations = make_game(game_id), [], []
+    for stops_early in (False, True):
+        agent = make_agent("mo_ismcts", game, iterations=300, stops_early=stops_early)
+        agent.log = []
+        record = play_match(game, [agent] * game.facts.num_players, 2, seed=4)
+        moves.append((record.returns.tolist(), record.lengths.tolist()))
+        simulations.append([int(line.split()[0]) for line in agent.log])
+    assert moves[0] == moves[1]
+    full, fewer = simulations
+    assert len(full) == len(fewer)
+    assert all(few <= many for few, many in zip(fewer, full, strict=True))
+    assert sum(fewer) < 0.9 * sum(full)
+
+
+def test_by_the_clock_a_search_stops_when_the_rest_of_its_time_can_change_nothing() -> None:
+    """A hundredth of a second a simulation: 100 in all, and 60 of 60 are enough."""
+    now, visits = [0.0], [0]
+
+    def run(count: int) -> None:
+        now[0] += 0.01 * count
+        visits[0] += count
+
+    spend(Budget(None, 1.0, stops_early=True), 0.0, lambda: now[0], run, lambda: visits[0])
+    assert 50 < visits[0] < 60
+
+
+def test_only_a_choice_by_visits_of_one_tree_can_stop_early() -> None:
+    for other in ({"final": "value"}, {"threads": 2}):
+        with pytest.raises(OptionError, match="stops_early needs final 'visits' and one thread"):
+            make_agent("ismcts", make_game("kuhn_v0"), stops_early=True, **other)
 
 
 def first_views(game_id: str) -> Any:

@@ -89,6 +89,13 @@ def test_the_moves_of_all_detectives_come_from_one_search() -> None:
     assert not planned
 
 
+def test_joint_search_plays_the_games_it_played_when_tables_were_made() -> None:
+    """Recorded before known joint actions were left unplayed: quicker must not mean other moves."""
+    game = make_game("phantom_v0", board="map_1")
+    result = play_match(game, [make_agent("joint_mcts", game, iterations=50)] * 2, 6, seed=3)
+    assert result.lengths.tolist() == [111, 115, 118, 112, 97, 100]
+
+
 @pytest.mark.parametrize("settings", [{"iterations": 0}, {"iterations": 50, "max_nodes": 4}])
 def test_joint_search_without_room_or_time_plays_on(settings: dict[str, int]) -> None:
     game = make_game("phantom_v0", rows=4, columns=4, num_detectives=2, num_maps=1)

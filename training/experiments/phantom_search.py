@@ -40,6 +40,8 @@ GAMES = 100
 SIMULATIONS = 1000
 MORE = 5000
 """For our Phantom in R3++: less than a tenth of the 2.5 seconds that were published."""
+MORE_FOR_THESIS = 10_000
+"""For the thesis's Phantom in R3x: does the unknown number of simulations explain R3?"""
 SECONDS = 2.5
 NUM_DETECTIVES = 5
 ROUND_LENGTH = 6
@@ -64,11 +66,14 @@ class Player:
         if self.id in SEARCHES:
             if seconds is not None:
                 params["time_per_move"] = seconds / self.share
+                if self.id in STOP_EARLY:
+                    params["stops_early"] = True  # the same moves in less time
             else:
                 params["iterations"] = simulations // self.share
         return make_agent(self.id, game, **params)
 
 
+STOP_EARLY = ("mo_ismcts", "ismcts")
 SEARCHES = ("joint_mcts", "mo_ismcts", "ismcts", "online_cfr")
 PUCT = {"selection": "puct", "prior": "rule"}
 RANDOM = Player("random", "random")
@@ -206,9 +211,9 @@ def ahead(id: str, plain: str, is_phantom: bool = False) -> Group:
 
 
 def budgets(settings: Settings) -> Iterator[Row]:
-    """Strength against simulations, for both sides and both searches."""
-    games = settings.games(GAMES // 2)
-    for simulations in (100, 300, 1000):
+    """Strength against simulations, for both sides and both searches; R3 to R4+ have 1,000."""
+    games = settings.games(GAMES)
+    for simulations in (100, 300):
         for side, kind in (("thesis", "the thesis's"), ("ours", "our")):
             for is_phantom in (False, True):
                 pair = ("heuristic", side) if is_phantom else (side, "heuristic")
@@ -232,6 +237,7 @@ GROUPS: dict[str, Group] = {
     "R4": pairing("R4", "thesis", "heuristic", 10.0, (6.2, 15.8)),
     "R4+": pairing("R4+", "ours", "heuristic", 10.0, (50.0, None)),
     "R3": pairing("R3", "heuristic", "thesis", 37.3, (30.0, 45.3)),
+    "R3x": pairing("R3x", "heuristic", "thesis", 37.3, (30.0, 45.3), simulations=MORE_FOR_THESIS),
     "R3+": pairing("R3+", "heuristic", "ours", 37.3, (None, 20.0)),
     "R3++": pairing("R3++", "heuristic", "ours", 37.3, (None, 20.0), simulations=MORE),
     "M1": pairing("M1", "heuristic", "heuristic", None, (61.0, 86.0)),

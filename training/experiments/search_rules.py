@@ -209,7 +209,12 @@ def exploitabilities(settings: Settings) -> Iterator[Row]:
             yield Row("E", what, found, published=published, wanted=(None, 0.1))
 
 
-BETS = ("holdem_call", "holdem_tight", "holdem_loose", "holdem_odds")
+def heads_up(id: str, *rules: str) -> Group:
+    """Hold'em for two."""
+    player = Player("mo_ismcts with models", "mo_ismcts", MODELS)
+    return equal_seats(id, Table("holdem_v0", player, rules, 10 * GAMES, {"num_players": 2}))
+
+
 GROUPS: dict[str, Group] = {
     "E": exploitabilities,
     "K": equal_seats(
@@ -227,16 +232,8 @@ GROUPS: dict[str, Group] = {
             ("liars_dice_rule",),
         ),
     ),
-    "H": equal_seats(
-        "H",
-        Table(
-            "holdem_v0",
-            Player("mo_ismcts with models", "mo_ismcts", MODELS),
-            BETS,
-            10 * GAMES,
-            {"num_players": 2},
-        ),
-    ),
+    "H": heads_up("H", "holdem_call"),
+    "HO": heads_up("HO", "holdem_tight", "holdem_loose", "holdem_odds"),
     "N": equal_seats(
         "N",
         Table(
@@ -249,6 +246,8 @@ GROUPS: dict[str, Group] = {
         "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
     ),
     "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
-    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
-    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic", "pursuit_belief")),
+    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic",)),
+    "PXB": pursuit("PXB", "phantom_v0", 0, "pursuit_belief", ("pursuit_belief",)),
+    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic",)),
+    "PDB": pursuit("PDB", "phantom_v0", 1, "pursuit_belief", ("pursuit_belief",)),
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ class ISMCTSAgent(Agent):
         level: int | None = None,
         blunders: float | None = None,
         keep_tree: bool = False,
+        stops_early: bool = False,
         guide: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         **settings: Any,
@@ -71,6 +72,8 @@ class ISMCTSAgent(Agent):
             level: from 1 (easy) to 5: sets iterations and blunders where they are not given.
             blunders: how often it plays any legal action instead of searching.
             keep_tree: go on with the tree of the last move of the same game.
+            stops_early: play as soon as no other action can get as many visits any more. The move
+                is the same, and a tree that is kept has less in it.
             guide: a trained player whose policy and values lead the search, such as
                 ``dqn:runs/leduc_v0/dqn-seed0``; selection then is ``puct``.
             clock: what time it is, for a search without a guide.
@@ -80,7 +83,8 @@ class ISMCTSAgent(Agent):
         known = [each.name for each in fields(TreeSettings)]
         for name in settings:
             if name not in known:
-                choices = [*known, "iterations", "time_per_move", "level", "blunders", "keep_tree"]
+                choices = [*known, "iterations", "time_per_move", "level", "blunders"]
+                choices += ["keep_tree", "stops_early"]
                 raise OptionError(f"unknown setting '{name}': {nearest(name, choices)}")
         if level is not None and level not in LEVELS:
             raise OptionError(f"level must be from 1 to {max(LEVELS)}, not {level}")
@@ -98,7 +102,9 @@ class ISMCTSAgent(Agent):
         self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
         self.wants_tokens = self.settings.belief == "policy"
         self.guide = guide
-        self.budget = Budget(iterations, time_per_move)
+        if stops_early and (self.settings.final != "visits" or self.settings.threads > 1):
+            raise OptionError("stops_early needs final 'visits' and one thread")
+        self.budget = Budget(iterations, time_per_move, stops_early)
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
         self.keep_tree = keep_tree
@@ -146,8 +152,11 @@ class ISMCTSAgent(Agent):
             self.log.append(line)
 
     def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
-        """Search every row without choosing: shares, values and principal variation."""
-        worlds, chosen = views.worlds(), budget or self.budget
+        """Search every row without choosing: shares, values and principal variation.
+
+        All of the budget is used, because more than the choice is asked for.
+        """
+        worlds, chosen = views.worlds(), budget or replace(self.budget, stops_early=False)
         return [self._search(views, worlds, row, chosen) for row in range(len(views))]
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]

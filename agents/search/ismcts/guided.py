@@ -22,6 +22,7 @@ from agents.search.ismcts.searcher import State, TreeSearcher
 from agents.search.ismcts.selection import select
 from agents.search.ismcts.settings import OPTIONS, PERFECT, TreeSettings
 from agents.search.ismcts.simulations import (
+    ALL_PARTS,
     add_reward,
     begin,
     look_up,
@@ -115,8 +116,8 @@ def descend(kernels, optional, rules, pool, work, o, leaves, i, simulation, rng)
         leaves.paths[i, _TURN, depth] = turn
         pool.edges[chosen].pending += 1
         depth += 1
-        play(kernels, rules, work, o, pool.edges[chosen].action)
-        turn = play_chance(kernels, rules, work, o, rng)
+        play(kernels, rules, work, o, pool.edges[chosen].action, ALL_PARTS)
+        turn = play_chance(kernels, rules, work, o, ALL_PARTS, rng)
     leaves.depths[i] = depth
     return turn
 
@@ -133,7 +134,7 @@ def collect(
     """Walk to ``count`` leaves; those that need no guide, or all with rollouts, get results."""
     o = options[0]
     for i in range(count):
-        simulation = begin(kernels, rules, worlds, rng, pool, work, o)
+        simulation = begin(kernels, rules, worlds, rng, pool, work, o, ALL_PARTS)
         turn = descend(kernels, optional, rules, pool, work, o, leaves, i, simulation, rng)
         copy_bytes(work.state, leaves.states[i])
         leaves.turns[i] = turn

@@ -37,7 +37,7 @@ from agents.search.ismcts.memory import (
 from agents.search.ismcts.nodes import copy_bytes, random_of, state_key
 from agents.search.ismcts.playouts import play_out
 from agents.search.ismcts.settings import OPTIONS
-from envs.core.compiling import compiled, helper, inlined
+from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
 from envs.core.keys import fold
@@ -145,20 +145,26 @@ def add(trees, slot, key, parent, length):
     return slot
 
 
-@helper
-def draw_joint(kernels, rules, state, mask, num_actions, sequence, key, rng):
-    """Play a random joint action of the player to move: its length, the key after it, the turn."""
-    mover = kernels.turn(state, rules)
-    turn, length = mover, 0
-    while turn == mover and length < sequence.size:
-        num_legal = kernels.legal(state, rules, mask[:num_actions])
-        action = random_of(mask, num_legal, rng)
-        sequence[length] = action
+@inlined
+def draw_joint(kernels, rules, trees, work, mover, key, rng):
+    """Play a random joint action on a copy of the state: its length, its free place, key, turn.
+
+    One that a tree has is not played to its end, for nobody asks for that: its place is NONE.
+    """
+    copy_bytes(work.state, work.scratch)
+    turn, length, place = mover, 0, np.int64(NONE)
+    while turn == mover and length < trees.sequence.size:
+        num_legal = kernels.legal(work.scratch, rules, work.mask[: work.weights.size])
+        action = random_of(work.mask, num_legal, rng)
+        trees.sequence[length] = action
         length += 1
         key = fold(key, action + 1)
-        kernels.step(state, rules, action)
-        turn = kernels.turn(state, rules)
-    return length, key, turn
+        place = find(trees, key)
+        if is_there(trees, place, key):
+            return length, np.int64(NONE), key, turn
+        kernels.step(work.scratch, rules, action)
+        turn = kernels.turn(work.scratch, rules)
+    return length, place, key, turn
 
 
 @inlined
@@ -179,18 +185,14 @@ def best_child(trees, slot, exploration):
 @inlined
 def descend(kernels, rules, trees, work, o, slot, rng):
     """Walk down one tree to a new child; ``(turn, depth)`` of where it ends."""
-    turn, depth, num_actions = np.int64(o.seat), 1, work.weights.size
+    turn, depth = np.int64(o.seat), 1
     work.path[0, 0] = slot
     while turn != OVER:
         key, child = trees.nodes[slot].key, np.int64(NONE)
         mover = turn
         for _ in range(NUM_TRIES):
-            copy_bytes(work.state, work.scratch)
-            length, after, turn = draw_joint(
-                kernels, rules, work.scratch, work.mask, num_actions, trees.sequence, key, rng
-            )
-            place = find(trees, after)
-            if not is_there(trees, place, after):
+            length, place, after, turn = draw_joint(kernels, rules, trees, work, mover, key, rng)
+            if place != NONE:
                 child = np.int64(add(trees, place, after, slot, length))
                 copy_bytes(work.scratch, work.state)
                 if child != NONE:

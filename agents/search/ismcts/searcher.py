@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -30,10 +30,8 @@ from agents.search.ismcts.memory import (
 )
 from agents.search.ismcts.replays import replay_worlds
 from agents.search.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
-from agents.search.ismcts.simulations import find_slot, key_in_world, run_simulations
+from agents.search.ismcts.simulations import find_slot, follow_visits, run_simulations
 from envs.core.game import Game
-from envs.core.kernels import CHANCE, OVER
-from envs.core.keys import fold
 from envs.core.rng import Words, seed_stream
 
 __all__ = ["Budget", "Root", "TreeSearcher"]
@@ -89,6 +87,7 @@ class TreeSearcher:
         threads = range(self.settings.threads)
         self._options = [make_options(game, self.settings) for _ in threads]
         self._works = [make_work(game) for _ in threads]
+        self._chances = np.zeros(game.facts.num_chance_outcomes)
         self._trees = self.new_trees()
 
     def new_trees(self) -> list[Pool]:
@@ -177,9 +176,10 @@ class TreeSearcher:
         pool.root_totals[:] = 0.0
         if pool.counters[SIMULATIONS] == 0:
             self._set_ranges(pool)
-        for edge in self.edges(pool, root.key, root.seat):
-            pool.root_visits[edge["action"]] = edge["visits"]
-            pool.root_totals[edge["action"]] = edge["total"]
+        else:
+            for edge in self.edges(pool, root.key, root.seat):
+                pool.root_visits[edge["action"]] = edge["visits"]
+                pool.root_totals[edge["action"]] = edge["total"]
         for options in self._options:
             options["seat"] = root.seat
             options["root_key"] = root.key
@@ -201,9 +201,9 @@ class TreeSearcher:
         if budget.iterations is not None:
             # The first threads do one more where the number cannot be divided.
             own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
-            budget = Budget(own, budget.seconds)
+            budget = replace(budget, iterations=own)
         run = partial(self._simulate, thread, pool, worlds, rng)
-        spend(budget, start, self._clock, run)
+        spend(budget, start, self._clock, run, partial(lead_of, pool))
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
@@ -233,7 +233,8 @@ class TreeSearcher:
         totals = _added(pool.root_totals for pool in pools)[actions]
         values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
         counted = visits.astype(np.float64)
-        mixed = self._mixture(root, pools, actions)
+        is_mixed = self.settings.final == "mixture"
+        mixed = self._mixture(root, pools, actions) if is_mixed else counted
         policy = final_policy(self.settings.final, counted, values, mixed)
         counters = _added(pool.counters for pool in pools)
         return Analysis(
@@ -243,7 +244,7 @@ class TreeSearcher:
             shares=counted / max(counted.sum(), 1.0),
             values=values,
             policy=policy,
-            variation=self._variation(root, pools[0], worlds[0], actions[np.argmax(policy)]),
+            variation=self._variation(pools[0], worlds[0], actions[np.argmax(policy)]),
             simulations=int(counters[SIMULATIONS]) - before,
             nodes=int(counters[NUM_NODES]),
             depth=max(int(pool.counters[DEEPEST]) for pool in pools),
@@ -267,51 +268,19 @@ class TreeSearcher:
         found: npt.NDArray[np.float64] = weights[actions]
         return found
 
-    def _variation(self, root: Root, pool: Pool, world: State, first: int) -> tuple[int, ...]:
+    def _variation(self, pool: Pool, world: State, first: int) -> tuple[int, ...]:
         """Follow the most visited edges through one world."""
         if self.settings.observers in ("perfect", "own"):
             return (int(first),)
-        game, state = self.game, world.copy()
-        kernels, rules = game.kernels, game.rules
-        is_single = self.settings.observers == "single"
-        observation = np.zeros(game.observation_size, np.float32)
-        keys = [
-            root.key
-            if player == root.seat or is_single
-            else key_in_world(kernels, rules, state, player, observation)
-            for player in range(game.facts.num_players)
-        ]
-        moves: list[int] = []
-        action, turn = int(first), root.seat
-        while len(moves) < game.facts.max_length:
-            moves.append(action)
-            turn = self._follow(state, action, keys, root.seat if is_single else None)
-            if turn == OVER:
-                break
-            edges = self.edges(pool, keys[turn], turn)
-            mask = np.zeros(game.facts.num_actions, np.int8)
-            kernels.legal(state, rules, mask)
-            tried = [edge for edge in edges if edge["visits"] and mask[edge["action"]]]
-            if not tried:
-                break
-            action = int(max(tried, key=lambda edge: int(edge["visits"]))["action"])
-        return tuple(moves)
+        tables, work = (self.game.kernels, self.game.rules), self._works[0]
+        length = follow_visits(*tables, world, pool, work, self.options, self._chances, first)
+        return tuple(work.path[0, :length].tolist())
 
-    def _follow(self, state: State, action: int, keys: list[np.uint64], seat: int | None) -> int:
-        """Play an action and the chance after it, the likeliest outcome; who is to move then."""
-        kernels, rules, facts = self.game.kernels, self.game.rules, self.game.facts
-        probs = np.zeros(facts.num_chance_outcomes)
-        while True:
-            for player in range(facts.num_players):
-                viewer = player if seat is None else seat
-                token = kernels.seen(state, rules, action, viewer)
-                keys[player] = fold(keys[player], token)
-            kernels.step(state, rules, action)
-            turn = int(kernels.turn(state, rules))
-            if turn != CHANCE:
-                return turn
-            kernels.chance(state, rules, probs)
-            action = int(np.argmax(probs))
+
+def lead_of(pool: Pool) -> int:
+    """How many visits the most visited action of the root is ahead of the second."""
+    second, first = np.partition(pool.root_visits, -2)[-2:].tolist()
+    return int(first - second)
 
 
 def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | None:

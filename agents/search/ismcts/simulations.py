@@ -41,7 +41,6 @@ from envs.core.kernels import (
     CHANCE,
     INT,
     KERNELS,
-    OBSERVATION,
     OPTIONAL_KERNELS,
     OVER,
     RNG,
@@ -50,31 +49,42 @@ from envs.core.kernels import (
 )
 from envs.core.keys import fold
 
-__all__ = ["find_slot", "key_in_world", "run_simulations"]
+__all__ = ["ALL_PARTS", "find_slot", "follow_visits", "run_simulations"]
 
 _OPTIONS = from_dtype(OPTIONS)[::1]
 _NODE, _EDGE, _TURN = range(3)
+ALL_PARTS = np.int64(-1)
+"""Of a tree: every player's decisions are looked up."""
 
 
 @inlined
-def begin(kernels, rules, worlds, rng, pool, work, o):
-    """Draw the world of the next simulation and set the keys of all players in it; its number."""
+def begin(kernels, rules, worlds, rng, pool, work, o, parts):
+    """Draw the world of the next simulation and set the keys of players in it; its number.
+
+    Of many observers only those have keys whose ``parts`` of the tree are to be looked up.
+    """
     simulation = pool.counters[SIMULATIONS] + 1
     pool.counters[SIMULATIONS] = simulation
     copy_bytes(worlds[simulation % worlds.shape[0]], work.state)
     if not o.is_fixed:
         kernels.determinize(work.state, rules, o.seat, rng)
+    set_keys(kernels, rules, work, o, parts)
+    return simulation
+
+
+@inlined
+def set_keys(kernels, rules, work, o, parts):
+    """What the observers know at the root of a search."""
     if o.observers == PERFECT:
         work.keys[0] = state_key(work.state)
-        return simulation
+        return
     if o.observers == MANY:
         for player in range(o.num_players):
-            if player != o.seat:
+            if player != o.seat and parts >> player & 1:
                 work.keys[player] = observed_key(
                     kernels, rules, work.state, player, work.observation
                 )
     work.keys[o.seat] = o.root_key
-    return simulation
 
 
 @inlined
@@ -85,14 +95,15 @@ def is_own_or_chance(kernels, rules, work, o):
 
 
 @inlined
-def play(kernels, rules, work, o, action):
-    """Play an action and fold what the observers see of it."""
+def play(kernels, rules, work, o, action, parts):
+    """Play an action and fold what the observers of these parts of the tree see of it."""
     if o.observers == PERFECT:
         work.keys[0] = fold(work.keys[0], action + 1)
     elif o.observers == MANY:
         for player in range(o.num_players):
-            token = kernels.seen(work.state, rules, action, player)
-            work.keys[player] = fold(work.keys[player], token)
+            if parts >> player & 1:
+                token = kernels.seen(work.state, rules, action, player)
+                work.keys[player] = fold(work.keys[player], token)
     elif o.observers != OWN or is_own_or_chance(kernels, rules, work, o):
         token = kernels.seen(work.state, rules, action, o.seat)
         work.keys[o.seat] = fold(work.keys[o.seat], token)
@@ -100,11 +111,11 @@ def play(kernels, rules, work, o, action):
 
 
 @inlined
-def play_chance(kernels, rules, work, o, rng):
+def play_chance(kernels, rules, work, o, parts, rng):
     """Play all chance that is due, unless simulations stop there; who is to move then."""
     turn = kernels.turn(work.state, rules)
     while turn == CHANCE and not o.stops_at_chance:
-        play(kernels, rules, work, o, kernels.sample(work.state, rules, rng))
+        play(kernels, rules, work, o, kernels.sample(work.state, rules, rng), parts)
         turn = kernels.turn(work.state, rules)
     return turn
 
@@ -178,13 +189,14 @@ def parts_to_grow(work, o):
 def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, simulation, rng):
     """What the tree tries at a decision, NONE if it has nothing for it, and depth and parts then.
 
-    ``parts`` are those that have not grown in this simulation yet.
+    ``parts`` are those that have not grown in this simulation yet: below a new node there is none.
     """
-    key, slot, is_new = look_up(pool, work, o, turn)
     part = part_of(o, turn)
-    if is_new and (not parts & part or not add_node(pool, slot, key)):
-        # The memory is used up, or this player's tree has had its node.
-        return NONE, depth, parts & ~part
+    if not parts & part:
+        return NONE, depth, parts
+    key, slot, is_new = look_up(pool, work, o, turn)
+    if is_new and not add_node(pool, slot, key):
+        return NONE, depth, parts & ~part  # the memory is used up
     if is_new and o.selection != REGRET:
         action = policy_action(kernels, optional, rules, work, o, rng)
         chosen, prob = add_edge(pool, slot, action, simulation), 1.0
@@ -204,10 +216,9 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, sim
 
 
 @inlined
-def descend(kernels, optional, rules, pool, work, o, simulation, rng):
+def descend(kernels, optional, rules, pool, work, o, parts, simulation, rng):
     """Walk down the tree and note the way; ``(turn, depth, last)`` of where it ends."""
     turn, depth, last, num_plies = np.int64(o.seat), 0, np.int64(NONE), 0
-    parts = parts_to_grow(work, o)
     while turn != OVER and parts:
         if o.tree_depth and num_plies == o.tree_depth:
             break
@@ -220,8 +231,8 @@ def descend(kernels, optional, rules, pool, work, o, simulation, rng):
         if action == NONE:
             action = policy_action(kernels, optional, rules, work, o, rng)
         last = turn
-        play(kernels, rules, work, o, action)
-        turn = play_chance(kernels, rules, work, o, rng)
+        play(kernels, rules, work, o, action, parts)
+        turn = play_chance(kernels, rules, work, o, parts, rng)
         if turn == CHANCE:
             break
     return turn, depth, last, num_plies
@@ -273,10 +284,11 @@ def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, 
         count: how many.
     """
     o = options[0]
+    parts = parts_to_grow(work, o)
     for _ in range(count):
-        simulation = begin(kernels, rules, worlds, rng, pool, work, o)
+        simulation = begin(kernels, rules, worlds, rng, pool, work, o, parts)
         turn, depth, last, num_plies = descend(
-            kernels, optional, rules, pool, work, o, simulation, rng
+            kernels, optional, rules, pool, work, o, parts, simulation, rng
         )
         last, num_more = play_out(kernels, optional, rules, work, o, turn, last, rng)
         set_rewards(pool, work, o, last)
@@ -285,10 +297,40 @@ def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, 
         pool.counters[STEPS] += num_plies + num_more
 
 
-@compiled(types.uint64(KERNELS, RULES, STATE, INT, OBSERVATION))
-def key_in_world(kernels, rules, state, player, observation):
-    """What another player knows in a world at the root; ``observation`` is scratch memory."""
-    return observed_key(kernels, rules, state, player, observation)
+@inlined
+def play_likeliest_chance(kernels, rules, work, o, probs):
+    """Play the likeliest outcomes of all chance that is due; who is to move then."""
+    turn = kernels.turn(work.state, rules)
+    while turn == CHANCE:
+        kernels.chance(work.state, rules, probs)
+        play(kernels, rules, work, o, np.argmax(probs), ALL_PARTS)
+        turn = kernels.turn(work.state, rules)
+    return turn
+
+
+@compiled(INT(KERNELS, RULES, STATE, POOL, WORK, _OPTIONS, types.float64[::1], INT))
+def follow_visits(kernels, rules, world, pool, work, options, probs, first):
+    """Write the most visited actions from ``first`` on to ``work.path[0]``; how many they are."""
+    o = options[0]
+    copy_bytes(world, work.state)
+    set_keys(kernels, rules, work, o, ALL_PARTS)
+    action, length = np.int64(first), 0
+    while action != NONE and length < work.path.shape[1]:
+        work.path[0, length] = action
+        length += 1
+        play(kernels, rules, work, o, action, ALL_PARTS)
+        turn = play_likeliest_chance(kernels, rules, work, o, probs)
+        action = np.int64(NONE)
+        if turn != OVER:
+            _, slot, is_new = look_up(pool, work, o, turn)
+            kernels.legal(work.state, rules, work.mask[: work.weights.size])
+            at, most = np.int64(NONE) if is_new else np.int64(pool.nodes[slot].first), 0
+            while at != NONE:
+                edge = pool.edges[at]
+                if edge.visits > most and work.mask[edge.action]:
+                    most, action = edge.visits, np.int64(edge.action)
+                at = np.int64(edge.next)
+    return length
 
 
 @compiled(INT(POOL, types.uint64, INT))
