@@ -45,6 +45,7 @@ from envs.core.options import Options, option
 __all__ = ["EvalSettings", "Opponent", "RunConfig", "TrainSettings", "learner_class", "read_yaml"]
 
 MANY = 10**12
+PLAYERS = BEST, LAST = "best", "last"
 
 
 class GameSettings(Options):
@@ -153,6 +154,9 @@ class TrainSettings(Options):
         None, low=1, high=MANY, help="steps between two checkpoints (default: 10 checkpoints)"
     )
     keep: int = option(2, low=1, high=1000, help="full checkpoints kept; players are all kept")
+    player: str = option(
+        BEST, choices=PLAYERS, help="the run's player: that of its best evaluation, or its last"
+    )
 
     def __post_init__(self) -> None:
         """Refuse seats that nobody sits in."""

@@ -37,7 +37,7 @@ from envs.core.errors import FileError, MasqueradeError, OptionError, nearest
 from envs.core.game import Game
 from envs.core.progress import Progress
 from envs.core.sides import roles_of
-from training.config import RunConfig, learner_class
+from training.config import BEST, RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
 from training.run_folder import RunFolder, step_of_checkpoint
@@ -309,7 +309,8 @@ class _TrainingRun:
         if opponents is not None and opponents.has_past:
             path = str(run.player(step))
             opponents.add_past(make_agent(self.config.agent.id, self.game, path=path))
-        if self.scores and self.evaluated_at == step and not self.learner.converges:
+        has_choice = self.config.train.player == BEST and not self.learner.converges
+        if self.scores and self.evaluated_at == step and has_choice:
             score = float(np.mean([score.mean_return.mean for score in self.scores]))
             if self.best is None or score > self.best["score"]:
                 self.best = {"player": run.player(step).name, "step": step, "score": score}

@@ -14,7 +14,14 @@ import yaml
 
 import agents
 import train
-from agents.learning.files import CheckpointError, checkpoints, load_state, players, save_state
+from agents.learning.files import (
+    CheckpointError,
+    checkpoint_folder,
+    checkpoints,
+    load_state,
+    players,
+    save_state,
+)
 from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
 from envs import make_game
@@ -185,6 +192,16 @@ def test_a_run_leaves_curves_players_and_evaluations(tmp_path: Path) -> None:
     }
     assert best["score"] == pytest.approx(max(scores.values()))
     assert scores[best["step"]] == max(scores.values())
+
+
+def test_a_run_gives_its_best_player_or_its_last(tmp_path: Path) -> None:
+    # Evaluations of two games are luck: with this seed the best is not the last.
+    found = {}
+    for player in ("best", "last"):
+        wanted = config(train__player=player, eval__games=2)
+        folder = begin_run(wanted, tmp_path / player, is_shown=False).folder
+        found[player] = checkpoint_folder(folder).name
+    assert found["last"] == "step_000000001000" != found["best"]
 
 
 def test_tensorboard_has_every_curve(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def _encodings(settings: Settings) -> Iterator[Row]:
         examples = collect(Task(other, settings.seed, there), player, Inputs(other), 8000)
         network = PlainNetwork(examples.inputs.shape[1], 5, (50,), seed=settings.seed)
         rng = np.random.default_rng(settings.seed)
-        curve = fit(network, examples.inputs, examples.actions, rng, epochs=200, patience=200)
+        curve = fit(network, examples.inputs, examples.actions, rng, epochs=1000, patience=1000)
         found[encoding] = round(max(curve), 4)
         base = np.bincount(examples.actions).max() / len(examples.actions)
     wanted = {"basic": (None, found["normalised"]), "normalised": (None, found["one_hot"])}
@@ -164,6 +164,7 @@ def _speed(settings: Settings) -> Iterator[Row]:
 
 
 NUM_SEEDS = 5
+MANY_SEEDS = 20
 CHUNK = 1024
 
 
@@ -178,8 +179,12 @@ def _learn(
     hands: int,
     changes: Sequence[str] = (),
     num_measurements: int = 1,
+    measured: int = 40_000,
 ) -> tuple[Interval, int]:
-    """So many hands against ``OPPONENTS``, in bb/100: the best of some measurements, done again."""
+    """So many hands against ``OPPONENTS``, in bb/100: the best of some measurements, done again.
+
+    ``measured``: hands against each of them in the end, for a unit of scale.
+    """
     opponents = f"train.opponents=[{', '.join(OPPONENTS)}]"
     config = _config(name, settings, [opponents, *_by_hands(name, hands), *changes])
     game = config.build_game()
@@ -195,7 +200,8 @@ def _learn(
             mean = float(np.mean([score.mean_return.mean for score in scores]))
             best = max(best, (mean, player), key=lambda each: each[0])
     chosen = best[1] or player
-    scores = evaluate(game, chosen, others, EvalSettings(games=20 * games), settings.seed + 77)
+    plan = EvalSettings(games=settings.games(measured))
+    scores = evaluate(game, chosen, others, plan, settings.seed + 77)
     found = _mean_of([score.mean_return for score in scores]).times(game.facts.unit.scale)
     return found, sum(score.games for score in scores)
 
@@ -240,7 +246,7 @@ def _sweep(settings: Settings) -> Iterator[Row]:
     for key in sorted(found, key=lambda each: -found[each][0].mean)[:2]:
         published, values = SWEEP[names[key]]
         means = [found[key][0].mean]
-        for seed in _more_seeds(settings):
+        for seed in _seeds(settings, NUM_SEEDS)[1:]:
             value, games = _learn("thesis_dqn", seed, hands, _set(**values), num_measurements=5)
             means.append(value.mean)
         quantity = f"{_words(values)}, {hands:,} hands, mean over {NUM_SEEDS} seeds, bb/100"
@@ -252,21 +258,24 @@ def _words(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def _more_seeds(settings: Settings) -> list[Settings]:
-    return [replace(settings, seed=settings.seed + number) for number in range(1, NUM_SEEDS)]
+def _seeds(settings: Settings, number: int) -> list[Settings]:
+    return [replace(settings, seed=settings.seed + i) for i in range(number)]
 
 
 def _per_hand(settings: Settings) -> Iterator[Row]:
-    """Fewer and larger updates for speed: as good after as many hands as with one a decision?"""
+    """Fewer updates for speed: as good after as many hands as with one a decision?
+
+    The luck of learning is the larger one: many seeds, and few hands to measure each.
+    """
     hands = settings.games(20_000)
     values: dict[str, list[float]] = {"thesis_dqn": [], "fast_dqn": []}
-    for each in (settings, *_more_seeds(settings)):
+    for each in _seeds(settings, MANY_SEEDS):
         for name, found in values.items():
-            value, games = _learn(name, each, hands)
+            value, games = _learn(name, each, hands, measured=12_000)
             found.append(value.mean)
     for name, found in values.items():
-        quantity = f"{name}, mean over {NUM_SEEDS} seeds of {hands:,} hands, bb/100"
-        yield Row.of("P", quantity, mean_interval(found), games=NUM_SEEDS * games)
+        quantity = f"{name}, mean over {MANY_SEEDS} seeds of {hands:,} hands, bb/100"
+        yield Row.of("P", quantity, mean_interval(found), games=MANY_SEEDS * games)
     gap = np.subtract(values["fast_dqn"], values["thesis_dqn"])
     quantity = "fast_dqn - thesis_dqn, seed by seed, bb/100"
     yield Row.of("P", quantity, mean_interval(gap), wanted=(0.0, None))
