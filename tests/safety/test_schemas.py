@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-import evaluate
-import train
 from agents import LEARNERS
-from agents.games.no_thanks.slices import database, tuning
-from benchmarks.harness import main as measure
-from benchmarks.report import Job
-from envs import GAMES, describe, make_game
+from envs import GAMES, make_game
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
-from training import population, reproduce, reproduce_liars_dice, selection
+from tests.safety.test_disks import POPULATION
+from training import population, reproduce, selection
 from training.best_response import Search
 from training.config import (
     AgentSettings,
@@ -107,133 +101,7 @@ def test_a_few_lines_do_not_stand_for_billions_of_values(tmp_path: Path) -> None
         read_yaml(path, "a game")
 
 
-# ---- places that cannot be written ---------------------------------------------------------------
-
-RUN = {
-    "game": {"id": "kuhn_v0"},
-    "agent": {"id": "q_learning"},
-    "train": {"steps": 10},
-    "eval": {"games": 2, "exploitability": False},
-    "log": {"tensorboard": False},
-}
-POPULATION = {
-    "game": {"id": "kuhn_v0"},
-    "population": {
-        "groups": [{"name": "a", "size": 2, "agent": {"id": "q_learning"}, "steps": 10}],
-        "sessions": 1,
-        "measure_games": 4,
-        "final_games": 4,
-        "checkpoints": 1,
-    },
-}
-SELECTION = {
-    "game": {"id": "kuhn_v0"},
-    "selection": {
-        "candidates": {"a": ["*"], "b": ["*"]},
-        "agent": {"id": "dqn", "params": {"hidden": 8, "learn_start": 8, "num_envs": 2}},
-        **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
-    },
-}
-EXPERIMENT = {
-    "title": "tiny",
-    "seeds": 2,
-    "game": {"dice": 1},
-    "defaults": {"abstraction": "blind", "initial": "abstraction"},
-    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
-}
-FILES = {
-    "experiment.yaml": EXPERIMENT,
-    "run.yaml": RUN,
-    "population.yaml": POPULATION,
-    "selection.yaml": SELECTION,
-}
-FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
-COMMANDS: dict[str, tuple[Any, list[str]]] = {
-    "match": (evaluate.main, ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "4"]),
-    "exploitability": (evaluate.main, ["exploitability", "kuhn_v0", "random"]),
-    "train": (train.main, ["--config", "run.yaml", "--quiet"]),
-    "best response": (evaluate.main, ["best-response", "kuhn_v0", "random", *FEW_GAMES]),
-    "behaviour": (evaluate.main, ["behaviour", "holdem_v0", "random", "--games", "20"]),
-    "population": (population.main, ["--config", "population.yaml"]),
-    "selection": (selection.main, ["--config", "selection.yaml"]),
-    "boards make": (boards.main, ["make", "grid"]),
-    "boards draw": (boards.main, ["draw", "city"]),
-}
-
-
-JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
-OF_THEIR_OWN: dict[str, tuple[Any, list[str]]] = {
-    "reproduce": (reproduce.main, ["tiny"]),
-    "reproduce liars_dice": (reproduce_liars_dice.main, ["--config", "experiment.yaml"]),
-    "database": (database.main, ["out.npz", "--size", "1"]),
-    "tuning": (tuning.main, ["--generations", "1", "--size", "1", "--games", "2"]),
-    "describe": (lambda _: describe.main(), []),
-    "a benchmark": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
-}
-"""Commands that choose the place themselves."""
-
-
-def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
-    return [reproduce.Row("A", "one", 1.0)]
-
-
-TINY = {"A": tiny}
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With the files that commands are given."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(reproduce.EXPERIMENTS, "tiny", f"{__name__}:TINY")
-    for name, content in FILES.items():
-        (tmp_path / name).write_text(yaml.safe_dump(content))
-    return tmp_path
-
-
-@pytest.mark.parametrize("place", ["/proc/nowhere/out.md", "x" * 5000 + "/out.md"])
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.usefixtures("folder")
-def test_a_place_that_cannot_be_written_gets_one_line(
-    name: str, place: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    main, words = COMMANDS[name]
-    assert main([*words, "--out", place]) == 2
-    said = capsys.readouterr().err
-    assert "Traceback" not in said
-    assert said.splitlines()[-1].count(":") > 1
-
-
-FULL, READ_ONLY = OSError(28, "No space left on device"), OSError(30, "Read-only file system")
-
-
-@pytest.mark.parametrize("fault", [FULL, READ_ONLY], ids=["full", "read-only"])
-@pytest.mark.parametrize("name", [*COMMANDS, *OF_THEIR_OWN])
-def test_a_disk_that_takes_nothing_gets_one_line(
-    name: str,
-    fault: OSError,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    before = sorted(folder.iterdir())
-    opened = os.open
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise fault
-
-    def open_to_read(path: Any, flags: int, *rest: Any, **more: Any) -> int:
-        if flags & os.O_CREAT:
-            raise fault
-        return opened(path, flags, *rest, **more)
-
-    monkeypatch.setattr(os, "fsync", fail)
-    if fault is READ_ONLY:
-        monkeypatch.setattr(os, "open", open_to_read)
-        monkeypatch.setattr(os, "mkdir", fail)
-    main, words = {**COMMANDS, **OF_THEIR_OWN}[name]
-    assert main([*words, *(["--out", "out.md"] if name in COMMANDS else [])]) == 2
-    assert fault.strerror in capsys.readouterr().err.splitlines()[-1]
-    assert [path for path in sorted(folder.iterdir()) if path.is_file()] == before
+# ---- what is kept -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
