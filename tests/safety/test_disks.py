@@ -169,7 +169,7 @@ NO_FILES = {
     "benchmarks.search_time",
     "benchmarks.variance_gain",
 }
-"""They print; that they write nothing shows in their sources, below."""
+"""They print, or take long before they write by the one writer, as their sources show below."""
 
 
 # ---- no command is forgotten ---------------------------------------------------------------------
