@@ -73,6 +73,8 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     if arguments.list:
         print(list_everything())
         return None
+    if arguments.schema and "envs.core.compiling" not in sys.modules:
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # fields and ranges run nothing of what is compiled
     # Imported when needed: --help and --list do without compiled code.
     from training.config import RunConfig, read_yaml
     from training.runner import begin_run, resume_run

@@ -13,6 +13,7 @@ from agents import AGENTS, agent_class, make_agent, split_path
 from agents.base import Agent
 from agents.learning.device import check_device, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
+from agents.params import annotations_of, check_names, read_params
 from agents.processes.hosted import HostedAgent
 from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
 from envs.core.files import checksum
@@ -111,6 +112,9 @@ class AgentSpec:
         """Make the agent; one with a limit and no clock of its own gets a process to itself."""
         found = agent_class(self.id)
         params = dict(self.params)
+        if self.id in AGENTS:  # classes of users may say what they take in words of their own
+            check_names(params, found)
+            params = read_params(params, annotations_of(found))
         if found.takes("device"):
             params.setdefault("device", resolve_device(self.device))
         if found.takes("time_per_move") and self.time_per_move is not None:

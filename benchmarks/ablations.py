@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.growth import INK, TITLE, dress
+from benchmarks.growth import INK, TITLE, dress, save_figure
 from envs.core.commands import COUNT, Parser, answers_in_one_line
 from envs.core.errors import MasqueradeError
+from envs.core.files import read_text
 from envs.core.statistics import mean_interval
 from training.config import RunConfig, read_yaml
 from training.missing import is_finished
-from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 
 __all__ = ["main"]
@@ -61,18 +61,17 @@ def run_all(configs: Sequence[Path], num_seeds: int, metric: str, folder: Path) 
 
 
 def _run(path: Path, seed: int, run: Path) -> None:
+    config = RunConfig.parse(read_yaml(path, [f"train.seed={seed}"]))
     if not (run / "config.yaml").exists():
-        config = RunConfig.parse(read_yaml(path, [f"train.seed={seed}"]))
         begin_run(config, run, command=f"python -m benchmarks.ablations {path}", is_shown=False)
         return
-    _, config = RunFolder.open(run)
     if not is_finished(run):
         resume_run(run, is_shown=False, trusted=config.foreign_code())
 
 
 def _title(path: Path) -> str:
     """The first line of a config, which says what is different about it."""
-    first = path.read_text(encoding="utf-8").splitlines()[0]
+    first = read_text(path, "name a YAML file").splitlines()[0]
     return first.removeprefix("#").strip() if first.startswith("#") else path.stem
 
 
@@ -95,9 +94,7 @@ def draw(curves: Curves, metric: str, path: Path) -> None:
     panel.set_ylabel(metric, color=INK)
     panel.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
     dress(panel)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    save_figure(figure, path)
 
 
 @answers_in_one_line("ablations")

@@ -9,8 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing import Chunk, Clock, Progress, amount, timed_rate
+from envs.core.errors import OptionError
+from envs.core.files import whole_file
 
-__all__ = ["Curve", "Series", "curve_table", "draw_curves", "dress", "measure_curves"]
+__all__ = [
+    "Curve",
+    "Series",
+    "curve_table",
+    "draw_curves",
+    "dress",
+    "measure_curves",
+    "save_figure",
+]
 
 Series = dict[str, dict[int, float]]
 """Name of a line -> x -> median rate."""
@@ -91,8 +101,18 @@ def draw_curves(grown: Mapping[Curve, Series], path: Path) -> None:
     )
     for panel, (curve, series) in zip(panels[0], grown.items(), strict=True):
         _draw_panel(panel, curve, series)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, dpi=150)
+
+
+def save_figure(figure: Any, path: Path, dpi: int = 110) -> None:
+    """Write a picture, whole or not at all, and let go of it."""
+    from matplotlib import pyplot
+
+    kind = path.suffix[1:].lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise OptionError(f"{path} is no picture that can be drawn: end it in .png or .svg")
+    with whole_file(path) as file:
+        figure.savefig(file, dpi=dpi, format=kind)
     pyplot.close(figure)
 
 

@@ -25,6 +25,7 @@ from arena.playing.match import play_match
 from arena.report.columns import markdown
 from envs import make_game
 from envs.core.commands import AMOUNT, COUNT, SEED, Parser, answers_in_one_line
+from envs.core.files import write_text
 from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
@@ -113,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(markdown(rows))
     print(f"\nstrength {DEFAULT_STRENGTH:g}, {arguments.pilot} games before, seed {arguments.seed}")
     if arguments.out is not None:
-        arguments.out.write_text(markdown(rows) + "\n", encoding="utf-8")
+        write_text(arguments.out, markdown(rows) + "\n")
     return 0
 
 

@@ -10,64 +10,65 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import field_validator
 
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from benchmarks.ablations import COLORS
-from benchmarks.growth import INK, TITLE, dress
+from benchmarks.growth import INK, TITLE, dress, save_figure
 from benchmarks.timing import Progress
-from envs import make_game
-from envs.core.commands import COUNT, Parser, answers_in_one_line
-from envs.core.errors import OptionError, nearest
+from envs.core.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
+from envs.core.errors import OptionError
+from envs.core.files import write_text
+from envs.core.options import Options, option
 from envs.core.statistics import mean_interval
-from training.config import read_yaml
+from training.config import Evaluated, GameSettings, read_yaml
 from training.missing import train_missing
 
 __all__ = ["LearningMatch", "main", "play"]
 
-KEYS = ("game", "against", "games", "every", "seeds", "learners")
 RUNS = Path("runs/reproduce")
 
 Shares = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class LearningMatch:
-    """What a file says."""
+class LearningMatch(Options):
+    """What a file says; see configs/reproduce/liars_dice_cfr.yaml."""
 
-    game: Mapping[str, Any]
-    against: AgentSpec
-    learners: tuple[AgentSpec, ...]
-    games: int = 1000
-    every: int = 10
-    seeds: int = 5
+    game: GameSettings
+    against: Evaluated
+    learners: tuple[Evaluated, ...]
+    games: int = option(1000, low=2, high=MAX_GAMES, help="of each learner and seed, even")
+    every: int = option(
+        10, low=1, high=MAX_GAMES, help="games between points of the curve"
+    )
+    seeds: int = option(5, low=1, high=10**6, help="how often all is played")
 
+    @field_validator("learners", mode="before")
     @classmethod
-    def parse(cls, values: Mapping[str, Any]) -> LearningMatch:
-        """Read the mapping of a YAML file."""
-        for key in values:
-            if key not in KEYS:
-                raise OptionError(f"unknown key '{key}': {nearest(key, KEYS)}")
-        for key in ("game", "against", "learners"):
-            if key not in values:
-                raise OptionError(f"'{key}' is missing: see configs/reproduce/liars_dice_cfr.yaml")
-        learners = [AgentSpec.parse({**entry, "learning": True}) for entry in values["learners"]]
-        numbers = {key: int(values[key]) for key in ("games", "every", "seeds") if key in values}
-        match = cls(values["game"], AgentSpec.parse(values["against"]), tuple(learners), **numbers)
-        if match.games % 2 or match.games < 2:
-            raise OptionError(f"games must be even, for both seatings of a deal, not {match.games}")
-        return match
+    def _let_learn(cls, learners: Any) -> Any:
+        if not isinstance(learners, list | tuple):
+            return learners
+        parsed = [AgentSpec.parse(learner) for learner in learners]
+        return [replace(learner, learning=True) for learner in parsed]
+
+    def __post_init__(self) -> None:
+        """Refuse games that do not come in pairs."""
+        if self.games % 2:
+            raise OptionError(f"games must be even, for both seatings of a deal, not {self.games}")
+        if not self.learners:
+            raise OptionError("learners must name at least one")
 
 
 def play(match: LearningMatch, learner: AgentSpec, seed: int) -> Shares:
     """Whether each game was won, in the order of play: [games] float64."""
-    game = make_game(str(match.game["id"]), **match.game.get("params", {}))
+    game = match.game.build()
     own, other = learner.build(game), match.against.build(game)
     won = np.zeros(match.games)
     for number in range(match.games):
@@ -97,9 +98,7 @@ def draw(curves: Mapping[str, Shares], match: LearningMatch, path: Path) -> None
     panel.set_xlabel("games", color=INK)
     panel.set_ylim(bottom=0)
     dress(panel)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    save_figure(figure, path)
 
 
 def so_far(won: Shares, every: int) -> tuple[npt.NDArray[np.int64], Shares]:
@@ -131,11 +130,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     train_missing([match.against])
     curves = _play_all(match)
     name = arguments.config.stem
-    arguments.out.mkdir(parents=True, exist_ok=True)
     plot = arguments.plot or arguments.out / f"{name}.png"
     draw(curves, match, plot)
     kept = {learner: won.astype(int).tolist() for learner, won in curves.items()}
-    (arguments.out / f"{name}.json").write_text(json.dumps(kept))
+    write_text(arguments.out / f"{name}.json", json.dumps(kept))
     print(f"plot: {plot}")
     return 0
 

@@ -22,6 +22,7 @@ from agents.games.liars_dice.cfr.shape import RoundShape
 from arena.report.columns import markdown
 from benchmarks.timing import Progress
 from envs.core.commands import AMOUNT, COUNT, WORKERS, Parser, answers_in_one_line, at_least
+from envs.core.files import write_text
 from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions
 
 __all__ = ["Size", "main", "solve"]
@@ -133,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = markdown(rows)
     print(text)
     if arguments.out is not None:
-        arguments.out.write_text(text + "\n", encoding="utf-8")
+        write_text(arguments.out, text + "\n")
     return 0
 
 

@@ -28,6 +28,7 @@ from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
 from play.maps import check_board
 from play.session import Session
+from play.store import oldest_first, remove_oldest
 from play.table import Decision, Seat, Table
 
 __all__ = ["Library", "Opened"]
@@ -83,29 +84,24 @@ class Library:
             "has_taken_back": table.has_taken_back,
         }
         table.position.save(self.folder / name, about)
-        for old in self._paths()[:-MAX_GAMES]:
-            old.unlink(missing_ok=True)
+        remove_oldest(self.folder, MAX_GAMES)
         return name
 
     def take(self, path: Path) -> str:
         """Copy a file that was named on the command line among the games; its name there."""
         text = read_text(path, "give a game that was kept, or a hand in PHH")
-        ending = ".phh" if path.suffix == ".phh" else ".json"
-        name = f"loaded-{path.stem[:80]}{ending}".replace("/", "-")
+        is_phh = path.suffix == ".phh"
+        (_read_phh if is_phh else _read_kept)(path)  # says what is wrong with it
+        name = f"loaded-{path.stem[:80]}{'.phh' if is_phh else '.json'}".replace("/", "-")
         write_text(self.folder / name, text)
-        self.read(name)  # says what is wrong with it
         return name
-
-    def _paths(self) -> list[Path]:
-        """All games, the oldest first."""
-        return sorted(self.folder.glob("*.json"), key=_changed)
 
     # ---- listing ---------------------------------------------------------------------------------
 
     def listing(self) -> list[dict[str, Any]]:
         """The latest games that can be opened."""
         rows = []
-        for path in reversed(self._paths()[-MAX_LISTED:]):
+        for path in reversed(oldest_first(self.folder)[-MAX_LISTED:]):
             try:
                 content = read_json(path, "")
                 title = self._catalogue.card(str(content["game"])).title
@@ -121,8 +117,8 @@ class Library:
     def tournaments(self) -> list[dict[str, Any]]:
         """All tournaments that have come to their end, the latest first."""
         rows: list[dict[str, Any]] = []
-        paths = sorted(self._tournaments.glob("*/summary.json"), key=_changed, reverse=True)
-        for path in paths[:MAX_TOURNAMENTS]:
+        paths = oldest_first(self._tournaments, "*/summary.json")
+        for path in reversed(paths[-MAX_TOURNAMENTS:]):
             try:
                 spec = read_tournament(path.parent).spec
                 title = self._catalogue.card(spec.game_id).title
@@ -184,9 +180,9 @@ class Library:
                 path = self._inside(name.removesuffix(".phh") + ".json")
                 return name, _as_phh(_read_kept(path))
             path = self._inside(name)
+            return path.name, read_text(path, "play another game")
         except MasqueradeError:
             return None
-        return path.name, read_text(path, "play another game")
 
     def _inside(self, name: str) -> Path:
         folder = self.folder.resolve()
@@ -209,10 +205,6 @@ class Library:
         if group >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
         return replayer.play(deal, group, seating)
-
-
-def _changed(path: Path) -> float:
-    return path.lstat().st_mtime  # of a link that leads nowhere, too
 
 
 def _check_agents(agents: list[AgentSpec]) -> None:

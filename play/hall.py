@@ -199,8 +199,8 @@ class Hall:
         table, key, invites = await self.thinkers.run(prepare)
         pace = self.pace if message.pace is None else message.pace
         session = Session(new_secret(), table, card.title, pace)
+        await self.tables.write(session)  # what cannot be kept is not begun
         self.tables.admit(session)
-        await self.tables.keep(session)
         self._sit(guest, session, key, invites)
 
     async def _join(self, guest: Guest, message: Join) -> None:
@@ -216,7 +216,7 @@ class Hall:
         self, guest: Guest, session: Session, key: str, invites: dict[int, str] | None = None
     ) -> None:
         seats = session.seats_of(key)
-        if not seats and session.table.has_people and not session.table.is_over:
+        if not seats and not session.is_open:
             raise MasqueradeError("this key opens no seat at the table: ask for an invitation")
         guest.sit(session.id, seats)
         joined = {"type": "joined", "table": session.id, "game": session.game.id}

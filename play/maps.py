@@ -50,9 +50,9 @@ def map_text(name: str) -> str | None:
     """A map as a file to be downloaded; ``None`` if there is none."""
     try:
         check_board({"board": str(FOLDER / name)})
+        return read_text(FOLDER / name, "save the map again")
     except MasqueradeError:
         return None
-    return read_text(FOLDER / name, "save the map again")
 
 
 def board_of(game: Game, state: Any) -> Any | None:

@@ -206,8 +206,13 @@ class Session:
             "log": lines_of(entries),
         }
 
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody may see everything."""
+        return self.table.is_over or not self.table.has_people
+
     def _check_open(self) -> None:
-        if self.table.has_people and not self.table.is_over:
+        if not self.is_open:
             raise MasqueradeError("the game can be stepped through when it is over")
 
     def position_at(self, step: int) -> Position:

@@ -7,6 +7,7 @@ does not fit the model of it is not set up again, whoever has edited it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -18,7 +19,7 @@ from envs.core.errors import MasqueradeError
 from envs.core.files import make_folder, read_json, write_text
 from play.messages import Action, Milliseconds, SeatNumber, Seconds, Spec, words_of
 
-__all__ = ["KeptSeat", "KeptTable", "Store"]
+__all__ = ["KeptSeat", "KeptTable", "Store", "oldest_first", "remove_oldest"]
 
 VERSION = 1
 MAX_KEPT = 4000
@@ -73,6 +74,22 @@ class KeptTable(Kept):
     is_counted: bool
 
 
+def oldest_first(folder: Path, pattern: str = "*.json") -> list[Path]:
+    """The files of a folder by the time of their last change; links are not followed."""
+    found = []
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):  # gone since
+            found.append((path.lstat().st_mtime, path))
+    return [path for _, path in sorted(found)]
+
+
+def remove_oldest(folder: Path, num_kept: int) -> None:
+    """Make room; what cannot be removed stays, which is no reason to stop a game."""
+    for path in oldest_first(folder)[:-num_kept]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
 class Store:
     """A folder of tables.
 
@@ -115,6 +132,4 @@ class Store:
 
     def _prune(self) -> None:
         """Forget the tables at which nobody has moved for longest."""
-        paths = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for path in paths[:-MAX_KEPT]:
-            path.unlink(missing_ok=True)
+        remove_oldest(self.folder, MAX_KEPT)

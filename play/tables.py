@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.game import Game
 from play.catalogue import Catalogue, game_of
 from play.files import Library
@@ -118,11 +119,31 @@ class Tables:
     # ---- keeping and telling ---------------------------------------------------------------------
 
     async def keep(self, session: Session) -> bool:
-        """Write a table; whether it is still as it was then, so that it can be shown."""
+        """Write a table; whether it is still as it was then, so that it can be shown.
+
+        Where nothing can be written the game goes on, and whoever sits there is told.
+        """
+        try:
+            epoch = await self.write(session)
+        except FileError as error:
+            epoch = session.table.epoch
+            self.warn(session, error)
+        return session.table.epoch == epoch
+
+    async def write(self, session: Session) -> int:
+        """Write a table; the epoch that it was of."""
         async with session.lock:  # writes of one table come one after the other
             epoch, content = session.table.epoch, session.to_dict()
             await self._on_disk(lambda: self.store.write(session.id, content))
-        return session.table.epoch == epoch
+        return epoch
+
+    def warn(self, session: Session, error: FileError) -> None:
+        """Tell everybody at a table what the disk has against it, and the terminal."""
+        text = f"not kept, and lost if the server ends now: {one_line(error, 500)}"
+        print(f"play.py: {text}", file=sys.stderr)
+        for guest in list(self.guests):
+            if session.id in guest.places:
+                guest.send({"type": "error", "about": "keep", "text": text})
 
     async def _on_disk(self, job: Callable[[], T]) -> T:
         """Read or write in a thread of its own, however many agents are thinking."""
@@ -131,8 +152,10 @@ class Tables:
     def tell(self, session: Session) -> None:
         """Show everybody at a table how the game stands."""
         for guest in list(self.guests):
-            if session.id in guest.places:
-                for seat in viewers_of(guest.places[session.id]):
+            places = guest.places.get(session.id)
+            # Who came after the end of a game has no seat in the next one.
+            if places or (places is not None and session.is_open):
+                for seat in viewers_of(places):
                     guest.send(session.view(seat))
 
     def tell_table(self, session: Session) -> None:

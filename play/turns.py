@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from envs.core.errors import MasqueradeError
+from envs.core.errors import FileError, MasqueradeError
 from play.guest import Guest
 from play.messages import Again, Handlers, Move, Pace, TakeBack
 from play.session import Session
@@ -94,7 +94,11 @@ class Turns:
 
     def _finish(self, session: Session) -> None:
         session.count()
-        session.kept = self._tables.library.keep(session)
+        try:
+            session.kept = self._tables.library.keep(session)
+        except FileError as error:
+            session.kept = ""
+            self._tables.warn(session, error)
         table = session.table
         for number, agent in table.agents.items():
             if agent.end_games is not None:

@@ -42,7 +42,16 @@ from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.options import Options, option
 
-__all__ = ["EvalSettings", "Opponent", "RunConfig", "TrainSettings", "learner_class", "read_yaml"]
+__all__ = [
+    "EvalSettings",
+    "Evaluated",
+    "GameSettings",
+    "Opponent",
+    "RunConfig",
+    "TrainSettings",
+    "learner_class",
+    "read_yaml",
+]
 
 MANY = 10**12
 PLAYERS = BEST, LAST = "best", "last"
@@ -126,7 +135,7 @@ _ANY = WithJsonSchema({"type": ["string", "object"]})
 _Trained = Annotated[
     Opponent, PlainValidator(Opponent.parse), PlainSerializer(Opponent.to_plain), _ANY
 ]
-_Evaluated = Annotated[
+Evaluated = Annotated[
     AgentSpec, PlainValidator(AgentSpec.parse), PlainSerializer(AgentSpec.to_dict), _ANY
 ]
 
@@ -182,7 +191,7 @@ class EvalSettings(Options):
     """How the present skill is measured."""
 
     games: int = option(1000, low=2, high=10**9, help="games against each opponent, in pairs")
-    opponents: tuple[_Evaluated, ...] = Field(
+    opponents: tuple[Evaluated, ...] = Field(
         default=(AgentSpec.parse("random"),), description="agents to play against"
     )
     confidence: float = option(0.95, low=0.5, high=0.9999, help="of every interval")

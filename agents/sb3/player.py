@@ -65,6 +65,8 @@ class SB3Agent(Agent):
 
         self._device = torch.device(device)
         if model is not None:
+            if not hasattr(model, "policy"):
+                raise MasqueradeError(f"model must be one of Stable-Baselines3, not {model!r:.80}")
             self.algorithm, self._policy = type(model).__name__, model.policy
             return
         if state is None:

@@ -70,6 +70,8 @@ class SearchAgent(Agent):
             raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
         if vote not in VOTES:
             raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        if time_per_move is not None and time_per_move < 0:
+            raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         is_by_place = game.facts.objective == "place"
         self.preference = preference or ("place" if is_by_place else "return")
         settings = SearchSettings(

@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 from agents.base import Probs, Views
 from agents.cfr.forms.tree import GameTree, TooLargeError
+from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.oos_agent import OOSAgent
-from envs.core.errors import OptionError
+from envs.core.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = ["OnlineCFRAgent"]
@@ -87,6 +88,8 @@ class OnlineCFRAgent(OOSAgent):
         super().__init__(game, iterations, time_per_move, max_nodes=max_nodes, clock=clock)
         if max_tree_nodes < 0:
             raise OptionError(f"max_tree_nodes must be at least 0, not {max_tree_nodes}")
+        if variant not in VARIANTS:
+            raise OptionError(f"unknown variant '{variant}': {nearest(variant, VARIANTS)}")
         self.variant = variant
         self.max_tree_nodes = max_tree_nodes
 

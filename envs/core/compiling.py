@@ -24,11 +24,12 @@ import importlib.util
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,6 +168,8 @@ def cache_folder(source: Path) -> Path:
     for folder in cache_folders(source):
         try:
             is_new = not folder.exists()
+            if folder.parent == _temporary():
+                _claim(folder.parent)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue
@@ -253,7 +256,21 @@ def _cache_bases() -> Iterator[Path]:
         yield Path(chosen).expanduser()
     home_cache = os.environ.get("XDG_CACHE_HOME")
     yield (Path(home_cache) if home_cache else Path.home() / ".cache") / "masquerade"
-    yield Path(tempfile.gettempdir()) / "masquerade"
+    yield _temporary()
+
+
+def _temporary() -> Path:
+    return Path(tempfile.gettempdir()) / f"masquerade-{os.getuid()}"
+
+
+def _claim(base: Path) -> None:
+    """Make a folder where everybody may; compiled code is run, so nobody else may write into it."""
+    with suppress(FileExistsError):
+        base.mkdir(mode=0o700)
+    found = base.lstat()
+    is_mine = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
+    if not is_mine or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{base} is somebody else's")
 
 
 def _remove_stale(base: Path) -> None:

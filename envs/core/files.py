@@ -46,6 +46,8 @@ __all__ = [
 
 MAX_VALUES = 100_000
 """Values in a YAML file; ours have hundreds."""
+PLAIN = (dict, list, str, int, float, bool, type(None))
+"""What a value in a YAML file may be."""
 MAX_PLACE = 200
 MAX_TEXT = 1 << 30
 """Bytes of a text; a file can claim to be longer than any disk."""
@@ -204,7 +206,6 @@ def read_yaml(path: Path, needs: str) -> dict[str, Any]:
     content = parse_yaml(text, f"{path} is no valid YAML")
     if not isinstance(content, dict):
         raise FileError(f"{path} must be a mapping with {needs}")
-    _check_keys(content, str(path), [0])
     return content
 
 
@@ -212,29 +213,47 @@ def parse_yaml(text: str, complaint: str) -> Any:
     """What a text in YAML says; ``complaint`` begins the line that refuses one that is none."""
     import yaml  # takes a while, and not everybody reads YAML
 
+    class Loader(yaml.SafeLoader):
+        """Refuses what YAML lets pass: the same key twice, of which only the last would count."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            known: set[str] = set()
+            for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+                if key.value != "<<" and str(key.value) in known:
+                    line = key.start_mark.line + 1
+                    raise ValueError(f"line {line} has '{one_line(key.value, 60)}' twice")
+                known.add(str(key.value))
+            return super().construct_mapping(node, deep)
+
     try:
-        return yaml.safe_load(text)
+        content = yaml.load(text, Loader)
+        _check_values(content, "", (), [0])
+        return content
     except (yaml.YAMLError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise FileError(f"{complaint}: {one_line(error)}") from error
 
 
-def _check_keys(content: Any, place: str, num_seen: list[int]) -> None:
-    """Refuse keys that are no text, wherever they are; YAML reads ``1:`` and ``yes:`` as others.
+def _check_values(content: Any, place: str, above: tuple[int, ...], num_seen: list[int]) -> None:
+    """Refuse what nobody here reads, wherever it is: YAML reads ``1:`` and ``yes:`` as no text.
 
     A few lines can stand for billions of values, which name each other: they are counted.
     """
     num_seen[0] += 1
     if num_seen[0] > MAX_VALUES:
-        raise FileError(f"{place}: it stands for more than {MAX_VALUES:,} values: write fewer")
-    if isinstance(content, dict):
-        for key, value in content.items():
-            if not isinstance(key, str):
-                shown = one_line(repr(key), 60)
-                raise FileError(f"{place}: the key {shown} is no text: write it in quotes")
-            _check_keys(value, f"{place}: {key}"[-MAX_PLACE:], num_seen)
-    elif isinstance(content, list):
-        for value in content:
-            _check_keys(value, place, num_seen)
+        raise ValueError(f"{place}it stands for more than {MAX_VALUES:,} values: write fewer")
+    if id(content) in above:
+        raise ValueError(f"{place}a name (&) stands for what contains itself: write it out")
+    if not isinstance(content, PLAIN):  # YAML knows dates, sets and bytes
+        shown = f"{one_line(repr(content), 60)}, a {type(content).__name__}"
+        raise ValueError(f"{place}this is read as {shown}: write it in quotes")
+    above = (*above, id(content))
+    for value in content if isinstance(content, list) else ():
+        _check_values(value, place, above, num_seen)
+    for key, value in content.items() if isinstance(content, dict) else ():
+        if not isinstance(key, str):
+            shown = one_line(repr(key), 60)
+            raise ValueError(f"{place}the key {shown} is no text: write it in quotes")
+        _check_values(value, f"{place}{key}: "[-MAX_PLACE:], above, num_seen)
 
 
 def read_arrays(

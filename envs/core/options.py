@@ -74,8 +74,8 @@ class _Allowed:
 
     def read(self, value: Any) -> Any:
         """Lists as tuples, because options are hashable; numbers may come from NumPy or as text."""
-        if isinstance(value, list | tuple):
-            return tuple(self.read(v) for v in value)
+        if isinstance(value, list | tuple) and self.is_list:  # no option has lists inside lists
+            return tuple(v if isinstance(v, list | tuple) else self.read(v) for v in value)
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, str) and self.low is not None and value not in self.choices:

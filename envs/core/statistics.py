@@ -121,12 +121,16 @@ def mean_interval(
     A single value, whose spread is unknown, has an infinite interval. Few values need not show how
     far others can lie: if what is rare pays much, as a big pot does in poker, the spread of those
     without one is far too small. So the interval reaches to each side at least as far as one more
-    deal could move the mean.
+    deal could move the mean. Deals that are all alike do not show their spread at all: then it
+    reaches as far as deals of another kind can move the mean that are rare enough not to be met,
+    which is a share of ``1 - (1 - confidence) ** (1 / deals)`` of all.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.500 ± 2.054
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0], span=20.0))
     2.500 ± 2.500
+    >>> print(mean_interval([1.0, 1.0], span=2.0), "|", mean_interval([1.0] * 200, span=2.0))
+    1.000 ± 1.553 | 1.000 ± 0.030
 
     Args:
         values: [deals] or [deals, ...]; whatever belongs to one deal is averaged first.
@@ -139,7 +143,10 @@ def mean_interval(
         return Interval(float(means.mean()), -math.inf, math.inf)
     t = float(special.stdtrit(len(means) - 1, 0.5 + confidence / 2))
     reach = t * float(means.std(ddof=1)) / math.sqrt(len(means))
-    reach = max(reach, span / 2 / len(means))
+    least = span / 2 / len(means)
+    if np.ptp(means) <= 1e-12 * (1 + abs(float(means[0]))):
+        least = span * (1 - (1 - confidence) ** (1 / len(means)))
+    reach = max(reach, least)
     mean = float(means.mean())
     return Interval(mean, mean - reach, mean + reach)
 

@@ -86,6 +86,18 @@ def test_mean_interval_is_students_and_covers_what_it_promises() -> None:
     assert mean_interval([1.0]) == Interval(1.0, -math.inf, math.inf)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("num_deals", [2, 5, 20, 100])
+def test_equal_deals_are_not_taken_for_certainty(share: float, num_deals: int) -> None:
+    """A share of deals costs all that there is: the interval covers though few tries meet one."""
+    deals = (np.random.default_rng(5).random((2000, num_deals)) < share).astype(float)
+    found = [mean_interval(row, span=1.0) for row in deals if np.ptp(row) == 0]
+    covered = [not interval.excludes(share) for interval in found]
+    missed = (len(covered) - sum(covered)) / len(deals)
+    assert missed < 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(deals))
+    assert all(interval.half_width > 0 for interval in found)
+
+
 def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
     assert mean_interval([[0.0, 1.0], [1.0, 0.0]] * 5).half_width == 0
 

@@ -402,6 +402,17 @@ def test_the_verdict_does_not_claim_what_may_be_chance() -> None:
     assert "Nobody is surely the best" in verdict(summary_of(close, 5.0))
 
 
+def test_two_equal_deals_are_not_beyond_doubt(tmp_path: Path) -> None:
+    agents = tuple(AgentSpec.parse(name) for name in ("liars_dice_rule", "random"))
+    leads = []
+    for seed in range(12):
+        spec = TournamentSpec("liars_dice_v0", agents, {"dice": 1}, deals=2, seed=seed)
+        summary = run_tournament(spec, tmp_path / str(seed))
+        leads.append(summary.comparisons[0].lead)
+        assert "cannot be told apart yet" in verdict(summary), leads[-1]
+    assert max(lead.mean for lead in leads) == 1, "once, all was won"
+
+
 def test_the_verdict_names_circles_and_other_orders() -> None:
     rich = [[0, -1, 5], [1, 0, 1], [-5, -1, 0]]
     assert verdict(summary_of(rich, 0.1)).startswith(

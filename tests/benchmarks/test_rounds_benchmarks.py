@@ -60,12 +60,22 @@ learners: [{{name: table, id: sarsa}}]
     assert "table: wins" in capsys.readouterr().out
 
 
+MATCH = {"game": {"id": "liars_dice_v0"}, "against": "random"}
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ({"game": {}, "against": "random", "learner": []}, "did you mean 'learners'"),
-        ({"game": {}, "against": "random"}, "'learners' is missing"),
-        ({"game": {}, "against": "random", "learners": [], "games": 3}, "games must be even"),
+        ({**MATCH, "learner": []}, "did you mean 'learners'"),
+        (MATCH, "'learners' is missing"),
+        ({**MATCH, "learners": ["sarsa"], "games": 3}, "games must be even"),
+        ({**MATCH, "learners": ["sarsa"], "games": "many"}, "games must be a whole number"),
+        ({**MATCH, "learners": ["sarsa"], "every": 0}, "every must be a whole number from 1"),
+        ({**MATCH, "learners": ["sarsa"], "seeds": 1.5}, "seeds must be a whole number"),
+        ({**MATCH, "learners": [1]}, "learners"),
+        ({**MATCH, "learners": {"id": "sarsa"}}, "learners must be a list"),
+        ({**MATCH, "learners": []}, "at least one"),
+        ({"game": 7, "against": "random", "learners": ["sarsa"]}, "game must be a mapping"),
     ],
 )
 def test_learning_match_refuses(values, told) -> None:

@@ -341,6 +341,34 @@ def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> No
     cache_folder.cache_clear()
 
 
+@pytest.mark.parametrize("how", ["open to all", "a link", "ours"])
+def test_code_is_not_taken_from_where_others_can_put_it(tmp_path: Path, how: str) -> None:
+    """What lies in a cache is run; the folder for temporary files belongs to everybody."""
+    from envs.core.compiling import cache_folder
+
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    base = tmp_path / f"masquerade-{os.getuid()}"
+    if how == "open to all":
+        base.mkdir()
+        base.chmod(0o777)
+    elif how == "a link":
+        (tmp_path / "elsewhere").mkdir()
+        base.symlink_to(tmp_path / "elsewhere")
+    cache_folder.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MASQUERADE_CACHE", str(blocked))
+        patch.setenv("XDG_CACHE_HOME", str(blocked))
+        patch.setattr("tempfile.tempdir", str(tmp_path))
+        if how == "ours":
+            assert cache_folder(PROJECT / "envs/kuhn.py").parent == base
+            assert base.stat().st_mode & 0o777 == 0o700
+        else:
+            with pytest.raises(OSError, match="set MASQUERADE_CACHE"):
+                cache_folder(PROJECT / "envs/kuhn.py")
+    cache_folder.cache_clear()
+
+
 def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
     from envs.core.warming import compiled_files
 

@@ -1,90 +1,106 @@
-"""Every field of every schema, with what it must not be: made, or refused in one line."""
+"""Every field of every schema, with what it must not be: made, or refused in one line.
+
+The schemas are all classes of options and of messages that the project's sources have; none is
+listed by hand.
+"""
 
 from __future__ import annotations
 
+import datetime
 import itertools
+import json
 import math
-import os
+import re
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-import yaml
+from pydantic import BaseModel, ValidationError
 
 import evaluate
 import train
-from agents import LEARNERS
-from agents.games.no_thanks.slices import database, tuning
-from benchmarks.harness import main as measure
-from benchmarks.report import Job
-from envs import GAMES, describe, make_game
+from arena.schedules.spec import KEYS, TournamentSpec
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
-from training import population, reproduce, reproduce_liars_dice, selection
-from training.best_response import Search
-from training.config import (
-    AgentSettings,
-    EvalSettings,
-    GameSettings,
-    LogSettings,
-    RunConfig,
-    TrainSettings,
-    learner_class,
-)
+from play.messages import Client, Message, parse_message
+from play.store import Kept, KeptTable
+from tests.safety.test_bad_input import RIGHT
+from tests.safety.test_disks import MATCH, POPULATION, RUN, SELECTION, name_of, sources
+from tests.support.sampling import IS_FULL
+from training import population, reproduce
+from training.config import learner_class
 
-SCHEMAS: dict[str, type[Options]] = {
-    **{game_id: make_game(game_id).Options for game_id in GAMES},
-    **{f"learner {name}": learner_class(name).settings_class for name in LEARNERS},
-    "train": TrainSettings,
-    "eval": EvalSettings,
-    "log": LogSettings,
-    "run": RunConfig,
-    "game": GameSettings,
-    "agent": AgentSettings,
-    "population": population.PopulationSettings,
-    "group": population.GroupSettings,
-    "selection": selection.SelectionSettings,
-    "a population's file": population.PopulationConfig,
-    "a selection's file": selection.SelectionConfig,
-    "best response": Search,
+IS_SCHEMA = re.compile(r"^class \w+\((\w*Options|\w*Settings|Message|Kept)\):", re.M)
+for path in sources():
+    if IS_SCHEMA.search(path.read_text(encoding="utf-8")):
+        import_module(name_of(path))
+
+
+def below(base: type[BaseModel]) -> list[type[BaseModel]]:
+    """All classes of the project that derive from another."""
+    found = [each for cls in base.__subclasses__() for each in (cls, *below(cls))]
+    return [cls for cls in found if cls.__module__.partition(".")[0] not in ("tests", "__main__")]
+
+
+SCHEMAS = {f"{cls.__module__}.{cls.__name__}": cls for cls in below(Options) if cls.model_fields}
+KEPT = {cls.__name__: cls for cls in below(Kept)}
+
+PLAN = {"name": "m", "agents": ["random", "random"]}
+NEEDED: dict[str, dict[str, Any]] = {
+    "GameSettings": {"id": "kuhn_v0"},
+    "AgentSettings": {"id": "q_learning"},
+    "RunConfig": RUN,
+    "PopulationConfig": POPULATION,
+    "PopulationSettings": POPULATION["population"],  # type: ignore[dict-item]
+    "GroupSettings": {"name": "a", "agent": {"id": "q_learning"}},
+    "SelectionConfig": SELECTION,
+    "SelectionSettings": SELECTION["selection"],  # type: ignore[dict-item]
+    "LearningMatch": MATCH,
+    "MatchPlan": PLAN,
+    "Check": {"id": "A", "match": "m"},
+    "Experiment": {"title": "t", "matches": [PLAN]},
 }
+"""What a schema cannot be made without."""
+LOOP: list[Any] = []
+LOOP.append(LOOP)
 WRONG: list[Any] = [
-    *(math.nan, math.inf, -math.inf, 10**40, -(10**40), -1, 1.5, True, None, "", "x", "1e400"),
-    *(
-        "\x1b[31m",
-        "a\nb",
-        "nan",
-        "9" * 5000,
-        b"bytes",
-        [],
-        [[]],
-        [math.nan],
-        {},
-        {"a": [1]},
-        object,
-    ),
+    *(math.nan, math.inf, -math.inf, 10**40, -(10**40), 10**12, -1, 1.5, True, None, "", "x"),
+    *("1e400", "\x1b[31m", "a\nb", "nan", "9" * 5000, "on", "\ud800", "é" * 100_000, b"\xff\xfe"),
+    *([], [[]], [math.nan], {}, {"a": [1]}, object, LOOP, datetime.date(2020, 1, 2), {1}),
 ]
+
+
+def check_line(error: MasqueradeError) -> str:
+    text = str(error)
+    assert "\n" not in text
+    assert len(text) < 1500
+    return text
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_every_field_refuses_in_one_line_that_names_it(name: str) -> None:
     schema = SCHEMAS[name]
+    needed = NEEDED.get(schema.__name__, {})
+    made = schema(**needed)
     num_refused = 0
-    for field in schema.model_fields:
-        for value in WRONG:
-            try:
-                made = schema(**{field: value})
-            except MasqueradeError as error:
-                num_refused += 1
-                text = str(error)
-                assert "\n" not in text, (field, value)
-                assert len(text) < 1500, (field, value)
-            else:
-                got = getattr(made, field)
-                assert not (isinstance(got, float) and math.isnan(got)), (field, value)
-                assert type(made)(**dict(made)) == made
+    for field, value in itertools.product(schema.model_fields, WRONG):
+        try:
+            made = schema(**{**needed, field: value})
+        except MasqueradeError as error:
+            num_refused += 1
+            text = check_line(error)
+            words = {*field.split("_"), *schema.model_fields, "unknown"}
+            assert any(word in text for word in words), (field, value, text)
+        else:
+            got, usual = getattr(made, field), schema.model_fields[field].default
+            assert not (isinstance(got, float) and math.isnan(got)), (field, value)
+            if isinstance(usual, int | float):
+                assert isinstance(got, bool) == isinstance(usual, bool), (field, value)
+            assert type(made)(**dict(made)) == made
     assert num_refused > len(schema.model_fields)
 
 
@@ -94,6 +110,64 @@ def test_a_misspelt_field_is_answered_with_the_right_word(name: str) -> None:
     field = max(schema.model_fields, key=len)
     with pytest.raises(MasqueradeError, match=f"did you mean '{field}'"):
         schema(**{field[:-1]: 1})
+
+
+def test_no_schema_is_forgotten() -> None:
+    """Those of all learners and games, and all that has a base of ours, are among them."""
+    from agents import LEARNERS
+    from envs import GAMES, game_class
+
+    found = set(SCHEMAS.values())
+    assert {learner_class(name).settings_class for name in LEARNERS} <= found
+    assert {game_class(game_id).Options for game_id in GAMES} <= found
+    assert set(get_args(Client)) <= set(below(Message))
+    own = [
+        path.name
+        for path in sources()
+        if re.search(r"^class \w+\(BaseModel\)", path.read_text(encoding="utf-8"), re.M)
+    ]
+    assert sorted(own) == ["messages.py", "options.py", "store.py"], "a base of schemas is new"
+
+
+TABLE: dict[str, Any] = {
+    **{"version": 1, "game": "kuhn_v0", "options": {}, "seed": 1, "number": 0, "decisions": []},
+    **{"fault": None, "has_taken_back": False, "title": "t", "pace": 1, "is_paused": False},
+    **{"results": [], "kept": "", "is_counted": False},
+    "seats": [{"name": "a", "agent": "", "params": {}, "key": "", "invite": ""}] * 2,
+}
+
+
+@pytest.mark.parametrize("field", KeptTable.model_fields)
+def test_a_kept_table_is_read_by_its_schema(field: str) -> None:
+    KeptTable.model_validate(TABLE)
+    num_refused = 0
+    for value in WRONG:
+        try:
+            KeptTable.model_validate({**TABLE, field: value})
+        except ValidationError:
+            num_refused += 1
+    assert num_refused > len(WRONG) // 2
+
+
+@pytest.mark.parametrize("kind", [get_args(cls.model_fields["type"].annotation)[0]
+                                  for cls in get_args(Client)])  # fmt: skip
+def test_every_field_of_every_message_is_of_its_kind(kind: str) -> None:
+    cls = next(c for c in get_args(Client) if kind in get_args(c.model_fields["type"].annotation))
+    fields = {name: RIGHT[name] for name in cls.model_fields if name in RIGHT}
+    for field, value in itertools.product(cls.model_fields, WRONG):
+        try:
+            text = json.dumps({"type": kind, **fields, field: value})
+        except (TypeError, ValueError):
+            continue  # no JSON has it
+        try:
+            read = parse_message(text)
+        except MasqueradeError as error:
+            check_line(error)
+        else:
+            assert json.dumps(getattr(read, field)) == json.dumps(value)
+
+
+# ---- what YAML makes of it -----------------------------------------------------------------------
 
 
 def test_a_few_lines_do_not_stand_for_billions_of_values(tmp_path: Path) -> None:
@@ -107,133 +181,77 @@ def test_a_few_lines_do_not_stand_for_billions_of_values(tmp_path: Path) -> None
         read_yaml(path, "a game")
 
 
-# ---- places that cannot be written ---------------------------------------------------------------
-
-RUN = {
-    "game": {"id": "kuhn_v0"},
-    "agent": {"id": "q_learning"},
-    "train": {"steps": 10},
-    "eval": {"games": 2, "exploitability": False},
-    "log": {"tensorboard": False},
+SURPRISES = (
+    *("on", "1e3", "1_000", "0x10", "010", "1:30", "2020-01-02", "2020-01-02 03:04:05", "~", "''"),
+    *("&a [*a]", "&a {b: *a}", "!!python/object:os.system {}", "!!set {a}", "!!binary aGk=", "="),
+    *("{1: 2}", "[[[]]]", "'\\ud800'", '"\\uD800"', "-.inf", ".nan", "{<<: {a: 1}}", "9" * 400),
+)
+DOORS: dict[str, tuple[Callable[[list[str]], int], dict[str, Any], list[str]]] = {
+    "train": (train.main, RUN, ["--dry-run", "--config"]),
+    "tournament": (
+        evaluate.main,
+        {"game": {"id": "kuhn_v0"}, "agents": ["random", "kuhn_rule"], "deals": 2},
+        ["exploitability", "--samples", "1", "--config"],
+    ),
 }
-POPULATION = {
-    "game": {"id": "kuhn_v0"},
-    "population": {
-        "groups": [{"name": "a", "size": 2, "agent": {"id": "q_learning"}, "steps": 10}],
-        "sessions": 1,
-        "measure_games": 4,
-        "final_games": 4,
-        "checkpoints": 1,
-    },
+PLACES = {
+    "train": [
+        *("game", "game.id", "game.params", "game.params.num_players", "agent.id", "agent.params"),
+        *("agent.params.learning_rate", "agent.params.abstraction", "train.steps", "train.seed"),
+        *("train.opponents", "eval.games", "log.tensorboard", "base", "x"),
+    ],
+    "tournament": [*KEYS, "game.id", "game.params", "game.params.num_players", "x"],
 }
-SELECTION = {
-    "game": {"id": "kuhn_v0"},
-    "selection": {
-        "candidates": {"a": ["*"], "b": ["*"]},
-        "agent": {"id": "dqn", "params": {"hidden": 8, "learn_start": 8, "num_envs": 2}},
-        **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
-    },
-}
-EXPERIMENT = {
-    "title": "tiny",
-    "seeds": 2,
-    "game": {"dice": 1},
-    "defaults": {"abstraction": "blind", "initial": "abstraction"},
-    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
-}
-FILES = {
-    "experiment.yaml": EXPERIMENT,
-    "run.yaml": RUN,
-    "population.yaml": POPULATION,
-    "selection.yaml": SELECTION,
-}
-FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
-COMMANDS: dict[str, tuple[Any, list[str]]] = {
-    "match": (evaluate.main, ["match", "kuhn_v0", "random", "kuhn_rule", "--games", "4"]),
-    "exploitability": (evaluate.main, ["exploitability", "kuhn_v0", "random"]),
-    "train": (train.main, ["--config", "run.yaml", "--quiet"]),
-    "best response": (evaluate.main, ["best-response", "kuhn_v0", "random", *FEW_GAMES]),
-    "behaviour": (evaluate.main, ["behaviour", "holdem_v0", "random", "--games", "20"]),
-    "population": (population.main, ["--config", "population.yaml"]),
-    "selection": (selection.main, ["--config", "selection.yaml"]),
-    "boards make": (boards.main, ["make", "grid"]),
-    "boards draw": (boards.main, ["draw", "city"]),
-}
+CASES = [(door, place) for door in PLACES for place in PLACES[door]]
 
 
-JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
-OF_THEIR_OWN: dict[str, tuple[Any, list[str]]] = {
-    "reproduce": (reproduce.main, ["tiny"]),
-    "reproduce liars_dice": (reproduce_liars_dice.main, ["--config", "experiment.yaml"]),
-    "database": (database.main, ["out.npz", "--size", "1"]),
-    "tuning": (tuning.main, ["--generations", "1", "--size", "1", "--games", "2"]),
-    "describe": (lambda _: describe.main(), []),
-    "a benchmark": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
-}
-"""Commands that choose the place themselves."""
-
-
-def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
-    return [reproduce.Row("A", "one", 1.0)]
-
-
-TINY = {"A": tiny}
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With the files that commands are given."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(reproduce.EXPERIMENTS, "tiny", f"{__name__}:TINY")
-    for name, content in FILES.items():
-        (tmp_path / name).write_text(yaml.safe_dump(content))
-    return tmp_path
-
-
-@pytest.mark.parametrize("place", ["/proc/nowhere/out.md", "x" * 5000 + "/out.md"])
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.usefixtures("folder")
-def test_a_place_that_cannot_be_written_gets_one_line(
-    name: str, place: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("door", "place"), CASES)
+def test_what_yaml_makes_of_it_gets_one_line_or_is_meant(
+    door: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main, words = COMMANDS[name]
-    assert main([*words, "--out", place]) == 2
-    said = capsys.readouterr().err
-    assert "Traceback" not in said
-    assert said.splitlines()[-1].count(":") > 1
+    main, whole, words = DOORS[door]
+    *above, last = place.split(".")
+    path = tmp_path / "file.yaml"
+    for surprise in SURPRISES if IS_FULL else SURPRISES[len(place) % 3 :: 3]:
+        content = json.loads(json.dumps(whole))
+        inner = content
+        for key in above:
+            inner = inner.setdefault(key, {})
+        inner[last] = "SURPRISE"
+        path.write_text(json.dumps(content).replace('"SURPRISE"', surprise), errors="surrogatepass")
+        code = main([*words, str(path)])
+        said = capsys.readouterr().err
+        assert code in (0, 2), (surprise, said)
+        assert "Traceback" not in said
+        if code == 2:
+            assert len(said.splitlines()[-1]) < 1500
+            told = (str(tmp_path), last, "unknown game")
+            assert any(word in said for word in told), (surprise, said)
 
 
-FULL, READ_ONLY = OSError(28, "No space left on device"), OSError(30, "Read-only file system")
+def test_a_key_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.yaml"
+    path.write_text("game: {id: kuhn_v0}\nagents: [random, kuhn_rule]\ndeals: 10\ndeals: 20\n")
+    with pytest.raises(MasqueradeError, match="'deals' twice"):
+        read_yaml(path, "a game")
+    path.write_text("game: {id: kuhn_v0, id: leduc_v0}\n")
+    with pytest.raises(MasqueradeError, match="'id' twice"):
+        read_yaml(path, "a game")
+    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\n")
+    assert read_yaml(path, "a game")["b"] == {"x": 3, "y": 2}, "what is taken over may be changed"
 
 
-@pytest.mark.parametrize("fault", [FULL, READ_ONLY], ids=["full", "read-only"])
-@pytest.mark.parametrize("name", [*COMMANDS, *OF_THEIR_OWN])
-def test_a_disk_that_takes_nothing_gets_one_line(
-    name: str,
-    fault: OSError,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    before = sorted(folder.iterdir())
-    opened = os.open
+def test_the_tournaments_own_schema_names_path_and_value() -> None:
+    whole = {"game": {"id": "kuhn_v0"}, "agents": ["random", "kuhn_rule"], "deals": 2}
+    for key, value in itertools.product(KEYS, WRONG):
+        try:
+            spec = TournamentSpec.parse({**whole, key: value})
+            spec.build_game()
+        except MasqueradeError as error:
+            check_line(error)
 
-    def fail(*_: Any, **__: Any) -> None:
-        raise fault
 
-    def open_to_read(path: Any, flags: int, *rest: Any, **more: Any) -> int:
-        if flags & os.O_CREAT:
-            raise fault
-        return opened(path, flags, *rest, **more)
-
-    monkeypatch.setattr(os, "fsync", fail)
-    if fault is READ_ONLY:
-        monkeypatch.setattr(os, "open", open_to_read)
-        monkeypatch.setattr(os, "mkdir", fail)
-    main, words = {**COMMANDS, **OF_THEIR_OWN}[name]
-    assert main([*words, *(["--out", "out.md"] if name in COMMANDS else [])]) == 2
-    assert fault.strerror in capsys.readouterr().err.splitlines()[-1]
-    assert [path for path in sorted(folder.iterdir()) if path.is_file()] == before
+# ---- what is kept -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -286,3 +304,23 @@ def test_a_kept_population_is_not_believed(
     write_json(tmp_path / "population.json", {**kept, **change})
     with pytest.raises(MasqueradeError, match=said):
         population.Population(config, tmp_path, is_shown=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--set", "agent.params={1: 2}"],
+        ["--set", "game.params={1: 2}"],
+        ["--set", "agent.params=&a [*a]"],
+        ["--set", "train.steps=2020-01-02"],
+        ["--set", "agent.params.learning_rate=!!binary aGk="],
+        ["--set", "train.opponents=[{1: 2}]"],
+    ],
+)
+def test_what_yaml_makes_of_a_setting_gets_one_line(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(json.dumps(RUN))
+    assert train.main(["--config", str(path), "--dry-run", *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -25,6 +25,7 @@ from numba import types
 
 from agents.base import Actions, Agent, Views
 from envs.core.compiling import compiled, helper
+from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
@@ -52,6 +53,7 @@ WORDS = types.uint64[:, ::1]
 NUMBERS = types.float64[::1]
 
 # What players of the fourth kind on are made of, as numbers for compiled code.
+MAX_SAMPLES = 10**6
 STYLE_FIELDS = ("enter", "raise_before", "call_after", "bet_after", "bet", "num_samples", "push")
 
 
@@ -268,6 +270,8 @@ class _Styled(Agent):
     def __init__(self, game: Game, num_samples: int = 100) -> None:
         """``num_samples``: random ways to go on by which a hand is judged."""
         super().__init__(game)
+        if not 1 <= num_samples <= MAX_SAMPLES:
+            raise OptionError(f"num_samples must be from 1 to {MAX_SAMPLES:,}, not {num_samples}")
         values = {**self.style, "num_samples": num_samples}
         self._style = np.array([values.get(name, 0.0) for name in STYLE_FIELDS], np.float64)
         self._table = self._make_table()

@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from agents import agent_class, split_path
 from agents.base import Actions, Agent, Probs, Views
+from agents.params import read_params
 from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.memory import Pool
 from agents.search.ismcts.searcher import Budget, Root, State, TreeSearcher
@@ -80,7 +82,8 @@ class ISMCTSAgent(Agent):
             settings: any field of ``TreeSettings``.
         """
         super().__init__(game)
-        known = [each.name for each in fields(TreeSettings)]
+        known = {each.name: str(each.type) for each in fields(TreeSettings)}
+        settings = read_params(settings, known)
         for name in settings:
             if name not in known:
                 choices = [*known, "iterations", "time_per_move", "level", "blunders"]
@@ -98,6 +101,8 @@ class ISMCTSAgent(Agent):
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         if not 0 <= self.blunders <= 1:
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
+        if guide:
+            agent_class(split_path(guide)[0])  # which refuses what is none, before the first move
         by_guide = {"selection": "puct"} if guide else {}
         self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
         self.wants_tokens = self.settings.belief == "policy"

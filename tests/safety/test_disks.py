@@ -1,0 +1,355 @@
+"""Every command with a disk that takes nothing: one line, exit code 2, and nothing lost.
+
+The commands come from the project itself: each module that can be started, and each word that its
+parser knows. A new one must be entered below, with what it writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import evaluate
+import train
+from agents.games.no_thanks.slices import database, models, self_play, tuning
+from agents.spec import AgentSpec
+from arena import commands as arena_commands
+from arena import leaderboard
+from arena.running.tournament import run_tournament
+from arena.schedules.spec import TournamentSpec
+from benchmarks import ablations, leaning, learning_match, liars_dice_rounds
+from benchmarks.harness import main as measure
+from benchmarks.report import Job
+from envs import describe
+from envs.pursuit import boards
+from play import door
+from tests.safety.test_command_lines import PROJECT, ROOMS, parser_of
+from tests.support.sampling import sample
+from training import demo, population, reproduce, reproduce_liars_dice, selection
+
+Main = Callable[[list[str]], int]
+Command = tuple[Main, list[str]]
+
+RUN = {
+    "game": {"id": "kuhn_v0"},
+    "agent": {"id": "q_learning"},
+    "train": {"steps": 10},
+    "eval": {"games": 2, "opponents": ["random"], "exploitability": False},
+    "log": {"tensorboard": False},
+}
+POPULATION = {
+    "game": {"id": "kuhn_v0"},
+    "population": {
+        "groups": [{"name": "a", "size": 2, "agent": {"id": "q_learning"}, "steps": 10}],
+        **{"sessions": 1, "measure_games": 4, "final_games": 4, "checkpoints": 1},
+    },
+}
+SELECTION = {
+    "game": {"id": "kuhn_v0"},
+    "selection": {
+        "candidates": {"a": ["*"], "b": ["*"]},
+        "agent": {"id": "dqn", "params": {"hidden": 8, "learn_start": 8, "num_envs": 2}},
+        **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
+    },
+}
+EXPERIMENT = {
+    "title": "tiny",
+    "seeds": 2,
+    "game": {"dice": 1},
+    "defaults": {"abstraction": "blind", "initial": "abstraction"},
+    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
+}
+MATCH = {
+    "game": {"id": "liars_dice_v0", "params": {"dice": 1}},
+    "against": "random",
+    "learners": [{"id": "sarsa", "name": "x"}],
+    **{"games": 4, "every": 2, "seeds": 2},
+}
+FILES = {
+    "experiment.yaml": EXPERIMENT,
+    "run.yaml": RUN,
+    "population.yaml": POPULATION,
+    "selection.yaml": SELECTION,
+    "match.yaml": MATCH,
+    "tournament.yaml": {"game": {"id": "kuhn_v0"}, "agents": ["random", "kuhn_rule"], "deals": 2},
+}
+FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
+OUT = ["--out", "out.md"]
+CURVE = ["--metric", "eval/random/return"]
+PAIR = ["kuhn_v0", "random", "kuhn_rule", "--games", "4"]
+JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
+SERVER = ["--no-open", "--port", "0", "--folder", "tables"]
+SLICES = "agents.games.no_thanks.slices"
+
+
+def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
+    return [reproduce.Row("A", "one", 1.0)]
+
+
+TINY = {"A": tiny}
+WRITES: dict[str, Command] = {
+    "train": (train.main, ["--config", "run.yaml", "--quiet", *OUT]),
+    "play": (door.main, SERVER),
+    "evaluate tournament": (evaluate.main, ["tournament", *PAIR, *OUT]),
+    "evaluate match": (evaluate.main, ["match", *PAIR, *OUT]),
+    "evaluate report": (evaluate.main, ["report", "played", "--out", "out.html"]),
+    "evaluate export": (evaluate.main, ["export", "hands", *OUT]),
+    "evaluate leaderboard": (evaluate.main, ["leaderboard", "tournament", "--games", "4"]),
+    "evaluate exploitability": (evaluate.main, ["exploitability", "kuhn_v0", "random", *OUT]),
+    "evaluate best-response": (
+        evaluate.main,
+        ["best-response", "kuhn_v0", "random", *FEW_GAMES, *OUT],
+    ),
+    "evaluate behaviour": (
+        evaluate.main,
+        ["behaviour", "holdem_v0", "random", "--games", "20", *OUT],
+    ),
+    "training.population": (population.main, ["--config", "population.yaml", *OUT]),
+    "training.selection": (selection.main, ["--config", "selection.yaml", *OUT]),
+    "training.reproduce": (reproduce.main, ["tiny"]),
+    "training.reproduce_liars_dice": (
+        reproduce_liars_dice.main,
+        ["--config", "experiment.yaml"],
+    ),
+    "training.demo": (lambda _: demo.main(), []),
+    "envs.pursuit.boards make": (boards.main, ["make", "grid", *OUT]),
+    "envs.pursuit.boards draw": (boards.main, ["draw", "city", *OUT]),
+    "envs.describe": (lambda _: describe.main(), []),
+    f"{SLICES}.database": (database.main, ["out.npz", "--size", "1"]),
+    f"{SLICES}.models": (models.main, ["out.npz", "--size", "2"]),
+    f"{SLICES}.tuning": (tuning.main, ["--generations", "1", "--size", "1", "--games", "2"]),
+    f"{SLICES}.self_play": (
+        self_play.main,
+        ["out.npz", "--rounds", "1", "--games", "2", "--epochs", "1"],
+    ),
+    "benchmarks": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
+    "benchmarks.ablations": (
+        ablations.main,
+        [
+            "run.yaml",
+            "--seeds",
+            "1",
+            "--metric",
+            "eval/random/return",
+            "--plot",
+            "a.png",
+            "--runs",
+            "ablations",
+        ],
+    ),
+    "benchmarks.learning_match": (learning_match.main, ["--config", "match.yaml", *OUT]),
+    "benchmarks.liars_dice_rounds": (
+        liars_dice_rounds.main,
+        ["--max-dice", "1", "--max-gb", "1e-6", *OUT],
+    ),
+    "benchmarks.leaning": (leaning.main, ["--against", "random", *OUT]),
+}
+READS: dict[str, Command] = {
+    "evaluate replay": (evaluate.main, ["replay", "played"]),
+    "evaluate advise": (evaluate.main, ["advise", "kuhn_v0", "random"]),
+    "envs.pursuit.boards check": (boards.main, ["check", "city"]),
+}
+NO_FILES = {
+    "envs.core.warming",  # fills the compiler's cache, and does without if it cannot
+    "play.warming",
+    "agents.games.no_thanks.thresholds",
+    "benchmarks.coverage",
+    "benchmarks.dqn_quality",
+    "benchmarks.holdem_oracle",
+    "benchmarks.play_load",
+    "benchmarks.search_time",
+    "benchmarks.variance_gain",
+}
+"""They print, or take long before they write by the one writer, as their sources show below."""
+
+
+# ---- no command is forgotten ---------------------------------------------------------------------
+
+
+def sources() -> Iterator[Path]:
+    yield from (PROJECT / f"{name}.py" for name in ("train", "evaluate", "play"))
+    for room in ROOMS:
+        yield from sorted((PROJECT / room).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts)
+
+
+BY_HARNESS = re.compile(r"benchmarks\.harness import (\([^)]*|[^\n(]*)\bmain\b")
+
+
+def started() -> Iterator[str]:
+    """Every command there is, by the name it is started with."""
+    for path in sources():
+        text = path.read_text(encoding="utf-8")
+        if 'if __name__ == "__main__":' not in text:
+            continue
+        name = name_of(path)
+        if BY_HARNESS.search(text):
+            yield "benchmarks"  # all of them write by the harness
+            continue
+        words = words_of(name) if "add_subparsers(" in text else []
+        yield from (f"{name} {word}" for word in words) if words else (name,)
+
+
+def words_of(name: str) -> list[str]:
+    main = door.main if name == "play" else import_module(name).main
+    found = [
+        each for each in parser_of(main)._actions if isinstance(each, argparse._SubParsersAction)
+    ]
+    return [word for each in found for word in each.choices]
+
+
+def test_every_command_is_here() -> None:
+    assert set(started()) == {*WRITES, *READS, *NO_FILES}
+
+
+OWN_WRITERS = re.compile(
+    r"\.write_text\(|\.write_bytes\(|open\([^)\n]*[\"'][wax]b?\+?[\"']|\.savefig\(path|"
+    r"np\.savez?\w*\([^)\n]*path|torch\.save\(|\.to_csv\(|json\.dump\(|\.touch\(|pickle\.dump\("
+)
+ALLOWED = {
+    "envs.core.files": "the one writer",
+    "training.metrics": "TensorBoard's own format grows while it is written",
+    "benchmarks.dqn_speed": "os.devnull",
+    "benchmarks.dqn_quality": "os.devnull",
+}
+
+
+def test_everything_is_written_by_the_one_writer() -> None:
+    """Whole or not at all, refused in one line: by envs/core/files.py and by nobody else."""
+    own = {name_of(path) for path in sources() if OWN_WRITERS.search(path.read_text("utf-8"))}
+    assert own == set(ALLOWED)
+
+
+# ---- a disk that takes nothing -------------------------------------------------------------------
+
+FULL, READ_ONLY = OSError(28, "No space left on device"), OSError(30, "Read-only file system")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders that commands read: a tournament, and hands of hold'em."""
+    folder = tmp_path_factory.mktemp("played")
+    for name, game_id in (("played", "kuhn_v0"), ("hands", "holdem_v0")):
+        agents = tuple(AgentSpec.parse(agent) for agent in ("random", "other=random"))
+        options = {"num_players": 2} if game_id == "holdem_v0" else {}
+        run_tournament(TournamentSpec(game_id, agents, options, deals=2), folder / name)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, played: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With the files that commands are given, and older ones where they write."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("played", "hands"):
+        (tmp_path / name).symlink_to(played / name)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(yaml.safe_dump(content))
+    monkeypatch.setitem(reproduce.EXPERIMENTS, "tiny", f"{__name__}:TINY")
+    for module, name, value in (
+        (leaderboard, "PROJECT", tmp_path),
+        (arena_commands, "PROJECT", tmp_path),
+        (arena_commands, "find_configs", lambda _: [tmp_path / "tournament.yaml"]),
+        (
+            arena_commands,
+            "write_leaderboards",
+            partial(leaderboard.write_leaderboards, pages=tmp_path / "pages"),
+        ),
+        (demo, "CONFIGS", tmp_path / "demo"),
+        (leaning, "study", lambda *_: []),
+    ):
+        monkeypatch.setattr(module, name, value)
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "x.yaml").write_text(yaml.safe_dump(RUN))
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def refuse_writing(monkeypatch: pytest.MonkeyPatch, fault: OSError) -> None:
+    """Nothing can be made safe on a full disk, nor even begun on one that is read-only."""
+    opened = os.open
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise fault
+
+    def open_to_read(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & os.O_CREAT:
+            raise fault
+        return opened(path, flags, *rest, **more)
+
+    made = os.mkdir
+
+    def make_nothing(path: Any, *rest: Any) -> None:
+        if Path(path).absolute().is_relative_to(Path.cwd()):
+            raise fault
+        made(path, *rest)  # such as the compiler's cache
+
+    monkeypatch.setattr(os, "fsync", fail)
+    if fault is READ_ONLY:
+        monkeypatch.setattr(os, "open", open_to_read)
+        monkeypatch.setattr(os, "mkdir", make_nothing)
+
+
+CASES = [(name, fault) for name in WRITES for fault in (FULL, READ_ONLY)
+         if (name, fault) != ("play", FULL)]  # fmt: skip
+"""A server on a full disk begins, and says so at the tables: ``test_play_faults.py``."""
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    sample(CASES, lambda case: case[0]),
+    ids=lambda value: getattr(value, "strerror", value),
+)
+def test_a_disk_that_takes_nothing_gets_one_line(
+    name: str,
+    fault: OSError,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main, words = WRITES[name]
+    if not {"population", "selection", "behaviour", "train"} & set(re.split(r"[ .]", name)):
+        (folder / "out.md").write_text("older")
+    before = contents(folder)
+    refuse_writing(monkeypatch, fault)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert str(fault.strerror) in said.splitlines()[-1]
+    assert contents(folder) == before, "an older file stays whole, and nothing is left lying about"
+
+
+@pytest.mark.parametrize("name", READS)
+@pytest.mark.usefixtures("folder")
+def test_who_only_reads_needs_no_disk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_writing(monkeypatch, READ_ONLY)
+    main, words = READS[name]
+    assert main(words) == 0
+
+
+@pytest.mark.parametrize("place", ["/proc/nowhere/out.md", "x" * 5000 + "/out.md"])
+@pytest.mark.parametrize("name", [name for name, (_, words) in WRITES.items() if OUT[0] in words])
+@pytest.mark.usefixtures("folder")
+def test_a_place_that_cannot_be_written_gets_one_line(
+    name: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main, words = WRITES[name]
+    assert main([*words[:-1], place.replace(".md", Path(words[-1]).suffix)]) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert said.splitlines()[-1].count(":") > 1
