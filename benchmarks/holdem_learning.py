@@ -5,7 +5,7 @@ update takes 64 transitions. The learner has one seat of six, the others play by
 One core; times are those of the processor.
 
 ``learning_hands``
-    ``configs/holdem/fast_dqn.yaml``, 1024 games at once and an update for every 40 decisions, next
+    ``configs/holdem/fast_dqn.yaml``, 1024 games at once and an update for every 25 decisions, next
     to the most that was published: 1,268 hands a second with four threads, with an unstated number
     of updates.
 ``learning_updates``
@@ -68,7 +68,7 @@ JOBS = [
     ),
     Job(
         "learning_updates",
-        "a hand that is learnt from: an update for every 40 decisions, and for every one",
+        "a hand that is learnt from: an update for every 25 decisions, and for every one",
         partial(learning, "fast_dqn"),
         partial(learning, "thesis_dqn"),
         peer_name="ours, an update for every decision",
