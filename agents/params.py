@@ -7,7 +7,6 @@ refuse a wrong kind in one line: its annotations. What range a number has is its
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ def _is_whole(value: Any) -> bool:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         return False
-    return not isinstance(value, complex) and abs(value) <= LARGEST and math.isfinite(value)
+    return not isinstance(value, np.complexfloating) and bool(-LARGEST <= value <= LARGEST)
 
 
 def _is_list(value: Any) -> bool:
@@ -52,9 +51,9 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "list": ("a list", _is_list),
 }
 
-OBJECT = ("what only Python can make", lambda value: not isinstance(value, PLAIN))
-PLAIN = (bool, int, float, str, bytes, list, tuple, dict, type(None))
+PLAIN: tuple[type, ...] = (bool, int, float, str, bytes, list, tuple, dict, type(None))
 """What YAML, JSON and command lines can say."""
+OBJECT = ("what only Python can make", lambda value: not isinstance(value, PLAIN))
 
 
 def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

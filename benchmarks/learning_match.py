@@ -45,9 +45,7 @@ class LearningMatch(Options):
     against: Evaluated
     learners: tuple[Evaluated, ...]
     games: int = option(1000, low=2, high=MAX_GAMES, help="of each learner and seed, even")
-    every: int = option(
-        10, low=1, high=MAX_GAMES, help="games between points of the curve"
-    )
+    every: int = option(10, low=1, high=MAX_GAMES, help="games between points of the curve")
     seeds: int = option(5, low=1, high=10**6, help="how often all is played")
 
     @field_validator("learners", mode="before")

@@ -179,7 +179,7 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
         ) from error
     # Imported when needed: the terminal does without a server.
     from play.hall import Hall
-    from play.server import LOOPBACK, make_app
+    from play.server import LOOPBACK, hosts_of, make_app
     from play.thinking import Thinkers
 
     is_local = arguments.host in LOOPBACK
@@ -187,7 +187,7 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
     start = _start(arguments, hall)  # what cannot be opened is refused before anybody can ask
     listener = _listen(arguments.host, arguments.port)
     port = listener.getsockname()[1]
-    app = make_app(hall, LOOPBACK if is_local else ("*",))
+    app = make_app(hall, hosts_of(arguments.host, socket.gethostname()))
     address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/{start}"
     config = uvicorn.Config(
         app,

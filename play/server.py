@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -25,7 +26,7 @@ from play.hall import Hall
 from play.maps import map_text
 from play.messages import MAX_MESSAGE
 
-__all__ = ["make_app"]
+__all__ = ["LOOPBACK", "hosts_of", "make_app"]
 
 PAGE = Path(__file__).parent / "page"
 MAX_GUESTS = 600
@@ -35,6 +36,17 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ANY_ADDRESS = "*"
+
+
+def hosts_of(host: str, name: str) -> tuple[str, ...]:
+    """By what names browsers may call a server that listens to ``host`` on a machine of ``name``.
+
+    Numbers are always ours. Another name may be of a site that points it here, to be taken for us.
+    """
+    if host in LOOPBACK:
+        return LOOPBACK
+    return (ANY_ADDRESS, *LOOPBACK, host, name.lower(), f"{name.lower()}.local")
 
 
 def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
@@ -110,11 +122,19 @@ def _download(name: str, text: str) -> Response:
 
 def _is_allowed(connection: HTTPConnection, hosts: tuple[str, ...]) -> bool:
     """Whether a browser called us by our name, from a page of ours or from none."""
-    host = urlsplit(f"//{connection.headers.get('host', '')}")
-    if "*" not in hosts and host.hostname not in hosts:
-        return False
     origin = connection.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == host.netloc
+    try:
+        host = urlsplit(f"//{connection.headers.get('host', '')}")
+        is_ours = host.hostname in hosts or (ANY_ADDRESS in hosts and _is_address(host.hostname))
+        return is_ours and (origin is None or urlsplit(origin).netloc == host.netloc)
+    except ValueError:  # such as a bracket without its other half
+        return False
+
+
+def _is_address(name: str | None) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name or ""))
+    return False
 
 
 async def _serve(websocket: WebSocket, hall: Hall) -> None:

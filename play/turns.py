@@ -63,7 +63,10 @@ class Turns:
             raise MasqueradeError("the game is not over, and others play it too")
         if message.swap:
             seats = [table.seats[-1], *table.seats[:-1]]
+            epoch = table.epoch
             agents = await self._tables.thinkers.run(lambda: self._tables.agents(table.game, seats))
+            if table.epoch != epoch:  # seats and those who sit there would no longer fit
+                raise MasqueradeError("the game has gone on since: look again")
             table.seats, table.agents = seats, agents
             for other in self._tables.guests:
                 if session.id in other.places:

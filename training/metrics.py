@@ -55,7 +55,7 @@ class MetricsFile:
             self._rows = [
                 row for row in rows if row[STEP].isdecimal() and self._is_kept(row, up_to)
             ]
-        except (csv.Error, KeyError) as error:
+        except (csv.Error, KeyError, ValueError) as error:  # such as a step of 5000 digits
             raise FileError(
                 f"{self.path} is damaged ({one_line(error)}): remove it, and go on without the "
                 "curves up to here"

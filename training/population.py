@@ -60,11 +60,11 @@ def check_name(name: str) -> None:
     >>> check_name("../x")
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: the name '../x' must be 1 to 60 letters, none a /, the first no dot
+    envs.core.errors.OptionError: the name '../x' must be 1 to 60 letters, no /, no dot first
     """
     if not name.isprintable() or not 0 < len(name) <= 60 or "/" in name or name.startswith("."):
         shown = one_line(repr(name), 40)
-        raise OptionError(f"the name {shown} must be 1 to 60 letters, none a /, the first no dot")
+        raise OptionError(f"the name {shown} must be 1 to 60 letters, no /, no dot first")
 
 
 class PopulationSettings(Options):

@@ -134,6 +134,7 @@ def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, 
                 learner.load_state_dict(state)
             return step, learner
         except CheckpointError as error:
+            learner.close()
             before = f"from {found[-1].name}" if found else "from the beginning"
             put = last.rename(last.with_name(f"{last.name}.damaged"))
             print(f"{error}\nresuming {before}; it is kept as {put}", file=sys.stderr, flush=True)

@@ -31,6 +31,7 @@ __all__ = ["HostedAgent"]
 
 # Few enough that a hanging agent is soon noticed, enough that asking costs little.
 MAX_ROWS = 16
+KINDS = ("ready", "failed", "answer")
 # A fresh interpreter: nothing of this process leaks into it, and any script may start one.
 PROGRAM = "import sys; from agents.processes.hosted import serve; serve(int(sys.argv[1]))"
 
@@ -101,9 +102,13 @@ class HostedAgent(OutsideAgent):
 
     def ask(self, views: Views, rows: npt.NDArray[np.int64], seconds: float) -> Actions:
         """Send rows; take back the actions and the generators as the agent left them."""
-        actions: Actions
-        actions, views.rngs[rows] = self._exchange("act", views.part(rows), seconds)
-        return actions
+        answer = self._exchange("act", views.part(rows), seconds)
+        try:
+            actions, rngs = answer
+            views.rngs[rows] = np.asarray(rngs, np.uint64).reshape(len(rows), -1)
+            return np.asarray(actions, np.int64).reshape(len(rows))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise NoAnswer(f"sent what is no answer: {reason_of(error)}") from None
 
     def policy(self, views: Views) -> Probs | None:
         """What the agent says of itself; nothing if it has no answer in time."""
@@ -149,6 +154,12 @@ class HostedAgent(OutsideAgent):
         except (EOFError, ConnectionError):
             code = self._process.wait()
             raise NoAnswer(f"ended with exit code {code}") from None
+        except TimeoutError:
+            raise
+        except Exception as error:  # whatever else the process has put into its pipe
+            raise NoAnswer(f"sent what is no answer: {reason_of(error)}") from None
+        if not isinstance(answer, tuple) or not answer or answer[0] not in KINDS:
+            raise NoAnswer("sent what is no answer")
         return answer
 
     def __repr__(self) -> str:

@@ -22,6 +22,8 @@ __all__ = ["LineProcess"]
 CHUNK = 65536
 MAX_LINE = 4_000_000
 MAX_ERROR = 4000
+MAX_LAST_WORDS = 100
+"""Pieces of its errors that are read after its end."""
 SECONDS_TO_LEAVE = 0.5
 
 
@@ -62,8 +64,9 @@ class LineProcess:
             selector.register(self._output, selectors.EVENT_READ)
             selector.register(self._errors, selectors.EVENT_READ)
             while b"\n" not in self._received:
-                ready = selector.select(max(deadline - time.monotonic(), 0.0))
-                if not ready:
+                left = deadline - time.monotonic()
+                ready = selector.select(max(left, 0.0))
+                if not ready or left < 0:  # who never stops talking has not answered either
                     raise TimeoutError
                 for key, _ in ready:
                     if key.fileobj is self._input:
@@ -104,12 +107,14 @@ class LineProcess:
             code = self._process.wait(SECONDS_TO_LEAVE)
         except subprocess.TimeoutExpired:
             return NoAnswer("closed its output")
-        while self._read_errors():
-            pass
+        for _ in range(MAX_LAST_WORDS):  # a child of it may go on for ever
+            if not self._read_errors():
+                break
         lines = self._said.decode(errors="replace").strip().splitlines()
         # Results travel: they name no folder of this machine.
         words = f": {lines[-1][:200]}".replace(f"{os.getcwd()}{os.sep}", "") if lines else ""
-        return NoAnswer(f"ended with exit code {code}{words}")
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return NoAnswer(f"{how}{words}")
 
     def end(self, last_line: str = "") -> None:
         """Say goodbye, wait a moment, and end the program and all its children."""

@@ -18,7 +18,7 @@ from agents.base import Agent
 from arena.playing.match import Fault, play_match
 from envs import find_notation, game_class
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError, PositionError
+from envs.core.errors import MasqueradeError, PositionError, one_line
 from envs.core.files import read_json, read_text
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 MAX_DEALS = 2**40
+MAX_NAME = 80
 HIDDEN_EVENT = "a hidden event"
 HIDDEN_MOVE = "a hidden move"
 
@@ -168,7 +169,7 @@ def read_position(path: Path) -> Recording:
     about = content.get("about")
     noted = about.get("names") if isinstance(about, dict) else None
     if isinstance(noted, list) and len(noted) == len(names):
-        names = [str(name) for name in noted]
+        names = [one_line(name, MAX_NAME) for name in noted]
     return Recording(game, names, position.number, position.history, position.returns().tolist())
 
 

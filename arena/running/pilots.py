@@ -97,7 +97,7 @@ def with_values(
     if pilots:
         total = spec.pilot * len(pilots)
         with (
-            closing(Progress(total, "games of the pilot")) as progress,
+            closing(Progress(total, "games of the pilot", has_pulse=True)) as progress,
             closing(play([*pilots])) as played,
         ):
             progress.show(0)

@@ -57,8 +57,8 @@ class UnitStore:
                 Fault(int(game), int(seat), one_line(reason))
                 for game, seat, reason in json.loads(str(parts["faults"]))
             ]
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise FileError(f"{path} is damaged ({error}): {AGAIN}") from error
+        except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise FileError(f"{path} is damaged ({one_line(error)}): {AGAIN}") from error
         seats = range(returns.shape[1] if returns.ndim == 2 else 0)
         is_fine = (
             returns.dtype == np.float64

@@ -134,7 +134,7 @@ def _play(
             )
         total = sum(unit.num_deals for unit in missing)
         with (
-            closing(Progress(total, "games")) as progress,
+            closing(Progress(total, "games", has_pulse=True)) as progress,
             closing(play(missing)) as played,  # so that its workers end with it, whatever happens
         ):
             progress.show(0)

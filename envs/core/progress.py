@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
 import time
 
 __all__ = ["LOG_EVERY", "Progress", "duration"]
@@ -27,10 +28,17 @@ class Progress:
         is_shown: whether to show anything.
         done: what was done before this run of the program.
         after: seconds before the first line of a log.
+        has_pulse: show that work goes on also while no piece of it is done; it must be closed.
     """
 
     def __init__(
-        self, total: int, unit: str, is_shown: bool = True, done: int = 0, after: float = 0.0
+        self,
+        total: int,
+        unit: str,
+        is_shown: bool = True,
+        done: int = 0,
+        after: float = 0.0,
+        has_pulse: bool = False,
     ) -> None:
         """Nothing is shown before the first call of ``show``."""
         self.total = total
@@ -38,6 +46,10 @@ class Progress:
         self._is_terminal = sys.stderr.isatty()
         self._started = time.monotonic()
         self._next = self._started + after * (not self._is_terminal)
+        self._heard = self._started
+        self._lock, self._is_over = threading.Lock(), threading.Event()
+        if has_pulse and is_shown:
+            threading.Thread(target=self._beat, daemon=True).start()
 
     def add(self, number: int) -> None:
         """So much more is done."""
@@ -45,21 +57,33 @@ class Progress:
 
     def show(self, done: int, headline: str = "") -> None:
         """So much is done."""
-        self._done, now = done, time.monotonic()
+        self._done, self._heard = done, time.monotonic()
+        now = self._heard
         is_last = self._is_terminal and done >= self.total
         if not self._is_shown or (now < self._next and not is_last):
             return
         pause = FRAME if self._is_terminal else LOG_EVERY if done > self._first else SOON
         self._next = now + pause
-        text = self._line(done, now - self._started) + (f"; {headline}" if headline else "")
-        if not self._is_terminal:
-            print(text, file=sys.stderr, flush=True)
-            return
+        self._print(self._line(done, now - self._started) + (f"; {headline}" if headline else ""))
+
+    def _print(self, text: str) -> None:
         # The last column stays free: some terminals begin a new line when it is filled.
         width = shutil.get_terminal_size().columns - 1
-        if len(text) > width:
+        if self._is_terminal and len(text) > width:
             text = text[: max(0, width - 1)] + "…"
-        print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
+        with self._lock:
+            if self._is_terminal:
+                print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
+            else:
+                print(text, file=sys.stderr, flush=True)
+
+    def _beat(self) -> None:
+        """Say now and then that a piece takes long; nobody else may have anything to say."""
+        while not self._is_over.wait(LOG_EVERY):
+            quiet = time.monotonic() - self._heard
+            if quiet >= LOG_EVERY:
+                text = f"{self._done:,} of {self.total:,} {self._unit}"
+                self._print(f"{text}; the next have taken {duration(quiet)} so far")
 
     def _line(self, done: int, seconds: float) -> str:
         bar = "#" * int(BAR * done / max(self.total, 1))
@@ -72,6 +96,7 @@ class Progress:
 
     def close(self) -> None:
         """End the line."""
+        self._is_over.set()
         if self._is_shown and self._is_terminal:
             print(file=sys.stderr)
 

@@ -44,6 +44,7 @@ SMALL: list[tuple[str, dict[str, Any], int]] = [
     ("holdem_v0", {"num_players": 2}, 400),
     ("no_thanks_v0", {"highest": 8, "removed": 3, "chips": 2}, 100),
     ("scotland_yard_v0", {"preset": "reduced", "rows": 3, "columns": 3, "rounds": 2}, 400),
+    ("phantom_v0", {"preset": "map_1", "rounds": 2}, 30),
 ]
 
 
@@ -141,6 +142,8 @@ TABLES: list[tuple[str, dict[str, Any]]] = [
     ("liars_dice_v0", {"dice": 2}),
     ("holdem_v0", {"num_players": 2}),
     ("scotland_yard_v0", {}),
+    ("phantom_v0", {"preset": "map_1"}),
+    ("no_thanks_v0", {"num_players": 3}),
 ]
 LOOKS = (0, 1, 3, 13)
 """Moves after which a browser tries everything; in a pursuit little is hidden at first."""
@@ -194,7 +197,8 @@ async def seated(hall: Hall, game_id: str, options: dict[str, Any]) -> tuple[Ses
     host, rogue = Guest(), Guest()
     for guest in (host, rogue):
         hall.enter(guest)
-    seats = [{"who": "me"}, {"who": "guest"}]
+    num_guests = make_game(game_id, **options).facts.num_players - 1
+    seats = [{"who": "me"}, *[{"who": "guest"}] * num_guests]
     create = {"type": "create", "game": game_id, "options": options, "seats": seats}
     await hall.handle(host, json.dumps(create))
     made = json.loads(await told(host, "joined".__eq__))

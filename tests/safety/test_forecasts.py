@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,25 @@ def test_a_log_has_what_will_be_done_then_a_forecast_then_a_line_now_and_then(
         "31,000 of 1,000,000,000 games, 1,000/s, 12 days left",
         "61,000 of 1,000,000,000 games, 1,000/s, 12 days left",
     ]
+
+
+def test_a_piece_that_takes_long_says_that_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A work unit of a slow search may take an hour; a log that is silent looks dead."""
+    monkeypatch.setattr("envs.core.progress.LOG_EVERY", 0.02)
+    said = ""
+    with closing(Progress(10, "games", has_pulse=True)) as progress:
+        progress.show(4)
+        deadline = time.monotonic() + 60
+        while "the next have taken" not in said and time.monotonic() < deadline:
+            time.sleep(0.01)
+            said += capsys.readouterr().err
+    assert "4 of 10 games; the next have taken" in said
+    time.sleep(0.1)
+    capsys.readouterr()
+    time.sleep(0.1)
+    assert capsys.readouterr().err == "", "it ends with the work"
 
 
 def test_work_that_is_soon_done_is_not_mentioned(

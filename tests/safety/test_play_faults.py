@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import HTTPConnection
 
 from envs.core.errors import MasqueradeError
 from play.catalogue import Catalogue
@@ -17,6 +18,7 @@ from play.door import main
 from play.files import Library
 from play.guest import Guest
 from play.hall import FAULT, Hall
+from play.server import LOOPBACK, _is_allowed, hosts_of
 from play.session import Session
 from play.store import Store
 from play.thinking import Thinkers
@@ -239,3 +241,48 @@ def test_who_came_after_the_end_does_not_stop_the_next_game(tmp_path: Path) -> N
         await room.hall.close()
 
     run(play())
+
+
+def test_two_who_change_seats_at_once_do_not_get_each_others(tmp_path: Path) -> None:
+    """The seats of a browser and the keys at the table stay together, whoever comes in between."""
+
+    async def play() -> None:
+        room = Room(tmp_path)
+        host, rogue, twin = room.guest(), room.guest(), room.guest()
+        session, joined = await room.create(host, {"who": "me"}, {"who": "guest"})
+        await room.say(rogue, "join", table=session.id, invite=joined["invites"]["1"])
+        key = (await hear(rogue, "joined"))["key"]
+        await room.say(twin, "join", table=session.id, key=key)
+        await hear(twin, "joined")
+        while not session.table.is_over:
+            seat = session.table.turn
+            await room.move([host, rogue][seat], session, seat, 0)
+        number = session.table.number
+        again = {"table": session.id, "swap": True}
+        await asyncio.gather(*(room.say(guest, "again", **again) for guest in (rogue, twin, host)))
+        assert session.table.number == number + 1, "one game is begun"
+        for guest, own in ((host, joined["key"]), (rogue, key), (twin, key)):
+            assert guest.places[session.id] == session.seats_of(own)
+        await room.hall.close()
+
+    run(play())
+
+
+@pytest.mark.parametrize(
+    ("host", "is_there"),
+    [
+        ("127.0.0.1:8420", True),
+        ("192.168.1.7:8420", True),
+        ("[fe80::1]:8420", True),
+        ("ours:8420", True),
+        ("ours.local:8420", True),
+        ("evil.example:8420", False),
+        ("", False),
+        ("192.168.1.7.evil.example", False),
+    ],
+)
+def test_a_server_for_all_answers_to_addresses_and_its_own_name(host: str, is_there: bool) -> None:
+    """Another site that has its name point here would otherwise be one of our pages."""
+    connection = HTTPConnection({"type": "http", "headers": [(b"host", host.encode())]})
+    assert _is_allowed(connection, hosts_of("0.0.0.0", "ours")) == is_there
+    assert _is_allowed(connection, LOOPBACK) == host.startswith("127")

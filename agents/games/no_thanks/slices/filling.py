@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.files import whole_file
+from envs.core.files import open_file, whole_file
 
 __all__ = ["Filling", "Job", "fill"]
 
@@ -82,8 +82,9 @@ def fill(job: Job, size: int, filling: Filling) -> Rows:
 def _kept(path: Path) -> Rows | None:
     """A piece that was made before; one that is damaged is made again."""
     try:
-        rows: Rows = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        with open_file(path) as file:
+            rows: Rows = np.load(file, allow_pickle=False)
+    except Exception:  # of damage NumPy says whatever its parsers raise
         return None
     return rows if rows.dtype.kind != "f" or np.isfinite(rows).all() else None
 

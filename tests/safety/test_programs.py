@@ -1,0 +1,220 @@
+"""Programs at the table that misbehave: each costs its own games, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.base import Actions, Agent, Views
+from agents.processes.external import ExternalAgent
+from agents.processes.hosted import HostedAgent
+from agents.processes.line_process import LineProcess
+from agents.processes.outside import NoAnswer, OutsideAgent
+from arena.playing.match import play_match
+from envs import make_game
+
+KUHN = make_game("kuhn_v0")
+NUM_GAMES = 8
+PROGRAM = """
+import json, os, signal, subprocess, sys, time
+how, seen = sys.argv[1], 0
+out, err = sys.stdout.buffer, sys.stderr.buffer
+
+def forever(write):
+    while True:
+        write()
+
+def child(words):
+    subprocess.Popen([sys.executable, "-c", words])
+
+def misbehave(number, rows):
+    right = [row["legal"][-1] for row in rows]
+    if how == "floods its errors":
+        forever(lambda: err.write(b"noise " * 10_000))
+    if how == "drips":
+        forever(lambda: (out.write(b"x"), out.flush(), time.sleep(0.01)))
+    if how == "bytes":
+        return b"\\xff\\xfe\\x00\\x80" * 100
+    if how == "half":
+        return json.dumps({"id": number, "actions": right}).encode()[:-3]
+    if how == "deep":
+        return b"[" * 100_000
+    if how == "many digits":
+        return b'{"id": %d, "actions": [%s]}' % (number, b"9" * 10_000)
+    if how == "not finite":
+        return b'{"id": %d, "actions": [Infinity]}' % number
+    if how == "true":
+        return b'{"id": %d, "actions": [true]}' % number
+    if how == "surrogates":
+        return b'{"id": %d, "actions": ["\\\\ud800"]}' % number
+    if how == "twice the key":
+        return b'{"id": %d, "actions": [0], "actions": [99]}' % number
+    if how == "escapes":
+        sys.exit("\\x1b[31mred\\x07 <script>")
+    if how == "leaves a child that holds its pipes":
+        child("import time; time.sleep(60)")
+        sys.exit(3)
+    if how == "leaves a child that floods":
+        words = "import sys\\nwhile True: sys.stderr.write('noise' * 9999)"
+        subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.DEVNULL)
+        os._exit(3)
+    if how == "closes its input":
+        os.close(0)
+        time.sleep(60)
+    if how == "is killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "stops itself":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    if how == "a thousand answers":
+        return json.dumps({"id": number, "actions": right * 1000}).encode()
+    return json.dumps({"id": number, "actions": right}).encode()
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        answer = b'{"protocol": 1, "max_rows": 4}'
+        if how == "answers before it is asked":
+            answer += b"".join(b'\\n{"id": %d, "actions": [0]}' % i for i in range(2000))
+    elif message["type"] == "act":
+        answer = misbehave(message["id"], message["rows"])
+    else:
+        break
+    out.write(answer + b"\\n")
+    out.flush()
+"""
+MISBEHAVIOUR: dict[str, str] = {
+    "floods its errors": "took longer than",
+    "drips": "took longer than",
+    "bytes": "answered no JSON",
+    "half": "answered no JSON",
+    "deep": "answered no JSON",
+    "many digits": "answered no JSON",
+    "not finite": "without a list of whole numbers",
+    "true": "without a list of whole numbers",
+    "surrogates": "without a list of whole numbers",
+    "twice the key": "illegal action 99",
+    "escapes": "exit code 1: ?[31mred? <script>",
+    "leaves a child that holds its pipes": "took longer than",
+    "leaves a child that floods": "exit code 3",
+    "closes its input": "took longer than",
+    "is killed": "was ended by signal 9",
+    "stops itself": "took longer than",
+    "a thousand answers": "where 1 were asked for",
+}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def player(program: Path, how: str) -> ExternalAgent:
+    return ExternalAgent(KUHN, command=["python", str(program), how], time_per_move=0.3)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little patience; a start may take longer on a busy machine."""
+    monkeypatch.setattr(OutsideAgent, "max_failures_in_row", 1)
+    for grace in ("grace", "first_grace"):
+        monkeypatch.setattr(OutsideAgent, grace, 0.2)
+
+
+@pytest.mark.parametrize("how", MISBEHAVIOUR)
+def test_a_program_loses_its_own_games_in_time(how: str, program: Path) -> None:
+    honest = make_agent("kuhn_rule", KUHN)
+    bad = player(program, how)
+    result = play_match(KUHN, [honest, bad], NUM_GAMES, seed=1, has_forfeits=True)
+    bad.stop()
+    assert {fault.seat for fault in result.faults} == {1}
+    reasons = [fault.reason for fault in result.faults]
+    assert any(MISBEHAVIOUR[how] in reason for reason in reasons), reasons
+    assert all(len(reason) < 600 and reason.isprintable() for reason in reasons)
+    lost = [fault.game for fault in result.faults]
+    assert (result.returns[lost] == [2.0, -2.0]).all()
+
+
+def test_who_answers_before_it_is_asked_knows_no_more(program: Path) -> None:
+    """Its answers count if they are legal: it has thrown its moves away."""
+    honest, early = make_agent("kuhn_rule", KUHN), player(program, "answers before it is asked")
+    result = play_match(KUHN, [honest, early], NUM_GAMES, seed=1, has_forfeits=True)
+    early.stop()
+    assert {fault.seat for fault in result.faults} <= {1}
+    assert np.isfinite(result.returns).all()
+
+
+def test_the_others_play_as_if_it_were_not_there(program: Path) -> None:
+    """Whatever a program does at one table, the games of others are the same to the last bit."""
+    agents = [make_agent("random", KUHN), make_agent("kuhn_rule", KUHN)]
+    clean = play_match(KUHN, agents, NUM_GAMES, seed=3)
+    for how in ("is killed", "bytes"):
+        bad = player(program, how)
+        play_match(KUHN, [agents[0], bad], NUM_GAMES, seed=3, has_forfeits=True)
+        bad.stop()
+        again = play_match(KUHN, agents, NUM_GAMES, seed=3)
+        assert (again.returns == clean.returns).all()
+
+
+def test_talking_without_end_is_no_answer() -> None:
+    words = "import sys\nwhile True: sys.stderr.write('x' * 1000)"
+    process = LineProcess([sys.executable, "-c", words])
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        process.ask("hello", 0.3)
+    process.end()
+    assert time.monotonic() - begun < 60, "a guard, not a measurement"
+
+
+def test_a_signal_is_called_one() -> None:
+    process = LineProcess(
+        [sys.executable, "-c", f"import os; os.kill(os.getpid(), {signal.SIGTERM})"]
+    )
+    with pytest.raises(NoAnswer, match="was ended by signal 15"):
+        process.ask("hello", 60)
+    process.end()
+
+
+# ---- classes in a process of their own -----------------------------------------------------------
+
+
+class Garbler(Agent):
+    """Puts something else into the pipe to the arena than answers."""
+
+    def __init__(self, game: Any, how: str = "") -> None:
+        super().__init__(game)
+        self.how = how
+
+    def act(self, views: Views) -> Actions:
+        message: Any = {
+            "a number": 7,
+            "nothing": (),
+            "another kind": ("run", "rm"),
+            "no numbers": ("answer", "x", "y"),
+            "too few": ("answer", np.zeros(0, np.int64), views.rngs[:0]),
+            "one part": ("answer",),
+        }.get(self.how)
+        packed = b"\x80garbage" if message is None else pickle.dumps(message)
+        os.write(int(sys.argv[1]), len(packed).to_bytes(4, "big") + packed)
+        return np.zeros(len(views), np.int64)
+
+
+@pytest.mark.parametrize(
+    "how", ["a number", "nothing", "another kind", "no numbers", "too few", "one part", "garbage"]
+)
+def test_a_class_that_garbles_its_pipe_loses_its_own_games(how: str) -> None:
+    bad = HostedAgent(KUHN, f"{__name__}:Garbler", {"how": how}, limit=5.0)
+    result = play_match(KUHN, [make_agent("random", KUHN), bad], 2, has_forfeits=True)
+    bad.stop()
+    assert {fault.seat for fault in result.faults} == {1}
+    assert all("no answer" in fault.reason for fault in result.faults)
