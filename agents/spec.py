@@ -113,8 +113,11 @@ class AgentSpec:
         found = agent_class(self.id)
         params = dict(self.params)
         if self.id in AGENTS:  # classes of users may say what they take in words of their own
-            check_names(params, found)
-            params = read_params(params, annotations_of(found))
+            try:
+                check_names(params, found)
+                params = read_params(params, annotations_of(found))
+            except OptionError as error:
+                raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error
         if found.takes("device"):
             params.setdefault("device", resolve_device(self.device))
         if found.takes("time_per_move") and self.time_per_move is not None:

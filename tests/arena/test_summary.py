@@ -208,7 +208,8 @@ def test_standings_by_place_follow_the_mean_place() -> None:
     assert [standing.placement.mean for standing in summary.standings] == [2, 2, 2]
     assert [standing.name for standing in summary.standings] == ["c", "a", "b"]
     always_second = summary.standings[1].placement  # in both deals, which is not for certain
-    assert (always_second.low, always_second.high) == (1.5, 2.5)
+    assert always_second.low < 1
+    assert always_second.high > 3, "two equal deals exclude no place"
 
     def better(seating: tuple[int, ...]) -> Any:
         return [
@@ -343,7 +344,7 @@ def test_a_circle_within_the_noise_is_not_called_certain() -> None:
 def test_a_ladder_has_no_cycle_and_one_best_agent() -> None:
     def games(seating: tuple[int, ...]) -> Any:
         lead = float(seating[0] - seating[1])
-        return [[lead, -lead], [lead + 0.1, -lead - 0.1], [lead - 0.1, 0.1 - lead]]
+        return [[share * lead, -share * lead] for share in (1.0, 0.97, 1.03)]
 
     summary = plant(a_spec(5, deals=3), games)
     assert summary.metagame.cycles == ()

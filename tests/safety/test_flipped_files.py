@@ -43,7 +43,7 @@ from training.metrics import MetricsFile
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run
 
-NUM_DAMAGED = 300 if IS_FULL else 20
+NUM_DAMAGED = 300 if IS_FULL else 12
 SLOW = ("checkpoint", "summary", "tournament", "unit")
 """Whoever reads these plays or learns on."""
 KUHN = make_game("kuhn_v0")
@@ -209,7 +209,7 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(
     whole = find(folder)
     copy = tmp_path / "copy"
     num_refused = 0
-    number = NUM_DAMAGED // 5 if any(word in kind for word in SLOW) else NUM_DAMAGED
+    number = NUM_DAMAGED // 4 if any(word in kind for word in SLOW) else NUM_DAMAGED
     for content in damaged(whole.read_bytes(), np.random.default_rng(len(kind)), number):
         shutil.rmtree(copy, ignore_errors=True)
         part = next(
