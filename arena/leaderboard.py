@@ -112,8 +112,9 @@ def write_leaderboards(
 
 
 def _fingerprint(spec: TournamentSpec) -> str:
-    """Changes with the tournament and with any code that could change its games."""
+    """Changes with the tournament, with runs that are trained anew and with code of its games."""
     what = {key: value for key, value in spec.to_dict().items() if key != "deals"}
+    what["fingerprints"] = [agent.fingerprint() for agent in spec.agents]
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
     rooms = ("envs", "agents", "arena/playing", "arena/schedules", "arena/variance_reduction")
     for room in rooms:

@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--scale", type=scale, default=1.0, help="times the numbers of games (1)")
     parser.add_argument("--fresh", action="store_true", help="forget what was played before")
     parsed = parser.parse_args(arguments)
-    # For small networks one thread is fastest; two on a busy machine take a hundred times as long.
+    # For small networks one thread is fastest; two on a busy machine take many times as long.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
     path = RUNS / f"{parsed.name}.json"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import evaluate
+from agents.spec import AgentSpec
 from arena import leaderboard
 from arena.leaderboard import (
     CONFIGS,
@@ -87,7 +88,7 @@ def test_the_same_code_writes_the_same_page(small: Path, tmp_path: Path) -> None
     assert "[kuhn_v0](tiny.md)" in index
 
 
-def test_what_was_played_is_not_played_again_unless_code_changes(
+def test_what_was_played_is_not_played_again_unless_code_or_runs_change(
     small: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
     def write() -> None:
@@ -98,13 +99,16 @@ def test_what_was_played_is_not_played_again_unless_code_changes(
     assert before
     write()
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")} == before
+    monkeypatch.setattr(AgentSpec, "fingerprint", lambda _: "trained anew")
+    write()
+    assert len(list(tmp_path.rglob("*.npz"))) == 2 * len(before)
     code = tmp_path / "project" / "agents"
     code.mkdir(parents=True)
     (code / "new.py").write_text("changed = True\n")
     shutil.copy(leaderboard.PROJECT / "pyproject.toml", code.parent)
     monkeypatch.setattr(leaderboard, "PROJECT", code.parent)
     write()
-    assert len(list(tmp_path.rglob("*.npz"))) == 2 * len(before)
+    assert len(list(tmp_path.rglob("*.npz"))) == 3 * len(before)
 
 
 def test_fewer_games_are_said_on_the_page(small: Path, tmp_path: Path) -> None:
