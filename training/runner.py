@@ -105,6 +105,7 @@ def resume_run(
         )
     step, learner = _last_learner(config, run, device)
     if step >= config.train.steps:
+        learner.close()
         return Outcome(folder, True, step, (), *_names(config, folder), was_finished=True)
     evaluation = Evaluation(config)
     run.forget_after(step)

@@ -141,8 +141,9 @@ class SB3Learner(Learner):
 
     def close(self) -> None:
         """Close the library's log files."""
-        if self._callback is not None:
-            self._model.logger.close()
+        logger = getattr(self._model, "_logger", None)  # which it has from its first set-up on
+        if logger is not None:
+            logger.close()
 
     # ---- memory ----------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from arena.schedules.spec import KEYS, LIMITS, TournamentSpec
 from envs.core.commands import parse_option
 from envs.core.errors import MasqueradeError
 from play.messages import Client, parse_message
+from tests.support.small_files import RIGHT
 from training.config import RunConfig, read_yaml
 from training.reproduce import Row, Settings, reproduce, table_text
 from training.reproduce_liars_dice import Experiment
@@ -180,10 +181,6 @@ def test_a_kept_row_stays_one_row_of_plain_text() -> None:
 
 
 # What every field of a message may be, by its name.
-RIGHT: dict[str, Any] = {
-    **{"table": "t", "game": "kuhn_v0", "seat": 0, "turn": 0, "action": 0, "step": 0},
-    **{"agent": "random", "name": "x", "text": "{}"},
-}
 MESSAGES = {
     get_args(message.model_fields["type"].annotation)[0]: message for message in get_args(Client)
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +16,12 @@ from agents.games.no_thanks.slices import database, models, self_play, tuning
 from benchmarks import harness
 from benchmarks.report import Job
 from envs.core import warming
-from envs.core.commands import Parser, answers_in_one_line, at_least
+from envs.core.commands import answers_in_one_line, at_least
 from envs.pursuit import boards
 from play import door
+from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
 from training import population, reproduce, reproduce_liars_dice, selection
 
-Main = Callable[[list[str]], int]
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
 OF_BENCHMARKS = [
     import_module(f"benchmarks.{name}")
@@ -39,9 +38,6 @@ OF_BENCHMARKS = [
         "variance_gain",
     ]
 ]
-
-PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
 
 DOORS: dict[str, Main] = {
     "evaluate.py": evaluate.main,
@@ -60,24 +56,6 @@ DOORS: dict[str, Main] = {
 }
 NO_NUMBERS = ("", "x", "nan", "1e", "--", "9" * 5000, "\x1b[31m", "1e999999")
 OUT_OF_RANGE = ("-1e300", "inf", "-inf", str(-(10**30)), str(10**40))
-
-
-class Seen(Exception):
-    """The parser of a command, as it was when it was asked to read."""
-
-
-def parser_of(main: Main) -> Parser:
-    """The parser that a main function makes."""
-
-    def stop(parser: Parser, *_: Any) -> None:
-        raise Seen(parser)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Parser, "parse_args", stop)
-        with pytest.raises(Seen) as seen:
-            main([])
-    parser: Parser = seen.value.args[0]
-    return parser
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

@@ -32,48 +32,14 @@ from benchmarks.report import Job
 from envs import describe
 from envs.pursuit import boards
 from play import door
-from tests.safety.test_command_lines import PROJECT, ROOMS, parser_of
+from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample
+from tests.support.small_files import EXPERIMENT, MATCH, POPULATION, RUN, SELECTION
 from training import demo, population, reproduce, reproduce_liars_dice, selection
 
 Main = Callable[[list[str]], int]
 Command = tuple[Main, list[str]]
 
-RUN = {
-    "game": {"id": "kuhn_v0"},
-    "agent": {"id": "q_learning"},
-    "train": {"steps": 10},
-    "eval": {"games": 2, "opponents": ["random"], "exploitability": False},
-    "log": {"tensorboard": False},
-}
-POPULATION = {
-    "game": {"id": "kuhn_v0"},
-    "population": {
-        "groups": [{"name": "a", "size": 2, "agent": {"id": "q_learning"}, "steps": 10}],
-        **{"sessions": 1, "measure_games": 4, "final_games": 4, "checkpoints": 1},
-    },
-}
-SELECTION = {
-    "game": {"id": "kuhn_v0"},
-    "selection": {
-        "candidates": {"a": ["*"], "b": ["*"]},
-        "agent": {"id": "dqn", "params": {"hidden": 8, "learn_start": 8, "num_envs": 2}},
-        **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
-    },
-}
-EXPERIMENT = {
-    "title": "tiny",
-    "seeds": 2,
-    "game": {"dice": 1},
-    "defaults": {"abstraction": "blind", "initial": "abstraction"},
-    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
-}
-MATCH = {
-    "game": {"id": "liars_dice_v0", "params": {"dice": 1}},
-    "against": "random",
-    "learners": [{"id": "sarsa", "name": "x"}],
-    **{"games": 4, "every": 2, "seeds": 2},
-}
 FILES = {
     "experiment.yaml": EXPERIMENT,
     "run.yaml": RUN,
@@ -173,16 +139,6 @@ NO_FILES = {
 
 
 # ---- no command is forgotten ---------------------------------------------------------------------
-
-
-def sources() -> Iterator[Path]:
-    yield from (PROJECT / f"{name}.py" for name in ("train", "evaluate", "play"))
-    for room in ROOMS:
-        yield from sorted((PROJECT / room).rglob("*.py"))
-
-
-def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(PROJECT).with_suffix("").parts)
 
 
 BY_HARNESS = re.compile(r"benchmarks\.harness import (\([^)]*|[^\n(]*)\bmain\b")

@@ -35,9 +35,8 @@ from play.catalogue import Catalogue
 from play.files import Library
 from play.store import Store
 from play.table import Seat, Table
-from tests.safety.test_schemas import TABLE
-from tests.safety.test_strange_files import HAND
 from tests.support.sampling import IS_FULL
+from tests.support.small_files import HAND, TABLE
 from training.config import RunConfig
 from training.metrics import MetricsFile
 from training.run_folder import RunFolder

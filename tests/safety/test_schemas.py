@@ -28,9 +28,9 @@ from envs.core.options import Options
 from envs.pursuit import boards
 from play.messages import Client, Message, parse_message
 from play.store import Kept, KeptTable
-from tests.safety.test_bad_input import RIGHT
-from tests.safety.test_disks import MATCH, POPULATION, RUN, SELECTION, name_of, sources
+from tests.support.parsers import name_of, sources
 from tests.support.sampling import IS_FULL
+from tests.support.small_files import MATCH, POPULATION, RIGHT, RUN, SELECTION, TABLE
 from training import population, reproduce
 from training.config import learner_class
 
@@ -127,14 +127,6 @@ def test_no_schema_is_forgotten() -> None:
         if re.search(r"^class \w+\(BaseModel\)", path.read_text(encoding="utf-8"), re.M)
     ]
     assert sorted(own) == ["messages.py", "options.py", "store.py"], "a base of schemas is new"
-
-
-TABLE: dict[str, Any] = {
-    **{"version": 1, "game": "kuhn_v0", "options": {}, "seed": 1, "number": 0, "decisions": []},
-    **{"fault": None, "has_taken_back": False, "title": "t", "pace": 1, "is_paused": False},
-    **{"results": [], "kept": "", "is_counted": False},
-    "seats": [{"name": "a", "agent": "", "params": {}, "key": "", "invite": ""}] * 2,
-}
 
 
 @pytest.mark.parametrize("field", KeptTable.model_fields)

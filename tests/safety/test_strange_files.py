@@ -30,6 +30,7 @@ from envs.holdem.phh import read_hands
 from envs.pursuit.config import load_config
 from play.catalogue import Catalogue
 from play.files import Library
+from tests.support.small_files import HAND
 
 KUHN = make_game("kuhn_v0")
 READ: dict[str, Callable[[Path], object]] = {
@@ -158,15 +159,6 @@ def test_a_lobby_lists_what_can_be_played_whatever_else_lies_in_runs(tmp_path: P
     assert not [card.spec for card in found if str(tmp_path) in card.spec]
 
 
-HAND = {
-    "variant": "'NT'",
-    "antes": "[0, 0]",
-    "blinds_or_straddles": "[1, 2]",
-    "min_bet": "2",
-    "starting_stacks": "[200, 200]",
-    "actions": "['d dh p1 AhKh', 'd dh p2 2c3c', 'p2 f']",
-    "players": "['a', 'b']",
-}
 NO_VALUES = (
     *("inf", "[nan, 1]", "[inf, inf]", "[1e999999999, 1]", "9" * 5000, "'x'", "{a = 1}"),
     *("[" * 3000, "['p1 cbr 1e999999999']", "['p1 cbr']", "['d dh p0 AhKh']", "['d dh p9 AhKh']"),
