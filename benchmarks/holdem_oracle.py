@@ -53,6 +53,8 @@ def random_table(rng: np.random.Generator, rules: str) -> Holdem:
     stacks = 1 + (scale * rng.random(num_players) ** 2).astype(int)
     if rules == "standard":
         stacks += ante + big_blind
+    if np.ptp(stacks) == 0 and stacks[0] < big_blind:
+        stacks[0] += big_blind  # the game takes no stacks that are all alike and below a big blind
     return Holdem(
         num_players=num_players,
         stacks=tuple(int(stack) for stack in stacks),

@@ -244,6 +244,13 @@ def test_random_hands_are_those_of_pokerkit(rules: str, capsys: pytest.CaptureFi
     assert "160 hands" in capsys.readouterr().out
 
 
+def test_every_random_table_is_one_that_the_game_takes() -> None:
+    # All stacks alike and below a big blind come once in some hundred tables.
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        holdem_oracle.random_table(rng, "pokerkit")
+
+
 def test_random_deals_are_judged_as_by_phevaluator(capsys: pytest.CaptureFixture[str]) -> None:
     assert holdem_oracle.main(["--deals", "20000"]) == 0
     assert "differs in 0" in capsys.readouterr().out
