@@ -62,6 +62,7 @@ AGENTS: dict[str, str] = {
     "pursuit_heuristic": "agents.games.pursuit.heuristic:PursuitHeuristic",
     "pursuit_belief": "agents.games.pursuit.belief:PursuitBelief",
     "pursuit_capture": "agents.games.pursuit.capture_player:PursuitCapture",
+    "pursuit_search": "agents.games.pursuit.search_player:PursuitSearch",
     "pursuit_foresight": "agents.games.pursuit.foresight:PursuitForesight",
     "pursuit_alpha_beta": "agents.games.pursuit.reduced.players:PursuitAlphaBeta",
     "pursuit_certain": "agents.games.pursuit.reduced.players:PursuitCertain",

@@ -10,12 +10,28 @@ import pytest
 
 from agents import make_agent
 from agents.games.pursuit.capture import ESCAPES, capture_table
+from agents.games.pursuit.capture_player import hunt_by_table, pair_table
+from agents.games.pursuit.search_player import (
+    CONSTANT,
+    LONGEST,
+    PER_LOG_PLACES,
+    PER_ROUND,
+    PER_ROUND_LEFT,
+    capture_choice,
+    capture_estimate,
+    with_table,
+)
 from arena.playing.match import play_match
 from envs import make_game
+from envs.core.batch import Batch
 from envs.core.errors import OptionError
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from envs.pursuit.board import Board
+from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import MapRecipe, grid_board, random_board
 from envs.pursuit.pool import named_board
+from envs.pursuit.record import DETECTIVE_MOVE
 
 
 def joint_moves(board: Board, team: tuple[int, ...]) -> set[tuple[int, ...]]:
@@ -158,6 +174,70 @@ def test_the_player_plays_every_kind_of_game(options: dict[str, Any]) -> None:
     assert not result.faults
 
 
-def test_a_pool_of_maps_is_refused_with_one_line() -> None:
+@pytest.mark.parametrize("agent_id", ["pursuit_capture", "pursuit_search"])
+def test_a_pool_of_maps_is_refused_with_one_line(agent_id: str) -> None:
     with pytest.raises(OptionError, match="num_maps=1"):
-        make_agent("pursuit_capture", make_game("phantom_v0", num_maps=2, rows=5, columns=5))
+        make_agent(agent_id, make_game("phantom_v0", num_maps=2, rows=5, columns=5))
+
+
+# ---- search by tables ----------------------------------------------------------------------------
+
+
+def middle_states(game: Game, number: int) -> list[Any]:
+    """States of detectives in the middle of games of rule players."""
+    player, found = make_agent("pursuit_belief", game), []
+
+    def keep(batch: Batch, rows: Any) -> None:
+        for row in rows.tolist():
+            position, history = game.new_position(), batch.history(row)
+            for action in history[: 2 * len(history) // 3]:
+                position.apply(action)
+            if game.record(position.state).phase == DETECTIVE_MOVE:
+                found.append(position.state)
+
+    play_match(game, [player, player], number, seed=11, on_end=keep)
+    return found
+
+
+def test_rollouts_of_the_search_are_the_moves_of_the_player() -> None:
+    """In any state, by the table that lies behind the rules as by the one beside them."""
+    game = make_game("phantom_v0", board="map_1")
+    table, order = pair_table(game, "test")
+    rules = with_table(game)
+    states = middle_states(game, 40)
+    assert len(states) > 10
+    for number, state in enumerate(states):
+        own, actions = new_rng(number), np.zeros(1, np.int64)
+        hunt_by_table(game.rules, state[None], new_rng(number)[None], table, order, actions)
+        assert capture_choice(state, rules, own) == actions[0]
+
+
+def test_an_estimate_is_that_of_the_best_pair_on_average_over_the_belief() -> None:
+    game = make_game("phantom_v0", board="map_1")
+    assert isinstance(game, Pursuit)
+    table, rules = capture_table(game.boards[0], 2, has_ferry=False), with_table(game)
+    for state in middle_states(game, 40):
+        s, out = game.record(state), np.zeros(2)
+        pairs = list(combinations([int(place) for place in s.place[1:6]], 2))
+        weights = {int(place): s.belief[place] for place in np.flatnonzero(s.belief)}
+        mean = sum(
+            weight * min(table.rounds(pair, place) or LONGEST for pair in pairs)
+            for place, weight in weights.items()
+        ) / sum(weights.values())
+        odds = CONSTANT + PER_ROUND * mean + PER_LOG_PLACES * np.log(len(weights))
+        odds += PER_ROUND_LEFT * (game.options.rounds - s.round_number)
+        capture_estimate(state, rules, out)
+        assert out[1] == pytest.approx(np.tanh(odds / 2))
+        assert out[0] == -out[1]
+
+
+def test_search_by_tables_catches_who_does_not_think() -> None:
+    game = make_game("scotland_yard_v0", preset="reduced", num_detectives=2)
+    agent = make_agent("pursuit_search", game, iterations=200)
+    result = play_match(game, [make_agent("random", game), agent], 30, seed=4)
+    assert (result.returns[:, 1] > 0).mean() > 0.9
+
+
+def test_a_guide_is_for_the_search_without_tables() -> None:
+    with pytest.raises(OptionError, match="mo_ismcts"):
+        make_agent("pursuit_search", make_game("phantom_v0", board="map_1"), guide="random")

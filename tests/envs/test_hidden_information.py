@@ -30,6 +30,7 @@ PARAMS = {
     "pimc": {"iterations": 25, "num_worlds": 3},
     "flat_mc": {"iterations": 25},
     "joint_mcts": {"iterations": 25},
+    "pursuit_search": {"iterations": 25},
     "oos": {"iterations": 25},
     "pursuit_foresight": {"num_rounds": 1},
     "max_n": {"max_nodes": 200},
@@ -71,7 +72,7 @@ def can_play(agent_id: str, row: tuple[str, dict[str, Any]]) -> bool:
         return has_twin and agent_class(agent_id).plays(row[0])
     if agent_id in SMALL_PURSUITS:
         return row == ("scotland_yard_v0", {"preset": "reduced"})
-    if agent_id == "pursuit_capture" and row[1].get("num_maps", 1) > 1:
+    if agent_id in ("pursuit_capture", "pursuit_search") and row[1].get("num_maps", 1) > 1:
         return False
     if agent_id == "cfr_rounds" and row[1].get("num_players", 2) > 2:
         return False

@@ -17,18 +17,17 @@ Maps are the three that are kept with the project; starts are blind, as in the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents import make_agent
 from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.statistics import Interval, wilson
+from training.experiments.kept_games import Pairing, Player, play_kept
 from training.experiments.phantom_exact import distances
 from training.reproduce import Group, Row, Settings
 
@@ -43,43 +42,17 @@ MORE = 5000
 MORE_FOR_THESIS = 10_000
 """For the thesis's Phantom in R3x: does the unknown number of simulations explain R3?"""
 SECONDS = 2.5
-NUM_DETECTIVES = 5
 ROUND_LENGTH = 6
 """Moves of a round: the Phantom and five detectives."""
 
 Wins = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Player:
-    """An agent of a table."""
-
-    name: str
-    id: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    share: int = 1
-    """Searches for the moves of one round: a budget is divided by it."""
-
-    def make(self, game: Any, simulations: int, seconds: float | None) -> Any:
-        """The agent, with a budget if it searches."""
-        params = dict(self.params)
-        if self.id in SEARCHES:
-            if seconds is not None:
-                params["time_per_move"] = seconds / self.share
-                if self.id in STOP_EARLY:
-                    params["stops_early"] = True  # the same moves in less time
-            else:
-                params["iterations"] = simulations // self.share
-        return make_agent(self.id, game, **params)
-
-
-STOP_EARLY = ("mo_ismcts", "ismcts")
-SEARCHES = ("joint_mcts", "mo_ismcts", "ismcts", "online_cfr")
 PUCT = {"selection": "puct", "prior": "rule"}
 RANDOM = Player("random", "random")
 HEURISTIC = Player("heuristic", "pursuit_heuristic")
 THESIS = Player("the thesis's search", "joint_mcts")
-OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, share=NUM_DETECTIVES)
+OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, shares_budget=True)
 OUR_PHANTOM = Player(
     "our search",
     "mo_ismcts",
@@ -114,6 +87,8 @@ class Cell:
     """[games] by the detectives."""
     is_first: Wins
     """[games] in the first round, by a start on the Phantom's place."""
+    simulations: float = 0.0
+    """Of a search on average, if that went by the clock."""
 
     def rate(self) -> Interval:
         """Games that the detectives won, in %."""
@@ -124,6 +99,29 @@ class Cell:
         return win_rate(self.is_won[~self.is_first])
 
 
+def cell_of(
+    detectives: str,
+    phantom: str,
+    settings: Settings,
+    simulations: int = SIMULATIONS,
+    seconds: float | None = None,
+) -> Cell:
+    """The games of one pairing, by simulations or by the clock."""
+    games = settings.games(GAMES)
+    if seconds is None:
+        return play_cell(detectives, phantom, games, settings.seed, simulations)
+    sides = PLAYERS["phantom"][phantom], PLAYERS["detectives"][detectives]
+    kept = []
+    for number, board in enumerate(MAPS):
+        pairing = Pairing("phantom_v0", {"board": board}, *sides, seconds)
+        kept += play_kept(pairing, games, 1000 * settings.seed + number, settings)
+    is_won = np.array([game.caught == 1 for game in kept])
+    is_first = is_won & (np.array([game.length for game in kept]) <= ROUND_LENGTH)
+    return Cell(
+        is_won, is_first, sum(g.simulations for g in kept) / max(sum(g.searches for g in kept), 1)
+    )
+
+
 @lru_cache(maxsize=64)
 def play_cell(
     detectives: str,
@@ -131,14 +129,13 @@ def play_cell(
     games: int,
     seed: int,
     simulations: int = SIMULATIONS,
-    seconds: float | None = None,
 ) -> Cell:
-    """Play one pairing."""
+    """Play one pairing at so many simulations a round."""
     won, first = [], []
     for number, board in enumerate(MAPS):
         game = make_game("phantom_v0", board=board)
         sides = PLAYERS["phantom"][phantom], PLAYERS["detectives"][detectives]
-        agents = [side.make(game, simulations, seconds) for side in sides]
+        agents = [side.make(game, simulations, None) for side in sides]
         result = play_shown(game, agents, games, seed=1000 * seed + number)
         is_won = result.returns[:, 1] > 0
         won.append(is_won)
@@ -173,13 +170,14 @@ def pairing(
     """The rows of one pairing: with and without the first round."""
 
     def rows(settings: Settings) -> Iterator[Row]:
-        games = settings.games(GAMES)
-        cell = play_cell(detectives, phantom, games, settings.seed, simulations, seconds)
+        cell = cell_of(detectives, phantom, settings, simulations, seconds)
         names = PLAYERS["detectives"][detectives].name, PLAYERS["phantom"][phantom].name
         budget = f"{seconds} s" if seconds else f"{simulations:,} simulations"
         what = f"detectives win, %: {names[0]} v. Phantom by {names[1]}, {budget}"
         total = len(cell.is_won)
-        yield Row.of(id, what, cell.rate(), games=total, published=published, wanted=wanted)
+        note = f"{cell.simulations:,.0f} simulations a search" if seconds else ""
+        more = {"published": published, "wanted": wanted, "note": note}
+        yield Row.of(id, what, cell.rate(), games=total, **more)
         if wanted and wanted[0] is None:
             # What is to be beaten must lie outside of the interval.
             high = cell.rate().high
@@ -191,20 +189,20 @@ def pairing(
     return rows
 
 
-def ahead(id: str, plain: str, is_phantom: bool = False) -> Group:
+def ahead(id: str, plain: str, is_phantom: bool = False, seconds: float | None = None) -> Group:
     """How far our side is ahead of another of that side, against heuristic opponents."""
 
     def rows(settings: Settings) -> Iterator[Row]:
-        games, side = settings.games(GAMES), "phantom" if is_phantom else "detectives"
+        side = "phantom" if is_phantom else "detectives"
         whose = (plain, "ours") if is_phantom else ("ours", plain)
         pairs = [("heuristic", who) if is_phantom else (who, "heuristic") for who in whose]
-        cells = [play_cell(*pair, games, settings.seed, SIMULATIONS, None) for pair in pairs]
+        cells = [cell_of(*pair, settings, SIMULATIONS, seconds) for pair in pairs]
         gap = difference(*(cell.is_won for cell in cells))
         what = (
             f"points that our {side} are ahead of {PLAYERS[side][plain].name}, heuristic opponents"
         )
         note = "interval excludes 0" if gap.low > 0 else "interval holds 0"
-        total = 2 * len(MAPS) * games
+        total = sum(len(cell.is_won) for cell in cells)
         yield Row.of(id, what, gap, games=total, wanted=(0.0, None), note=note)
 
     return rows
@@ -212,12 +210,11 @@ def ahead(id: str, plain: str, is_phantom: bool = False) -> Group:
 
 def budgets(settings: Settings) -> Iterator[Row]:
     """Strength against simulations, for both sides and both searches; R3 to R4+ have 1,000."""
-    games = settings.games(GAMES)
     for simulations in (100, 300):
         for side, kind in (("thesis", "the thesis's"), ("ours", "our")):
             for is_phantom in (False, True):
                 pair = ("heuristic", side) if is_phantom else (side, "heuristic")
-                cell = play_cell(*pair, games, settings.seed, simulations, None)
+                cell = cell_of(*pair, settings, simulations)
                 who = "Phantom" if is_phantom else "detectives"
                 what = f"detectives win, %: {kind} {who}, {simulations:,} simulations, heuristic"
                 yield Row.of("M6", what, cell.rate(), games=len(cell.is_won))
@@ -225,10 +222,9 @@ def budgets(settings: Settings) -> Iterator[Row]:
 
 def budgets_by_time(settings: Settings) -> Iterator[Row]:
     """The same against seconds a decision."""
-    games = settings.games(GAMES // 2)
     for seconds in (0.1, 0.5, 2.5, 10.0):
         for pair in (("ours", "heuristic"), ("heuristic", "ours")):
-            cell = play_cell(*pair, games, settings.seed, SIMULATIONS, seconds)
+            cell = cell_of(*pair, settings, SIMULATIONS, seconds)
             what = f"detectives win, %: {pair[0]} v. Phantom {pair[1]}, {seconds} s"
             yield Row.of("M6T", what, cell.rate(), games=len(cell.is_won))
 
@@ -259,5 +255,13 @@ TIMED: dict[str, Group] = {
     "R4T+": pairing("R4T+", "ours", "heuristic", 10.0, (50.0, None), SECONDS),
     "R3T": pairing("R3T", "heuristic", "thesis", 37.3, (30.0, 45.3), SECONDS),
     "R3T+": pairing("R3T+", "heuristic", "ours", 37.3, (None, 20.0), SECONDS),
+    "M3T": pairing("M3T", "random", "thesis", seconds=SECONDS),
+    "M4T": pairing("M4T", "thesis", "random", seconds=SECONDS),
+    "M5T": pairing("M5T", "thesis", "thesis", seconds=SECONDS),
+    "M5T+": pairing("M5T+", "ours", "ours", seconds=SECONDS),
     "M6T": budgets_by_time,
+    "M7T": ahead("M7T", "thesis", seconds=SECONDS),
+    "M7Tr": ahead("M7Tr", "random", seconds=SECONDS),
+    "M7Th": ahead("M7Th", "heuristic", seconds=SECONDS),
+    "M7Tp": ahead("M7Tp", "thesis", is_phantom=True, seconds=SECONDS),
 }

@@ -32,12 +32,12 @@ from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
+from training.experiments.kept_games import Pairing, Player, play_kept
 from training.experiments.phantom_exact import searched
 from training.experiments.phantom_search import (
     MAPS,
     OUR_DETECTIVES,
     OUR_PHANTOM,
-    Player,
     Wins,
     difference,
     win_rate,
@@ -54,6 +54,14 @@ BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "scotland_yard_v0": ({},),
     "phantom_v0": tuple({"board": board} for board in MAPS),
 }
+SEARCHERS: Mapping[str, tuple[Player, Player]] = {
+    "scotland_yard_v0": (
+        OUR_PHANTOM,
+        Player("search with capture tables", "pursuit_search", shares_budget=True),
+    ),
+    "phantom_v0": (OUR_PHANTOM, OUR_DETECTIVES),
+}
+"""The fugitive and the detectives of a second a round."""
 MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
 
 
@@ -156,29 +164,37 @@ def told(id: str, what: str, lead: Interval, games: int) -> Row:
 
 def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, ...]) -> Group:
     """Search on one side of a pursuit next to the best rule player of that side."""
-    searcher = (OUR_PHANTOM, OUR_DETECTIVES)[side]
+    searcher = SEARCHERS[game_id][side]
 
-    def wins(player: Player, opponent: str, settings: Settings) -> Wins:
+    def pairing(player: Player, opponent: str, options: Mapping[str, Any]) -> Pairing:
+        other = Player(opponent, opponent)
+        fugitive, detectives = (other, player) if side else (player, other)
+        return Pairing(game_id, options, fugitive, detectives, SECONDS)
+
+    def searched_wins(opponent: str, settings: Settings) -> Wins:
+        kept = []
+        for number, options in enumerate(BOARDS[game_id]):
+            games, seed = settings.games(GAMES // len(BOARDS[game_id])), 1000 * settings.seed
+            pair = pairing(searcher, opponent, options)
+            kept += play_kept(pair, games, seed + number, settings)
+        return np.array([game.caught == side for game in kept])
+
+    def plain_wins(opponent: str, settings: Settings) -> Wins:
         won = []
-        boards = BOARDS[game_id]
-        for number, options in enumerate(boards):
-            game = make_game(game_id, **options)
-            agents = [make_agent(opponent, game), make_agent(opponent, game)]
-            agents[side] = player.make(game, 0, SECONDS)
-            games = settings.games(GAMES // len(boards)) if player is searcher else RULE_GAMES
-            result = play_shown(game, agents, games, seed=1000 * settings.seed + number)
+        for number, options in enumerate(BOARDS[game_id]):
+            game, agents = pairing(Player(best, best), opponent, options).make()
+            result = play_shown(game, agents, RULE_GAMES, seed=1000 * settings.seed + number)
             won.append(result.returns[:, side] > 0)
         return np.concatenate(won)
 
     def rows(settings: Settings) -> Iterator[Row]:
         for opponent in opponents:
-            plain = Player(best, best)
-            cells = [wins(player, opponent, settings) for player in (searcher, plain)]
+            cells = [wins(opponent, settings) for wins in (searched_wins, plain_wins)]
             name = f"{game_id}, {('fugitive', 'detectives')[side]}"
-            for player, cell in zip(("search", best), cells, strict=True):
+            for player, cell in zip((searcher.id, best), cells, strict=True):
                 what = f"{name}: {player} wins against {opponent}, %"
                 yield Row.of(id, what, win_rate(cell), games=len(cell))
-            what = f"{name}: search ahead of {best} against {opponent}, points"
+            what = f"{name}: {searcher.id} ahead of {best} against {opponent}, points"
             yield told(id, what, difference(*cells), sum(map(len, cells)))
 
     return rows

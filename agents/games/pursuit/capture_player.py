@@ -10,6 +10,7 @@ the fugitive, and for starts, it plays like ``pursuit_belief``.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Views
@@ -35,7 +36,7 @@ from envs.pursuit.record import (
 )
 from envs.pursuit.record import RULES as PURSUIT_RULES
 
-__all__ = ["PursuitCapture"]
+__all__ = ["PursuitCapture", "capture_move", "hunt_by_table", "pair_rounds", "pair_table"]
 
 _OWN_SHARE = 0.15  # of a step nearer by himself, next to a round of the best pair
 _NOBODY = 60.0  # rounds where no pair catches him
@@ -87,6 +88,28 @@ def cost_of(s, r, rules, m, table, order, piece, target, near):
     return cost / max(total, 1.0)
 
 
+@helper
+def capture_move(s, r, rules, m, table, order, rng):
+    """A detective's move."""
+    near, piece = spare_weights(), s.piece
+    best_pairs(s, r, table, order, piece, near)
+    best, least = NOTHING, 1e18
+    for kind in range(r.num_tickets):
+        held = s.tickets[piece, kind]
+        if held == 0:
+            continue
+        fee = 0.0 if held == UNLIMITED else SCARCE / held
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            if not is_free(s, r, rules, m, piece, rules[at]):
+                continue
+            cost = fee + cost_of(s, r, rules, m, table, order, piece, rules[at], near)
+            cost += 1e-6 * uniform(rng)  # equals are chosen among at random
+            if cost < least:
+                best, least = r.num_slots * kind + rules[at], cost
+    return best
+
+
 @compiled(
     types.void(
         RULES,
@@ -97,31 +120,24 @@ def cost_of(s, r, rules, m, table, order, piece, target, near):
         types.int64[::1],
     )
 )
-def _hunt(rules, worlds, rngs, table, order, actions):
+def hunt_by_table(rules, worlds, rngs, table, order, actions):
     """Replace the actions of detectives who are to move."""
     r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
-    near = spare_weights()
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
-        if s.phase != DETECTIVE_MOVE:
-            continue
-        m, piece = map_of(rules, s.map), s.piece
-        best_pairs(s, r, table, order, piece, near)
-        best, least = NOTHING, 1e18
-        for kind in range(r.num_tickets):
-            held = s.tickets[piece, kind]
-            if held == 0:
-                continue
-            fee = 0.0 if held == UNLIMITED else SCARCE / held
-            way = m.ways[kind] + s.place[piece]
-            for at in range(rules[way], rules[way + 1]):
-                if not is_free(s, r, rules, m, piece, rules[at]):
-                    continue
-                cost = fee + cost_of(s, r, rules, m, table, order, piece, rules[at], near)
-                cost += 1e-6 * uniform(rngs[i])  # equals are chosen among at random
-                if cost < least:
-                    best, least = r.num_slots * kind + rules[at], cost
-        actions[i] = best
+        if s.phase == DETECTIVE_MOVE:
+            actions[i] = capture_move(s, r, rules, map_of(rules, s.map), table, order, rngs[i])
+
+
+def pair_table(game: Game, who: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """[pairs, places] rounds in which two detectives catch him; [slots] places in its order."""
+    assert isinstance(game, Pursuit)
+    if len(game.boards) > 1:
+        raise OptionError(f"{who} needs one board, not a pool of maps: set num_maps=1")
+    found = capture_table(game.boards[0], 2, has_ferry=game.options.black_tickets > 0)
+    order = np.zeros(int(game.header.num_slots), np.int64)
+    order[list(found.places)] = np.arange(len(found.places))
+    return found.table, order
 
 
 class PursuitCapture(PursuitBelief):
@@ -134,17 +150,11 @@ class PursuitCapture(PursuitBelief):
     def __init__(self, game: Game) -> None:
         """Solve the board for two detectives."""
         super().__init__(game)
-        assert isinstance(game, Pursuit)
-        if len(game.boards) > 1:
-            raise OptionError("pursuit_capture needs one board, not a pool of maps: set num_maps=1")
-        found = capture_table(game.boards[0], 2, has_ferry=game.options.black_tickets > 0)
-        self._table = found.table
-        self._order = np.zeros(int(game.header.num_slots), np.int64)
-        self._order[list(found.places)] = np.arange(len(found.places))
+        self._table, self._order = pair_table(game, "pursuit_capture")
 
     def act(self, views: Views) -> Actions:
         """Of the worlds only what is public is read, and the fugitive's place for himself."""
         actions = super().act(views)
         worlds = views.worlds()
-        _hunt(self.game.rules, worlds, views.rngs, self._table, self._order, actions)
+        hunt_by_table(self.game.rules, worlds, views.rngs, self._table, self._order, actions)
         return actions

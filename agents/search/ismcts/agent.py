@@ -17,6 +17,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents import agent_class, split_path
 from agents.base import Actions, Agent, Probs, Views
@@ -173,11 +174,16 @@ class ISMCTSAgent(Agent):
 
     def _search(self, views: Views, worlds: State, row: int, budget: Budget) -> Analysis:
         tokens = np.array(views.tokens(row), np.int64) if self.wants_tokens else None
-        seat, key, mask = int(views.seats[row]), views.keys[row], views.masks[row]
+        seat, key = int(views.seats[row]), views.keys[row]
+        mask = self._actions_to_try(worlds[row], views.masks[row])
         root = Root(worlds[row], seat, key, mask, tokens)
         if root.mask.sum() == 1 and not self.keep_tree:
             budget = Budget(0, None)  # there is nothing to decide
         return self.searcher.search(root, views.rngs[row], budget, self._trees(views, row))
+
+    def _actions_to_try(self, world: State, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        """What may be played at a root: all that is legal."""
+        return mask
 
     def _trees(self, views: Views, row: int) -> list[Pool] | None:
         """The trees that are kept for a game, if they are."""

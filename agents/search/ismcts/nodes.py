@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from agents.search.ismcts.memory import LEFT_OUT, NONE, NUM_EDGES, NUM_NODES, STAMP
-from agents.search.ismcts.settings import NUM_PRIOR_DRAWS
 from envs.core.compiling import helper, inlined
 from envs.core.keys import first_key, fold
 from envs.core.rng import below, mix
@@ -182,14 +181,14 @@ def extend(pool, work, slot, num_new, simulation):
 
 
 @inlined
-def set_rule_priors(optional, rules, pool, work, slot, rng):
+def set_rule_priors(optional, rules, pool, work, slot, num_draws, rng):
     """Let the quick policy of the game say how likely each action is."""
     num_edges = 0
     edge = pool.nodes[slot].first
     while edge != NONE:
         num_edges += 1
         edge = pool.edges[edge].next
-    for draw in range(NUM_PRIOR_DRAWS):
+    for draw in range(num_draws):
         action = optional.rollout(work.state, rules, rng)
         edge = pool.nodes[slot].first
         while edge != NONE:
@@ -197,5 +196,5 @@ def set_rule_priors(optional, rules, pool, work, slot, rng):
             if draw == 0:
                 e.prior = 1.0
             if e.action == action:
-                e.prior += np.float64(num_edges) / NUM_PRIOR_DRAWS
+                e.prior += np.float64(num_edges) / num_draws
             edge = e.next

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,10 @@ from agents.search.ismcts.replays import replay_worlds
 from agents.search.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
 from agents.search.ismcts.simulations import find_slot, follow_visits, run_simulations
 from envs.core.game import Game
+from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.rng import Words, seed_stream
 
-__all__ = ["Budget", "Root", "TreeSearcher"]
+__all__ = ["Advice", "Budget", "Root", "TreeSearcher"]
 
 State = npt.NDArray[np.uint8]
 
@@ -53,6 +54,17 @@ class Root:
     mask: npt.NDArray[np.int8]
     tokens: npt.NDArray[np.int64] | None = None
     """Everything the player has seen, for worlds that are weighed by what was played."""
+
+
+class Advice(NamedTuple):
+    """What an agent that knows its game searches with, in place of the game's own functions."""
+
+    kernels: Kernels
+    """The game, with fewer actions where some need not be tried."""
+    optional: OptionalKernels
+    """A quick policy and an estimate."""
+    rules: npt.NDArray[np.int32]
+    """The rules of the game, and behind them whatever these functions look up."""
 
 
 class TreeSearcher:
@@ -77,13 +89,15 @@ class TreeSearcher:
         game: Game,
         settings: TreeSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
+        advice: Advice | None = None,
     ) -> None:
         """Allocate all memory that searches of ``game`` may need."""
         self.game = game
         self.settings = settings or TreeSettings()
         self._clock = clock
         modelled = game.modelled if self.settings.opponents == "rule" else None
-        self.optional = game.optional if modelled is None else modelled
+        own = Advice(game.kernels, game.optional if modelled is None else modelled, game.rules)
+        self.kernels, self.optional, self.rules = advice or own
         threads = range(self.settings.threads)
         self._options = [make_options(game, self.settings) for _ in threads]
         self._works = [make_work(game) for _ in threads]
@@ -207,8 +221,7 @@ class TreeSearcher:
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
-        game = self.game
-        tables = game.kernels, self.optional, game.rules
+        tables = self.kernels, self.optional, self.rules
         own = self._works[thread], self._options[thread]
         run_simulations(*tables, worlds, rng, pool, *own, count)
 
@@ -272,7 +285,7 @@ class TreeSearcher:
         """Follow the most visited edges through one world."""
         if self.settings.observers in ("perfect", "own"):
             return (int(first),)
-        tables, work = (self.game.kernels, self.game.rules), self._works[0]
+        tables, work = (self.kernels, self.rules), self._works[0]
         length = follow_visits(*tables, world, pool, work, self.options, self._chances, first)
         return tuple(work.path[0, :length].tolist())
 

@@ -65,7 +65,7 @@ OPTIONS = np.dtype(
             ("observers", np.int32),
             ("selection", np.int32),
             ("has_rule", np.int32),
-            ("has_rule_prior", np.int32),
+            ("prior_draws", np.int32),  # of the quick policy, for a prior; 0: none is made
             ("is_by_seen", np.int32),
             ("preference", np.int32),
             ("rollout_depth", np.int32),  # 0: to the end
@@ -77,7 +77,6 @@ OPTIONS = np.dtype(
         ],
     )
 )
-NUM_PRIOR_DRAWS = 8
 
 
 @dataclass(frozen=True)
@@ -129,6 +128,8 @@ class TreeSettings:
     """``return`` or ``place``; left out, what standings of the game go by."""
     prior: str = "auto"
     """Of PUCT: ``uniform``, or how often the quick policy of the game plays it (``rule``)."""
+    prior_draws: int = 8
+    """Of the quick policy, for the prior of a node; one is enough for a policy that never mixes."""
     belief: str = "game"
     """Which worlds are likely: as the ``game`` draws them, or by how likely its quick ``policy``
     would have made the moves that were seen (``replays.py``)."""
@@ -162,6 +163,8 @@ class TreeSettings:
         for name in ("gamma", "epsilon", "coalition"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        if not 1 <= self.prior_draws <= 1000:
+            raise OptionError(f"prior_draws must be from 1 to 1000, not {self.prior_draws}")
         if not 1 <= self.max_nodes <= 1 << 26:
             raise OptionError(f"max_nodes must be from 1 to {1 << 26}, not {self.max_nodes}")
         if not 1 <= self.threads <= 256:
@@ -207,7 +210,8 @@ def make_options(game: Game, settings: TreeSettings) -> npt.NDArray[np.void]:
     o.has_model = settings.opponents == "rule"
     o.is_fixed = settings.num_worlds > 0 or settings.belief == "policy"
     o.has_rule = settings.rollout != "random" and optional.has_rollout
-    o.has_rule_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
+    has_prior = o.selection == PUCT and settings.prior != "uniform" and optional.has_rollout
+    o.prior_draws = settings.prior_draws if has_prior else 0
     o.is_by_seen = settings.bounds == "seen"
     by_place = "place" if facts.objective == "place" else "return"
     o.preference = PREFERENCES.index(settings.preference or by_place)

@@ -157,8 +157,8 @@ def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, sim
         if o.width and num_legal > o.width:
             num_legal = narrow(kernels, optional, rules, work, o, num_legal, turn)
         extend(pool, work, slot, num_legal, simulation)
-        if o.has_rule_prior:
-            set_rule_priors(optional, rules, pool, work, slot, rng)
+        if o.prior_draws:
+            set_rule_priors(optional, rules, pool, work, slot, o.prior_draws, rng)
 
 
 @inlined

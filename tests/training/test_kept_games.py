@@ -1,0 +1,89 @@
+"""Games by the clock are kept one by one: nothing is lost, counted twice, or mixed up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from envs.core.errors import FileError
+from training.experiments import kept_games
+from training.experiments.kept_games import FILE, Pairing, Player, play_kept
+from training.reproduce import Settings
+
+RANDOM, HEURISTIC = Player("random", "random"), Player("heuristic", "pursuit_heuristic")
+PAIRING = Pairing("phantom_v0", {"board": "map_1"}, RANDOM, HEURISTIC, 1.0)
+"""Nobody searches, so that its games are the same every time."""
+
+
+def outcomes(games: list[kept_games.KeptGame]) -> list[tuple[int, int, int]]:
+    return [(game.game, game.caught, game.length) for game in games]
+
+
+def test_a_command_goes_on_with_the_next_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = play_kept(PAIRING, 6, 3, Settings(folder=tmp_path / "whole"))
+    settings, played = Settings(folder=tmp_path), []
+    play_one = kept_games.play_one
+
+    def stopped_at_the_fourth(pairing: Pairing, seed: int, number: int) -> kept_games.KeptGame:
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        played.append(number)
+        return play_one(pairing, seed, number)
+
+    monkeypatch.setattr(kept_games, "play_one", stopped_at_the_fourth)
+    with pytest.raises(KeyboardInterrupt):
+        play_kept(PAIRING, 6, 3, settings)
+    monkeypatch.setattr(kept_games, "play_one", play_one)
+    # Cut off in the middle of a line, too: that game is played again.
+    path = tmp_path / FILE
+    path.write_text(path.read_text()[:-4])
+    assert outcomes(play_kept(PAIRING, 6, 3, settings)) == outcomes(whole)
+    assert len(path.read_text().splitlines()) == 1 + 6
+
+
+def test_nobody_elses_games_are_counted(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path)
+    play_kept(PAIRING, 2, 0, settings)
+    others = (
+        replace(PAIRING, options={"board": "map_2"}),
+        replace(PAIRING, seconds=2.0),
+        replace(PAIRING, fugitive=Player("random", "random", {"x": 1})),
+        replace(PAIRING, detectives=Player("random", "random")),
+    )
+    assert len({PAIRING.settings, *(other.settings for other in others)}) == 5
+    play_kept(others[0], 2, 0, settings)
+    play_kept(PAIRING, 2, 1, settings)
+    assert len((tmp_path / FILE).read_text().splitlines()) == 1 + 6
+
+
+def test_workers_play_the_same_games(tmp_path: Path) -> None:
+    alone, together = (
+        play_kept(PAIRING, 4, 5, Settings(workers=workers, folder=tmp_path / str(workers)))
+        for workers in (1, 2)
+    )
+    assert outcomes(alone) == outcomes(together)
+
+
+def test_searches_and_their_simulations_are_counted(tmp_path: Path) -> None:
+    searcher = Player("search", "mo_ismcts", {"iterations": 7}, shares_budget=True)
+    pairing = replace(PAIRING, detectives=searcher, seconds=100.0)
+    (game, _) = play_kept(pairing, 2, 0, Settings(folder=tmp_path))
+    # Early stops leave some of seven out, and a forced move is none.
+    assert 0 < game.searches < game.length
+    assert 0 < game.simulations <= 7 * game.searches
+
+
+@pytest.mark.parametrize(
+    "text", ["nothing,of,ours\n1,2,3\n", "KEPT\n", "HEAD\na,b,0,0,x,1,1,1,1.0\n", "HEAD\na,b\n"]
+)
+def test_a_file_of_something_else_gets_one_line(tmp_path: Path, text: str) -> None:
+    head = ",".join(kept_games.COLUMNS)
+    (tmp_path / FILE).write_text(text.replace("HEAD", head))
+    with pytest.raises(FileError, match="move it away") as caught:
+        play_kept(PAIRING, 2, 0, Settings(folder=tmp_path))
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / FILE).read_text() == text.replace("HEAD", head)
