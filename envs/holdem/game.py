@@ -60,7 +60,7 @@ from envs.core.facts import Facts, ObservationField, Seat, Unit
 from envs.core.game import Game
 from envs.holdem.evaluator import DECK_SIZE, card_name
 from envs.holdem.full_observation import NUM_KINDS, NUM_STREETS
-from envs.holdem.kernels import KERNELS, OPTIONAL, write_stakes
+from envs.holdem.kernels import KERNELS, MODELLED, OPTIONAL, write_stakes
 from envs.holdem.observation import block_sizes
 from envs.holdem.options import HoldemOptions, rules_array
 from envs.holdem.picture import draw_table
@@ -104,6 +104,7 @@ class Holdem(Game):
     state_dtype = STATE
     kernels = KERNELS
     optional = OPTIONAL
+    modelled = MODELLED
     presets = MappingProxyType(
         {
             "thesis": {

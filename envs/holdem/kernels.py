@@ -55,9 +55,9 @@ from envs.holdem.records import (
     STATE,
     THESIS,
 )
-from envs.holdem.rollout import rollout
+from envs.holdem.rollout import rollout, unknown_choice
 
-__all__ = ["KERNELS", "OPTIONAL", "write_stakes"]
+__all__ = ["KERNELS", "MODELLED", "OPTIONAL", "write_stakes"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
@@ -474,3 +474,4 @@ KERNELS = Kernels(
     determinize=determinize,
 )
 OPTIONAL = OptionalKernels(settle=settle, rollout=rollout)
+MODELLED = OptionalKernels(settle=settle, rollout=unknown_choice)

@@ -6,17 +6,19 @@ import numpy as np
 
 from envs.core.compiling import helper, kernel
 from envs.core.kernels import ROLLOUT
-from envs.core.rng import uniform
+from envs.core.rng import below, uniform
 from envs.holdem.betting import amount_of, call_to, can_raise, highest_raise, lowest_raise
-from envs.holdem.equity import sampled_equity
+from envs.holdem.equity import compared_equity
 from envs.holdem.records import EXACT, IN, RULES, STATE, THESIS
 
-__all__ = ["rollout"]
+__all__ = ["rollout", "unknown_choice"]
 
 FOLD, CALL = 0, 1
-NUM_SAMPLES = 4
+NUM_SAMPLES = 16
 RAISE_MARGIN = 0.2
 """Equity above an equal share of the pot with which it raises, most of the time."""
+RESPECT = 0.3
+"""Equity that a bet costs those who give way."""
 
 
 @helper
@@ -37,11 +39,12 @@ def raise_to(s, r, seat, fraction):
     return best
 
 
-@kernel(ROLLOUT)
-def rollout(state, rules, rng):
+@helper
+def choose(state, rules, rng, respect):
     """Raise when well ahead, call when the price is right; only the mover's own cards are read.
 
-    A few samples make a rough estimate, which is as good as mixing.
+    A few samples make a rough estimate, which is as good as mixing. ``respect`` is the equity that
+    a bet of others costs: their hands are better than random ones.
     """
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -49,13 +52,29 @@ def rollout(state, rules, rng):
     others = 0
     for other in range(r.num_players):
         others += other != seat and s.status[other] == IN
-    equity = sampled_equity(
-        r, s.hole[seat], s.board, s.num_board, others, np.int64(NUM_SAMPLES), rng
-    )
     missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
     price = min(missing, np.int64(s.stacks[seat]))
     odds = price / (price + s.pot) if price else 0.0
+    low, high = odds + respect, 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds
+    equity = compared_equity(
+        *(r, s.hole[seat], s.board, s.num_board, others), *(np.int64(NUM_SAMPLES), low, high, rng)
+    )
     may_raise = r.menu == THESIS or can_raise(s, r, seat)
-    if may_raise and equity > 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds:
+    if may_raise and equity > high:
         return raise_to(s, r, seat, 0.5 + 0.5 * uniform(rng))
-    return np.int64(CALL if equity >= odds else FOLD)
+    return np.int64(CALL if price == 0 or equity > low else FOLD)
+
+
+@kernel(ROLLOUT)
+def rollout(state, rules, rng):
+    """An action of the quick player."""
+    return choose(state, rules, rng, 0.0)
+
+
+@kernel(ROLLOUT)
+def unknown_choice(state, rules, rng):
+    """The same for opponents of whom nothing is known: every other time they give way to bets.
+
+    Who expects callers alone never bluffs, and leaves their blinds to those who fold.
+    """
+    return choose(state, rules, rng, RESPECT if below(rng, 2) == 0 else 0.0)

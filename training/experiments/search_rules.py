@@ -9,7 +9,8 @@ share the second of their round.
 A game of search takes as many seconds as it has moves, so the full tables take hours: a try is
 ``--scale 0.1``. What costs nothing is not scaled: the rule player beside a search in a pursuit
 plays ``RULE_GAMES``, and in Leduc poker (``LI``) one search is made in every infoset that it
-comes to, from which the lead follows without the luck of the cards. Where a rule
+comes to, from which the lead follows without the luck of the cards. In hold'em, whose luck takes
+thousands of hands, ``HS`` has 1,000 simulations a move instead of a second. Where a rule
 player is an equilibrium, or the luck of a game is larger than a lead can be in so few games, no
 interval will exclude zero: what search loses to best responses (``E``) tells more there. NashConv
 is twice the exploitability, and the aim of 0.05 for that is 0.1 here.
@@ -75,6 +76,8 @@ class Table:
     games: int = GAMES
     """In every seat."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    simulations: int = 0
+    """Of a move, instead of a second."""
 
 
 def leads(game: Game, returns: npt.NDArray[np.float64], seat: int) -> npt.NDArray[np.float64]:
@@ -101,7 +104,8 @@ def equal_seats(id: str, table: Table) -> Group:
             found = []
             for seat in range(num_seats):
                 agents = [make_agent(rule, game) for _ in range(num_seats)]
-                agents[seat] = table.player.make(game, 0, SECONDS)
+                seconds = None if table.simulations else SECONDS
+                agents[seat] = table.player.make(game, table.simulations, seconds)
                 result = play_shown(game, agents, games, seed=settings.seed)
                 found.append(leads(game, result.returns, seat))
             span, unit = num_seats - 1.0, "places"
@@ -110,7 +114,8 @@ def equal_seats(id: str, table: Table) -> Group:
             lead = mean_interval(np.mean(found, axis=0), span=span)
             if game.facts.objective != "place":
                 lead, unit = lead.times(game.facts.unit.scale), game.facts.unit.name
-            what = f"{table.game}: {table.player.name} ahead of {rule}, {unit}"
+            budget = f" at {table.simulations:,} simulations" if table.simulations else ""
+            what = f"{table.game}: {table.player.name}{budget} ahead of {rule}, {unit}"
             yield told(id, what, lead, games * num_seats)
 
     return rows
@@ -225,10 +230,13 @@ def exploitabilities(settings: Settings) -> Iterator[Row]:
             yield Row("E", what, found, published=published, wanted=(None, 0.1))
 
 
-def heads_up(id: str, *rules: str) -> Group:
+def heads_up(id: str, *rules: str, games: int = 10 * GAMES, simulations: int = 0) -> Group:
     """Hold'em for two."""
-    player = Player("mo_ismcts with models", "mo_ismcts", MODELS)
-    return equal_seats(id, Table("holdem_v0", player, rules, 10 * GAMES, {"num_players": 2}))
+    player, options = Player("mo_ismcts with models", "mo_ismcts", MODELS), {"num_players": 2}
+    return equal_seats(id, Table("holdem_v0", player, rules, games, options, simulations))
+
+
+HOLDEM_RULES = ("holdem_call", "holdem_loose", "holdem_odds", "holdem_tight")
 
 
 GROUPS: dict[str, Group] = {
@@ -249,7 +257,10 @@ GROUPS: dict[str, Group] = {
         ),
     ),
     "H": heads_up("H", "holdem_call"),
-    "HO": heads_up("HO", "holdem_tight", "holdem_loose", "holdem_odds"),
+    "HL": heads_up("HL", "holdem_loose"),
+    "HO": heads_up("HO", "holdem_odds"),
+    "HT": heads_up("HT", "holdem_tight"),
+    "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
     "N": equal_seats(
         "N",
         Table(
