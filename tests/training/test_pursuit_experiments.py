@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -51,13 +54,13 @@ def test_what_is_exact_is_what_it_should_be(group: str) -> None:
     assert all(row.verdict == "hit" for row in exact)
 
 
-@pytest.mark.parametrize("group", ["D", "N", "PX", "PD"])
+@pytest.mark.parametrize("group", ["D", "N", "PX", "PD", "SD"])
 def test_search_against_rules_makes_rows_with_intervals(
-    group: str, monkeypatch: pytest.MonkeyPatch
+    group: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(search_rules, "SECONDS", 0.001)
     monkeypatch.setattr(search_rules, "RULE_GAMES", 3)
-    rows = list(search_rules.GROUPS[group](SMALL))
+    rows = list(search_rules.GROUPS[group](replace(SMALL, folder=tmp_path)))
     leads = [row for row in rows if row.wanted is not None]
     assert leads
     for row in leads:
@@ -86,5 +89,15 @@ def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyP
         ("M7p", (("heuristic", "thesis"), ("heuristic", "ours"))),
     ):
         (row,) = phantom_search.GROUPS[group](Settings(scale=0.02))
-        ours, other = (phantom_search.play_cell(*pair, 2, 0, 5, None) for pair in pairs)
+        ours, other = (phantom_search.play_cell(*pair, 2, 0, 5) for pair in pairs)
         assert row.ours == pytest.approx(100 * (ours.is_won.mean() - other.is_won.mean()))
+
+
+def test_cells_by_the_clock_are_those_of_kept_games(tmp_path: Path) -> None:
+    """Nobody searches here, so that a cell by the clock has the games of one by simulations."""
+    settings = Settings(scale=0.04, folder=tmp_path)
+    timed = phantom_search.cell_of("random", "heuristic", settings, seconds=2.5)
+    untimed = phantom_search.cell_of("random", "heuristic", settings)
+    assert (timed.is_won == untimed.is_won).all()
+    assert (timed.is_first == untimed.is_first).all()
+    assert timed.simulations == 0
