@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.core.errors import FileError
+from envs.core.errors import FileError, MasqueradeError
 from training.experiments import kept_games
 from training.experiments.kept_games import FILE, Pairing, Player, play_kept
 from training.reproduce import Settings
@@ -87,3 +87,11 @@ def test_a_file_of_something_else_gets_one_line(tmp_path: Path, text: str) -> No
         play_kept(PAIRING, 2, 0, Settings(folder=tmp_path))
     assert "\n" not in str(caught.value)
     assert (tmp_path / FILE).read_text() == text.replace("HEAD", head)
+
+
+def test_a_worker_that_dies_gets_one_line_and_the_command_goes_on(tmp_path: Path) -> None:
+    mortal = Player("mortal", "tests.support.deadly_agents:Mortal", {"folder": str(tmp_path)})
+    pairing, settings = replace(PAIRING, detectives=mortal), Settings(workers=2, folder=tmp_path)
+    with pytest.raises(MasqueradeError, match="the same command goes on"):
+        play_kept(pairing, 3, 0, settings)
+    assert len(play_kept(pairing, 3, 0, settings)) == 3

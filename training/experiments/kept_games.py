@@ -12,9 +12,11 @@ import csv
 import hashlib
 import io
 import json
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import astuple, dataclass, field, fields
 from multiprocessing import get_context
@@ -24,7 +26,7 @@ from typing import Any
 from agents import make_agent
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core.errors import FileError, one_line
+from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.files import append_text, make_folder, read_text, write_text
 from envs.core.game import Game
 from envs.core.progress import LOG_EVERY, Progress
@@ -141,13 +143,22 @@ def _play(pairing: Pairing, seed: int, games: Sequence[int], workers: int) -> It
         for game in games:
             yield play_one(pairing, seed, game)
         return
-    pool = ProcessPoolExecutor(min(workers, len(games)), mp_context=get_context("spawn"))
+    number, context = min(workers, len(games)), get_context("spawn")
+    pool = ProcessPoolExecutor(number, context, initializer=_leave_quietly)
     try:
         waiting = [pool.submit(play_one, pairing, seed, game) for game in games]
         for done in as_completed(waiting):
             yield done.result()
+    except BrokenProcessPool as error:
+        fix = "the same command goes on, with fewer --workers if memory was short"
+        raise MasqueradeError(f"a process that played games has died: {fix}") from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _leave_quietly() -> None:
+    """Let Ctrl-C end a process at once: its game is played again, and the first process tells."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 _MADE: dict[str, tuple[Game, list[Any]]] = {}
