@@ -205,6 +205,15 @@ def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, .
     return rows
 
 
+def both_search(settings: Settings) -> Iterator[Row]:
+    """Search on both sides of the board of 200 stations."""
+    pairing = Pairing("scotland_yard_v0", {}, *SEARCHERS["scotland_yard_v0"], SECONDS)
+    kept = play_kept(pairing, settings.games(GAMES), 1000 * settings.seed, settings)
+    won = np.array([game.caught == 1 for game in kept])
+    what = "scotland_yard_v0: detectives of pursuit_search win against Mr. X of mo_ismcts, %"
+    yield Row.of("SS", what, win_rate(won), games=len(won))
+
+
 SMALL: Mapping[str, tuple[Mapping[str, Any], int]] = {
     "leduc_v0": ({}, 100_000),
     "liars_dice_v0": ({"preset": "openspiel"}, 10_000),
@@ -273,6 +282,7 @@ GROUPS: dict[str, Group] = {
         "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
     ),
     "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
+    "SS": both_search,
     "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic",)),
     "PXB": pursuit("PXB", "phantom_v0", 0, "pursuit_belief", ("pursuit_belief",)),
     "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic",)),
