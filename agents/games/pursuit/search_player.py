@@ -1,24 +1,31 @@
-"""Search that judges positions by capture tables: ISMCTS with a pursuit's own knowledge.
+"""ISMCTS with a pursuit's own knowledge: capture tables for detectives, a guess for the fugitive.
 
-``pursuit_capture`` takes the best single move by what is exact: in how many rounds two detectives
-catch a fugitive whom they see. Here that is where a search begins and where it ends. Its detectives
-are tried first where ``pursuit_capture`` would go, and after a short rollout a position counts by
-the chance to catch him that such numbers have had in games.
+**Detectives.** ``pursuit_capture`` takes the best single move by what is exact: in how many rounds
+two detectives catch a fugitive whom they see. Here that is where a search begins and where it ends.
+Detectives are tried first where ``pursuit_capture`` would go, and after a short rollout a position
+counts by the chance to catch him that such numbers have had in games.
+
+**Fugitive.** He takes detectives for players who know no more of his place than they do, and judges
+by their moves which kind of them he has before him (``chasers.py``). They move by chance, so his
+tree is wide and flat, and after six rounds the game's own estimate counts.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.games.pursuit.capture_player import capture_move, pair_rounds, pair_table
+from agents.games.pursuit.chasers import CERTAIN, as_guessed, chaser_share
 from agents.games.pursuit.heuristic import first_able
 from agents.games.pursuit.ways import PURSUITS
 from agents.search.ismcts.agent import MOISMCTSAgent
-from agents.search.ismcts.searcher import Advice, State, TreeSearcher
+from agents.search.ismcts.searcher import Advice, Root, State, TreeSearcher
+from agents.search.ismcts.settings import TreeSettings
 from envs.core.compiling import helper, kernel
 from envs.core.errors import OptionError
 from envs.core.game import Game
@@ -37,7 +44,7 @@ from envs.pursuit.record import (
     STATE,
     map_of,
 )
-from envs.pursuit.rollout import rollout
+from envs.pursuit.rollout import evaluate, rollout
 
 __all__ = ["PursuitSearch"]
 
@@ -129,6 +136,9 @@ KERNELS_IN_ORDER = Kernels(
     **{**{name: getattr(KERNELS, name) for name in SIGNATURES}, "legal": legal_in_order}
 )
 QUICK = OptionalKernels(settle=settle, rollout=capture_choice, evaluate=capture_estimate)
+GUESSED = OptionalKernels(settle=settle, rollout=as_guessed, evaluate=evaluate)
+NUM_ROUNDS = 6
+"""That the fugitive's rollouts last."""
 
 
 def with_table(game: Game) -> npt.NDArray[np.int32]:
@@ -145,10 +155,7 @@ def with_table(game: Game) -> npt.NDArray[np.int32]:
 
 
 class PursuitSearch(MOISMCTSAgent):
-    """MO-ISMCTS with capture tables, made for detectives; any parameter of ``mo_ismcts`` goes.
-
-    As the fugitive it expects detectives who go by such a table.
-    """
+    """MO-ISMCTS for both sides of a pursuit; any parameter of ``mo_ismcts`` goes."""
 
     game_ids = PURSUITS
     defaults = {
@@ -159,17 +166,41 @@ class PursuitSearch(MOISMCTSAgent):
         "exploration": 0.15,
         "rollout_depth": 10,
     }
+    fugitive_defaults: dict[str, Any] = {
+        **MOISMCTSAgent.defaults,
+        "selection": "ucb",
+        "opponents": "rule",
+        "epsilon": 0.0,
+    }
 
     def __init__(self, game: Game, time_per_move: float | None = None, **params: Any) -> None:
         """Solve the board for two detectives, which takes about a second on 200 stations."""
         super().__init__(game, time_per_move=time_per_move, **params)
         if self.guide:
             raise OptionError("pursuit_search is led by its table: give mo_ismcts the guide")
+        self.wants_tokens = True
         self._rules = with_table(game)
+        # Behind the rules: how many of the detectives, of CERTAIN, are taken for chasers.
+        self._guessed_rules = np.append(game.rules, 0).astype(np.int32)
 
     def _make_searcher(self) -> TreeSearcher:
         advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
         return TreeSearcher(self.game, self.settings, self._clock, advice)
+
+    @cached_property
+    def _fugitive_searcher(self) -> TreeSearcher:
+        num_pieces = 1 + int(self.game.rules[:RULES_SIZE].view(RULES)[0].num_detectives)
+        depth = {"rollout_depth": NUM_ROUNDS * num_pieces}
+        settings = TreeSettings(**{**self.fugitive_defaults, **depth, **self.given})
+        advice = Advice(self.game.kernels, GUESSED, self._guessed_rules)
+        return TreeSearcher(self.game, settings, self._clock, advice)
+
+    def _searcher_for(self, root: Root) -> TreeSearcher:
+        if root.seat != FUGITIVE:
+            return self.searcher
+        assert root.tokens is not None
+        self._guessed_rules[-1] = round(CERTAIN * chaser_share(self.game, root.tokens))
+        return self._fugitive_searcher
 
     def _actions_to_try(self, world: State, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         found = np.zeros_like(mask)

@@ -105,6 +105,8 @@ class ISMCTSAgent(Agent):
         if guide:
             agent_class(split_path(guide)[0])  # which refuses what is none, before the first move
         by_guide = {"selection": "puct"} if guide else {}
+        self.given = settings
+        """What was asked for of the settings; the others are defaults."""
         self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
         self.wants_tokens = self.settings.belief == "policy"
         self.guide = guide
@@ -179,7 +181,12 @@ class ISMCTSAgent(Agent):
         root = Root(worlds[row], seat, key, mask, tokens)
         if root.mask.sum() == 1 and not self.keep_tree:
             budget = Budget(0, None)  # there is nothing to decide
-        return self.searcher.search(root, views.rngs[row], budget, self._trees(views, row))
+        trees = self._trees(views, row)
+        return self._searcher_for(root).search(root, views.rngs[row], budget, trees)
+
+    def _searcher_for(self, root: Root) -> TreeSearcher:
+        """Who searches a decision: one for all of them."""
+        return self.searcher
 
     def _actions_to_try(self, world: State, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         """What may be played at a root: all that is legal."""
