@@ -6,11 +6,10 @@ simulations: ``SIMULATIONS`` for a joint action of the thesis's search, and as m
 our detectives together, a fifth each. ``phantom_search_timed`` is at equal time instead; a cell of
 that takes hours.
 
-Our Phantom takes detectives for players who know no more of his place than they do, mostly go to
-one drawn from the belief, and one time in four to where he was last seen (``Game.modelled``). They
-move by chance, so his tree is wide and flat, and after six rounds the game's own estimate counts.
+Our Phantom (``pursuit_search``) takes detectives for players who know no more of his place than
+they do, and judges by their moves whether they hunt by the belief or go to where he was last seen.
 All that was chosen on three other maps (``map_seed`` 101 to 103) with other seeds than those of the
-tables.
+tables. ``UNGUESSED`` is the one before, who expects the latter one time in four.
 
 Maps are the three that are kept with the project; starts are blind, as in the thesis.
 """
@@ -53,8 +52,9 @@ RANDOM = Player("random", "random")
 HEURISTIC = Player("heuristic", "pursuit_heuristic")
 THESIS = Player("the thesis's search", "joint_mcts")
 OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, shares_budget=True)
-OUR_PHANTOM = Player(
-    "our search",
+OUR_PHANTOM = Player("our search", "pursuit_search")
+UNGUESSED = Player(
+    "our search without a guess",
     "mo_ismcts",
     {
         "selection": "ucb",
@@ -70,7 +70,13 @@ PLAYERS = {
         "thesis": THESIS,
         "ours": OUR_DETECTIVES,
     },
-    "phantom": {"random": RANDOM, "heuristic": HEURISTIC, "thesis": THESIS, "ours": OUR_PHANTOM},
+    "phantom": {
+        "random": RANDOM,
+        "heuristic": HEURISTIC,
+        "thesis": THESIS,
+        "ours": OUR_PHANTOM,
+        "unguessed": UNGUESSED,
+    },
 }
 
 
@@ -236,6 +242,7 @@ GROUPS: dict[str, Group] = {
     "R3x": pairing("R3x", "heuristic", "thesis", 37.3, (30.0, 45.3), simulations=MORE_FOR_THESIS),
     "R3+": pairing("R3+", "heuristic", "ours", 37.3, (None, 20.0)),
     "R3++": pairing("R3++", "heuristic", "ours", 37.3, (None, 20.0), simulations=MORE),
+    "R3u": pairing("R3u", "heuristic", "unguessed", 37.3, (None, 20.0)),
     "M1": pairing("M1", "heuristic", "heuristic", None, (61.0, 86.0)),
     "M3": pairing("M3", "random", "thesis"),
     "M3+": pairing("M3+", "random", "ours"),
@@ -255,6 +262,7 @@ TIMED: dict[str, Group] = {
     "R4T+": pairing("R4T+", "ours", "heuristic", 10.0, (50.0, None), SECONDS),
     "R3T": pairing("R3T", "heuristic", "thesis", 37.3, (30.0, 45.3), SECONDS),
     "R3T+": pairing("R3T+", "heuristic", "ours", 37.3, (None, 20.0), SECONDS),
+    "R3Tu": pairing("R3Tu", "heuristic", "unguessed", 37.3, (None, 20.0), SECONDS),
     "M3T": pairing("M3T", "random", "thesis", seconds=SECONDS),
     "M4T": pairing("M4T", "thesis", "random", seconds=SECONDS),
     "M5T": pairing("M5T", "thesis", "thesis", seconds=SECONDS),

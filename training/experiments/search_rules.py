@@ -38,7 +38,7 @@ from training.experiments.phantom_exact import searched
 from training.experiments.phantom_search import (
     MAPS,
     OUR_DETECTIVES,
-    OUR_PHANTOM,
+    UNGUESSED,
     Wins,
     difference,
     win_rate,
@@ -57,10 +57,10 @@ BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
 }
 SEARCHERS: Mapping[str, tuple[Player, Player]] = {
     "scotland_yard_v0": (
-        OUR_PHANTOM,
+        UNGUESSED,
         Player("search with capture tables", "pursuit_search", shares_budget=True),
     ),
-    "phantom_v0": (OUR_PHANTOM, OUR_DETECTIVES),
+    "phantom_v0": (UNGUESSED, OUR_DETECTIVES),
 }
 """The fugitive and the detectives of a second a round."""
 MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
