@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.cfr.forms.tree import GameTree
+from agents.cfr.response import nash_conv
 from arena.playing.match import play_match
 from envs import make_game
 from training.experiments import phantom, phantom_search, scotland_yard, search_rules
@@ -80,6 +82,37 @@ def test_the_exact_lead_of_a_search_is_that_of_its_games(monkeypatch: pytest.Mon
     lost = np.concatenate([lost, play_match(game, agents[::-1], 20_000, seed=2).returns[:, 1]])
     assert row.ours == pytest.approx(lost.mean(), abs=4 * lost.std() / len(lost) ** 0.5)
     assert row.verdict == "MISS"
+
+
+def test_what_is_not_searched_counts_as_lost() -> None:
+    """Whatever is played there, best responses gain no more than the bound says."""
+    tree = GameTree(make_game("leduc_v0"))
+    agent = make_agent("oos", tree.game, iterations=300)
+    everywhere = np.ones(tree.num_infosets, bool)
+    probs, is_searched = search_rules.searched_where_it_comes(agent, tree, 0, everywhere, 0.05)
+    assert 50 < is_searched.sum() < tree.num_infosets
+    reached = {int(parent) for parent in tree.infosets["parent_sequence"][is_searched]}
+    firsts = {tree.num_sequences}
+    assert all(is_searched[tree.sequence_infosets[s]] for s in reached - firsts)
+    most = search_rules.most_nash_conv(tree, probs, is_searched)
+    rng = np.random.default_rng(0)
+    is_free = ~is_searched[tree.sequence_infosets]
+    for _ in range(5):
+        weights = np.where(is_free, rng.exponential(size=probs.size) ** 4 + 1e-9, probs)
+        assert nash_conv(tree, tree.normalized(weights)[0]) <= most
+    whole = search_rules.most_nash_conv(tree, probs, everywhere)
+    assert whole == pytest.approx(nash_conv(tree, probs))
+    assert whole < most
+
+
+def test_a_search_that_is_sure_of_itself_is_searched_only_where_it_goes() -> None:
+    tree = GameTree(make_game("leduc_v0"))
+    agent = make_agent("mo_ismcts", tree.game, iterations=50)
+    everywhere = np.ones(tree.num_infosets, bool)
+    probs, is_searched = search_rules.searched_where_it_comes(agent, tree, 0, everywhere, 0.02)
+    assert is_searched.sum() < tree.num_infosets / 2
+    most = search_rules.most_nash_conv(tree, probs, is_searched)
+    assert most == pytest.approx(nash_conv(tree, probs))
 
 
 def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
