@@ -126,6 +126,18 @@ def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyP
         assert row.ours == pytest.approx(100 * (ours.is_won.mean() - other.is_won.mean()))
 
 
+def test_strength_against_time_has_a_row_for_each_budget_and_side(tmp_path: Path) -> None:
+    group = phantom_search.budgets("M6T", ("ours",), seconds=(0.001, 0.002))
+    rows = list(group(Settings(scale=0.01, folder=tmp_path)))
+    assert [row.games for row in rows] == [6] * 4
+    assert [row.quantity.split(", ")[1:3] for row in rows] == [
+        [f"%: our {who}", f"{seconds} s"]
+        for seconds in (0.001, 0.002)
+        for who in ("detectives", "Phantom")
+    ]
+    assert all("simulations a search" in row.note for row in rows)
+
+
 def test_cells_by_the_clock_are_those_of_kept_games(tmp_path: Path) -> None:
     """Nobody searches here, so that a cell by the clock has the games of one by simulations."""
     settings = Settings(scale=0.04, folder=tmp_path)

@@ -16,7 +16,7 @@ Maps are the three that are kept with the project; starts are blind, as in the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -214,25 +214,27 @@ def ahead(id: str, plain: str, is_phantom: bool = False, seconds: float | None =
     return rows
 
 
-def budgets(settings: Settings) -> Iterator[Row]:
-    """Strength against simulations, for both sides and both searches; R3 to R4+ have 1,000."""
-    for simulations in (100, 300):
-        for side, kind in (("thesis", "the thesis's"), ("ours", "our")):
-            for is_phantom in (False, True):
-                pair = ("heuristic", side) if is_phantom else (side, "heuristic")
-                cell = cell_of(*pair, settings, simulations)
-                who = "Phantom" if is_phantom else "detectives"
-                what = f"detectives win, %: {kind} {who}, {simulations:,} simulations, heuristic"
-                yield Row.of("M6", what, cell.rate(), games=len(cell.is_won))
+BOTH_KINDS = {"thesis": "the thesis's", "ours": "our"}
 
 
-def budgets_by_time(settings: Settings) -> Iterator[Row]:
-    """The same against seconds a decision."""
-    for seconds in (0.1, 0.5, 2.5, 10.0):
-        for pair in (("ours", "heuristic"), ("heuristic", "ours")):
-            cell = cell_of(*pair, settings, SIMULATIONS, seconds)
-            what = f"detectives win, %: {pair[0]} v. Phantom {pair[1]}, {seconds} s"
-            yield Row.of("M6T", what, cell.rate(), games=len(cell.is_won))
+def budgets(
+    id: str, kinds: Sequence[str], simulations: Sequence[int] = (), seconds: Sequence[float] = ()
+) -> Group:
+    """Strength against simulations, or against seconds a decision, for both sides of searches."""
+    by_number = [(number, None, f"{number:,} simulations") for number in simulations]
+    by_clock = [(SIMULATIONS, each, f"{each:g} s") for each in seconds]
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        for number, each, words in (*by_number, *by_clock):
+            for kind in kinds:
+                for who in ("detectives", "Phantom"):
+                    pair = (kind, "heuristic") if who == "detectives" else ("heuristic", kind)
+                    cell = cell_of(*pair, settings, number, each)
+                    what = f"detectives win, %: {BOTH_KINDS[kind]} {who}, {words}, heuristic"
+                    note = f"{cell.simulations:,.0f} simulations a search" if each else ""
+                    yield Row.of(id, what, cell.rate(), games=len(cell.is_won), note=note)
+
+    return rows
 
 
 GROUPS: dict[str, Group] = {
@@ -250,7 +252,7 @@ GROUPS: dict[str, Group] = {
     "M4+": pairing("M4+", "ours", "random"),
     "M5": pairing("M5", "thesis", "thesis"),
     "M5+": pairing("M5+", "ours", "ours"),
-    "M6": budgets,
+    "M6": budgets("M6", ("thesis", "ours"), simulations=(100, 300)),  # R3 to R4+ have 1,000
     "M7": ahead("M7", "thesis"),
     "M7r": ahead("M7r", "random"),
     "M7h": ahead("M7h", "heuristic"),
@@ -267,7 +269,8 @@ TIMED: dict[str, Group] = {
     "M4T": pairing("M4T", "thesis", "random", seconds=SECONDS),
     "M5T": pairing("M5T", "thesis", "thesis", seconds=SECONDS),
     "M5T+": pairing("M5T+", "ours", "ours", seconds=SECONDS),
-    "M6T": budgets_by_time,
+    "M6T": budgets("M6T", ("thesis", "ours"), seconds=(0.1, 0.5, SECONDS)),
+    "M6TT": budgets("M6TT", ("ours",), seconds=(10.0,)),
     "M7T": ahead("M7T", "thesis", seconds=SECONDS),
     "M7Tr": ahead("M7Tr", "random", seconds=SECONDS),
     "M7Th": ahead("M7Th", "heuristic", seconds=SECONDS),
