@@ -125,6 +125,24 @@ def test_more_time_makes_outcome_sampling_less_exploitable_and_ismcts_not() -> N
     assert distance(make_agent("mo_ismcts", game, iterations=3_000), tree) > 0.15
 
 
+def test_the_table_of_outcome_sampling_converges_where_chance_comes_in_between() -> None:
+    """In Leduc poker a card is dealt after the first bets: what follows it may not count double."""
+    tree = GameTree(make_game("leduc_v0"))
+    agent: Any = make_agent("oos", tree.game, iterations=300_000, delta=0.0)
+    some = np.flatnonzero(tree.infosets["parent_sequence"] == tree.num_sequences)[:1]
+    views = views_at(tree, some, has_tokens=True)
+    fill_streams(stream(0, "test"), some, views.rngs)
+    agent.analyse(views)
+    (pool,), probs = agent._searcher._trees, tree.uniform()
+    for infoset in tree.infosets:
+        edges = agent._searcher.edges(pool, infoset["key"], int(infoset["player"]))
+        found = {int(edge["action"]): float(edge["policy"]) for edge in edges}
+        if sum(found.values()) > 0:
+            own = slice(*(infoset["first_sequence"] + np.array([0, infoset["num_actions"]])))
+            probs[own] = [found[action] for action in tree.sequence_actions[own].tolist()]
+    assert exploitability(tree, tree.normalized(probs)[0]) < 0.4
+
+
 @pytest.mark.parametrize("game_id", ["kuhn_v0", "leduc_v0"])
 def test_simulations_are_led_to_the_present_decision(game_id: str) -> None:
     game = make_game(game_id)

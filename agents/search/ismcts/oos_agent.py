@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ from agents.search.ismcts.agent import draw
 from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.memory import Pool, make_work
-from agents.search.ismcts.outcome_sampling import run_outcome_sampling
+from agents.search.ismcts.outcome_sampling import NUM_COLUMNS, run_outcome_sampling
 from agents.search.ismcts.searcher import Root, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
 from envs.core.errors import OptionError
@@ -107,9 +108,11 @@ class OOSAgent(Agent):
         game, facts = self.game, self.game.facts
         openings = range(facts.num_openings)
         roots = np.stack([game.new_position(opening).state for opening in openings])
-        reaches = np.zeros((3, facts.max_length + 2))
+        reaches = np.zeros((NUM_COLUMNS, facts.max_length + 2))
         probs = np.zeros(facts.num_chance_outcomes)
         work = make_work(game)
+        is_fixed = facts.num_players == 2 and facts.return_sum is not None
+        pays = float(facts.return_sum or 0.0) if is_fixed else math.nan
 
         def run(count: int) -> None:
             run_outcome_sampling(
@@ -125,6 +128,7 @@ class OOSAgent(Agent):
                 reaches,
                 probs,
                 self.delta,
+                pays,
                 count,
             )
 

@@ -7,10 +7,17 @@ infoset a simulation. In most simulations (``delta``) chance and players are mad
 searcher has seen them do, so that the present decision comes up often; what they would have done
 otherwise is put right by importance weights. The average policy at the present decision is played.
 
+What one simulation says of an action varies wildly, because the others were not tried and whatever
+is rare weighs much. So every action has a baseline, the mean of what it has brought, and a
+simulation only corrects that (Schmid and others, "Variance Reduction in Monte Carlo Counterfactual
+Regret Minimization", 2019): the mean of the estimates stays what it was.
+
 Averages converge to an equilibrium in two-player zero-sum games, whatever the position.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numba import from_dtype, types
@@ -33,17 +40,20 @@ from envs.core.kernels import (
 from envs.core.keys import first_key, fold
 from envs.core.rng import below, uniform
 
-__all__ = ["run_outcome_sampling"]
+__all__ = ["NUM_COLUMNS", "run_outcome_sampling"]
 
 _OPTIONS = from_dtype(OPTIONS)[::1]
 _TARGET = types.int64[::1]
 _NODE, _EDGE, _TURN = range(3)
 # Columns of what is kept of a decision on the way.
-_POLICY, _OTHERS, _SAMPLED = range(3)
+_OTHERS, _SAMPLED, _AFTER, _CHANCE = range(4)
+NUM_COLUMNS = 4
 _EXPLORING = 0.4
 """How often the player whose regrets are learnt tries any action."""
 _TREMBLE = 0.01
 """How often everybody errs: without that nothing is learnt for decisions after a mistake."""
+_SHORTEST_MEMORY = 0.01
+"""What the newest value counts in a baseline at least, because policies change."""
 
 
 @inlined
@@ -118,11 +128,15 @@ def play(kernels, rules, work, o, target, at, action):
 
 @inlined
 def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng):
-    """Play one game; ``(depth, l, x)``: decisions, probability, and what the way's end weighs."""
+    """Play one game: ``(depth, sampled, chance)``.
+
+    These are its decisions, how likely it was to be sampled, and the probability of the chance
+    events since the last decision.
+    """
     for player in range(o.num_players):
         work.keys[player] = first_key(player)
     is_targeted = uniform(rng) < delta
-    targeted, untargeted, others, at, depth = 1.0, 1.0, 1.0, 0, 0
+    targeted, untargeted, others, chance, at, depth = 1.0, 1.0, 1.0, 1.0, 0, 0
     turn = kernels.turn(work.state, rules)
     while turn != OVER:
         if turn == CHANCE:
@@ -131,8 +145,9 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
                 kernels, rules, work, o, target, at, probs, is_targeted, rng
             )
             if action == NONE:
-                return NONE, 0.0
+                return NONE, 0.0, 0.0
             others *= prob
+            chance *= prob
         else:
             key = turn_key(work.keys[turn], turn)
             slot = find_node(pool, key)
@@ -156,7 +171,7 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
                 rng,
             )
             if action == NONE:
-                return NONE, 0.0
+                return NONE, 0.0, 0.0
             edge = node.first
             while edge != NONE and pool.edges[edge].action != action:
                 edge = pool.edges[edge].next
@@ -165,9 +180,11 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
             work.path[_NODE, depth] = slot
             work.path[_EDGE, depth] = edge
             work.path[_TURN, depth] = turn
-            reaches[_POLICY, depth] = pool.edges[edge].prior
             reaches[_OTHERS, depth] = others
             reaches[_SAMPLED, depth] = delta * targeted + (1.0 - delta) * untargeted
+            reaches[_AFTER, depth] = delta * targeted * forced + (1.0 - delta) * untargeted * prob
+            reaches[_CHANCE, depth] = chance
+            chance = 1.0
             depth += 1
             if turn != traverser:
                 others *= pool.edges[edge].prior
@@ -181,28 +198,67 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
         untargeted *= prob
         at = play(kernels, rules, work, o, target, at, action)
         turn = kernels.turn(work.state, rules)
-    return depth, delta * targeted + (1.0 - delta) * untargeted
+    return depth, delta * targeted + (1.0 - delta) * untargeted, chance
 
 
 @inlined
-def learn(pool, work, reaches, depth, traverser, reward, sampled):
-    """Update regrets of the traverser and averages of the others, from the end to the start."""
-    tail = 1.0
+def baseline(edge, is_own, pays):
+    """What an action has brought the traverser so far, as far as that is known.
+
+    An edge has the mean of what it brought its own player (``total``, of ``available`` values, the
+    first of them 0); of two players with a fixed sum, ``pays``, the other has got the rest.
+    """
+    if is_own:
+        return edge.total
+    return 0.0 if math.isnan(pays) else pays - edge.total
+
+
+@inlined
+def learn_from(edge, value, is_own, pays):
+    """Move the mean of an action towards what it has brought the traverser now."""
+    if not is_own:
+        if math.isnan(pays):
+            return
+        value = pays - value
+    edge.available += 1
+    edge.total += (value - edge.total) * max(1.0 / edge.available, _SHORTEST_MEMORY)
+
+
+@inlined
+def learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays):
+    """Update regrets of the traverser and averages of the others, from the end to the start.
+
+    ``value`` is what the traverser got. On the way back it becomes the estimate of what each
+    decision was worth: a sum over its actions, of which one was tried.
+    """
     for i in range(depth - 1, -1, -1):
         slot, chosen, turn = work.path[_NODE, i], work.path[_EDGE, i], work.path[_TURN, i]
-        below_it = tail
-        tail *= reaches[_POLICY, i]
-        pool.nodes[slot].visits += 1
+        is_own = turn == traverser
+        # Chance was led: what is rarer in truth than here counts less.
+        value *= chance * reaches[_AFTER, i] / sampled
+        tried = pool.edges[chosen]
+        known = baseline(tried, is_own, pays)
+        correction = (value - known) * reaches[_SAMPLED, i] / reaches[_AFTER, i]
+        worth = tried.prior * correction
         at = pool.nodes[slot].first
         while at != NONE:
             edge = pool.edges[at]
-            if turn == traverser:
-                weight = reward * reaches[_OTHERS, i] / sampled
-                edge.regret += (below_it - tail if at == chosen else -tail) * weight
-            else:
-                edge.policy += reaches[_OTHERS, i] * edge.prior / reaches[_SAMPLED, i]
+            worth += edge.prior * baseline(edge, is_own, pays)
             at = edge.next
-        pool.edges[chosen].visits += 1
+        weight = reaches[_OTHERS, i] / reaches[_SAMPLED, i]
+        at = pool.nodes[slot].first
+        while at != NONE:
+            edge = pool.edges[at]
+            if is_own:
+                gain = baseline(edge, is_own, pays) + (correction if at == chosen else 0.0) - worth
+                edge.regret += weight * gain
+            else:
+                edge.policy += weight * edge.prior
+            at = edge.next
+        pool.nodes[slot].visits += 1
+        tried.visits += 1
+        learn_from(tried, value, is_own, pays)
+        value, sampled, chance = worth, reaches[_SAMPLED, i], reaches[_CHANCE, i]
 
 
 @inlined
@@ -218,11 +274,24 @@ def settle_now(kernels, rules, work, rng):
 @compiled(
     types.void(
         *(KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS),
-        *(_TARGET, types.float64[:, ::1], types.float64[::1], types.float64, INT),
+        *(_TARGET, types.float64[:, ::1], types.float64[::1], types.float64, types.float64, INT),
     )
 )
 def run_outcome_sampling(
-    kernels, optional, rules, roots, rng, pool, work, options, target, reaches, probs, delta, count
+    kernels,
+    optional,
+    rules,
+    roots,
+    rng,
+    pool,
+    work,
+    options,
+    target,
+    reaches,
+    probs,
+    delta,
+    pays,
+    count,
 ):
     """Run ``count`` simulations.
 
@@ -236,9 +305,10 @@ def run_outcome_sampling(
         work: scratch memory.
         options: one record.
         target: [n] the tokens of the searcher.
-        reaches: [3, depth] scratch memory.
+        reaches: [NUM_COLUMNS, depth] scratch memory.
         probs: [outcomes] scratch memory.
         delta: how many simulations are led to the present decision.
+        pays: what the returns of two players add up to; NaN for more players or no fixed sum.
         count: how many.
     """
     o = options[0]
@@ -248,7 +318,7 @@ def run_outcome_sampling(
         root = roots[below(rng, roots.shape[0])]
         for i in range(work.state.size):
             work.state[i] = root[i]
-        depth, sampled = walk(
+        depth, sampled, chance = walk(
             kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng
         )
         if depth == NONE:
@@ -257,7 +327,7 @@ def run_outcome_sampling(
         if turn == CHANCE:
             turn = settle_now(kernels, rules, work, rng)
         _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
-        reward = work.totals[traverser]
-        learn(pool, work, reaches, depth, traverser, reward, sampled)
+        value = work.totals[traverser]
+        learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays)
         pool.counters[DEEPEST] = max(pool.counters[DEEPEST], depth)
         pool.counters[STEPS] += depth + num_more
