@@ -28,6 +28,7 @@ from envs.core.errors import MasqueradeError, OptionError, one_line
 from envs.core.files import read_json, write_json
 from envs.core.game import Game
 from envs.core.options import Options, option
+from envs.core.pools import leave_with_parent
 from envs.core.progress import Progress
 from envs.core.saved import saved_number
 from envs.core.statistics import Interval, mean_interval
@@ -341,7 +342,8 @@ def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:
             _finish(content, folder)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+    number = min(workers, len(waiting))
+    with ProcessPoolExecutor(number, context, initializer=leave_with_parent) as pool:
         list(pool.map(_finish, *zip(*waiting, strict=True)))
 
 

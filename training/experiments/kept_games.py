@@ -29,6 +29,7 @@ from envs import make_game
 from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.files import append_text, make_folder, read_text, write_text
 from envs.core.game import Game
+from envs.core.pools import leave_with_parent
 from envs.core.progress import LOG_EVERY, Progress
 from training.reproduce import Settings
 
@@ -159,6 +160,7 @@ def _play(pairing: Pairing, seed: int, games: Sequence[int], workers: int) -> It
 def _leave_quietly() -> None:
     """Let Ctrl-C end a process at once: its game is played again, and the first process tells."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    leave_with_parent()
 
 
 _MADE: dict[str, tuple[Game, list[Any]]] = {}

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.files import open_file, whole_file
+from envs.core.pools import leave_with_parent
 
 __all__ = ["Filling", "Job", "fill"]
 
@@ -99,7 +100,8 @@ def _make(
             yield (first, last), make(first, last)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(pieces)), context) as pool:
+    number = min(workers, len(pieces))
+    with ProcessPoolExecutor(number, context, initializer=leave_with_parent) as pool:
         try:
             yield from zip(pieces, pool.map(_piece, [job] * len(pieces), pieces), strict=True)
         except (KeyboardInterrupt, GeneratorExit):
