@@ -41,10 +41,10 @@ MOST_PER_MOVE = 1.5
 
 
 @helper
-def is_best_for(s, r, rules, m, action, goal):
-    """Whether a move comes nearest to a goal, and how many moves do: ``(share, moves)``.
+def share_of_best(s, r, rules, m, action, goal):
+    """How likely somebody who comes as near to a goal as he can makes this move, and all moves.
 
-    The share is that of the action among the best ones, 0 if it is none of them.
+    Equally good ones are equally likely; where there is no goal, all of them are.
     """
     piece, least, num_best, num_moves, is_best = s.piece, 1 << 30, 0, 0, False
     for kind in range(r.num_kinds):
@@ -71,11 +71,11 @@ def log_odds(s, r, rules, m, action):
     goal = s.seen_place
     if goal == s.place[s.piece]:
         goal = NOWHERE  # a chaser on the spot moves at random
-    chased, num_moves = is_best_for(s, r, rules, m, action, goal)
+    chased, num_moves = share_of_best(s, r, rules, m, action, goal)
     hunted, total = 0.0, max(total_weight(s, r), 1.0)
     for place in range(r.num_slots):
         if s.belief[place] > 0.0:
-            share, _ = is_best_for(s, r, rules, m, action, place)
+            share, _ = share_of_best(s, r, rules, m, action, place)
             hunted += share * s.belief[place] / total
     any_move = CARELESS / max(num_moves, 1)
     found = math.log((1.0 - CARELESS) * chased + any_move)
