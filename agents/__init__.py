@@ -55,6 +55,7 @@ AGENTS: dict[str, str] = {
     "holdem_loose": "agents.games.holdem.rules:Loose",
     "holdem_odds": "agents.games.holdem.rules:PotOdds",
     "holdem_push": "agents.games.holdem.rules:PushFold",
+    "holdem_search": "agents.games.holdem.search_player:HoldemSearch",
     "kuhn_rule": "agents.games.kuhn.rule:KuhnRule",
     "leduc_rule": "agents.games.leduc.rule:LeducRule",
     "liars_dice_rule": "agents.games.liars_dice.rule:LiarsDiceRule",

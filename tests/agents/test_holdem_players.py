@@ -13,7 +13,7 @@ from envs.core import Position
 from tests.support.holdem_table import deal, play
 from tests.support.views import views_of
 
-PLAYERS = sorted(name for name in AGENTS if name.startswith("holdem_"))
+PLAYERS = sorted(name for name in AGENTS if name.startswith("holdem_") and name != "holdem_search")
 
 
 def choice(name: str, position: Position, **params: Any) -> int:

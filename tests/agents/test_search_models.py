@@ -15,7 +15,7 @@ from agents.cfr.response import exploitability
 from agents.cfr.tree_policies import tabulate
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.replays import _EPSILON
-from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds
+from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds, plain_models
 from agents.search.ismcts.settings import TreeSettings
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
@@ -47,7 +47,7 @@ def test_worlds_are_as_likely_as_their_bids() -> None:
     batch = begun(game)
     batch.step(np.arange(1), np.array([bid]))
     root, rng = root_of(batch), new_rng(1)
-    worlds = likely_worlds(game, root, 20_000, rng)
+    worlds = likely_worlds(root, game, 20_000, rng, plain_models(game))
     assert worlds is not None
     found = np.bincount(worlds.view(STATE)["dice"][:, 0, 0, 0], minlength=7)[1:] / len(worlds)
     likely = np.zeros(6)
@@ -68,7 +68,7 @@ def test_worlds_of_later_rounds_fit_what_was_seen() -> None:
     player = make_agent("liars_dice_rule", game)
     while batch.turns[0] >= 0:
         root = root_of(batch)
-        worlds = likely_worlds(game, root, 32, new_rng(2))
+        worlds = likely_worlds(root, game, 32, new_rng(2), plain_models(game))
         assert worlds is not None
         true = np.zeros((2, game.observation_size), np.float32)
         game.kernels.observe(root.world, game.rules, root.seat, true[0])
@@ -80,11 +80,37 @@ def test_worlds_of_later_rounds_fit_what_was_seen() -> None:
     assert num_checked > 3
 
 
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        ("holdem_v0", {"num_players": 2}),
+        ("holdem_v0", {"num_players": 4}),
+        ("liars_dice_v0", {"dice": 2, "first_player": "alternate"}),
+        ("no_thanks_v0", {"first_player": "alternate"}),
+    ],
+)
+def test_worlds_begin_with_the_opening_of_the_root(game_id: str, options: dict[str, Any]) -> None:
+    """Whoever moves first has seen no move, by which openings could be told apart."""
+    game = make_game(game_id, **options)
+    assert game.facts.num_openings > 1
+    rows = np.arange(game.facts.num_openings)
+    batch = Batch(game, len(rows), chance=new_rng(4), has_tokens=True)
+    batch.begin(rows, rows)
+    views = batch.views(rows)
+    for row in rows.tolist():
+        tokens = np.array(views.tokens(row), np.int64)
+        seat = int(views.seats[row])
+        root = Root(views.worlds()[row], seat, views.keys[row], views.masks[row], tokens)
+        worlds = likely_worlds(root, game, 8, new_rng(row), plain_models(game))
+        assert worlds is not None
+        assert [game.kernels.turn(world, game.rules) for world in worlds] == [seat] * 8
+
+
 def test_what_nobody_can_have_seen_leaves_the_worlds_of_the_game() -> None:
     game = make_game("liars_dice_v0", dice=1)
     root = root_of(begun(game))
     wrong = Root(root.world, root.seat, root.key, root.mask, np.array([99, 99], np.int64))
-    assert likely_worlds(game, wrong, 16, new_rng(0)) is None
+    assert likely_worlds(wrong, game, 16, new_rng(0), plain_models(game)) is None
     searcher = TreeSearcher(game, TreeSettings(belief="policy"))
     assert searcher.search(wrong, new_rng(0), Budget(50)).simulations == 50
 

@@ -31,6 +31,7 @@ PARAMS = {
     "flat_mc": {"iterations": 25},
     "joint_mcts": {"iterations": 25},
     "pursuit_search": {"iterations": 25},
+    "holdem_search": {"iterations": 25, "num_worlds": 8},
     "oos": {"iterations": 25},
     "pursuit_foresight": {"num_rounds": 1},
     "max_n": {"max_nodes": 200},

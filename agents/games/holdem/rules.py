@@ -43,7 +43,8 @@ __all__ = [
     "Tight",
 ]
 
-FOLD, CALL = 0, 1
+FOLD, CALL, RAISE = range(3)
+"""What is played, or wished for: a wish to raise becomes one of the legal raises."""
 NUM_SAMPLES = 2000
 """By which starting hands are judged against more than one opponent."""
 WORLDS = types.uint8[:, ::1]
@@ -127,14 +128,38 @@ def _choose_fixed(worlds, rules, masks, seats, way, actions):
 
 
 @helper
-def before_the_flop(s, r, seat, mask, places, enter, raise_before, bet):
+def starting_wish(s, r, place, enter, raise_before):
     """Raise with the very best hands, call with good ones, fold the others."""
-    place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
     if place < raise_before and s.bet_to <= 4 * r.big_blind:
-        return raise_near(s, r, seat, mask, bet)
+        return RAISE
     if place < enter and s.bet_to <= 10 * r.big_blind:
         return CALL
     return CALL if place < raise_before / 3 else FOLD
+
+
+@helper
+def equity_wish(chance, low, high):
+    """Raise above the one, call above the other."""
+    if chance > high:
+        return RAISE
+    return CALL if chance > low else FOLD
+
+
+@helper
+def odds_bounds(s, r, seat, others, call_after, bet_after):
+    """Above which equity the price of a call is right, and above which a hand is well ahead."""
+    missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
+    price = min(missing, np.int64(s.stacks[seat]))
+    odds = price / (price + s.pot)
+    # Others call with better hands than random ones: the more they have paid, the better.
+    return call_after * odds, bet_after / (1 + others) + odds / 2
+
+
+@helper
+def granted(s, r, seat, mask, wish, bet):
+    """The action that a wish becomes."""
+    action = raise_near(s, r, seat, mask, bet) if wish == RAISE else wish
+    return free_or(s, r, seat, mask, action)
 
 
 @compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, WORDS, NUMBERS, NUMBERS, COLUMN))
@@ -152,7 +177,8 @@ def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
         s = worlds[i].view(STATE)[0]
         seat = seats[i]
         if s.num_board == 0:
-            action = before_the_flop(s, r, seat, masks[i], places, enter, raise_before, bet)
+            place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
+            wish = starting_wish(s, r, place, enter, raise_before)
         else:
             others = num_others(s, r, seat)
             share = 1.0 / (1 + others)
@@ -160,11 +186,8 @@ def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
             chance = compared_equity(
                 r, s.hole[seat], s.board, s.num_board, others, num_samples, low, high, rngs[i]
             )
-            if chance > high:
-                action = raise_near(s, r, seat, masks[i], bet)
-            else:
-                action = CALL if chance > low else FOLD
-        actions[i] = free_or(s, r, seat, masks[i], action)
+            wish = equity_wish(chance, low, high)
+        actions[i] = granted(s, r, seat, masks[i], wish, bet)
 
 
 @helper
@@ -191,13 +214,10 @@ def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions)
         stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
         if s.num_board == 0 and stack <= style[6]:
             action = push_or_fold(s, r, seat, masks[i], equities, style[6])
+            actions[i] = free_or(s, r, seat, masks[i], action)
         else:
             others = num_others(s, r, seat)
-            missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
-            price = min(missing, np.int64(s.stacks[seat]))
-            odds = price / (price + s.pot)
-            # Others call with better hands than random ones: the more they have paid, the better.
-            low, high = style[2] * odds, style[3] / (1 + others) + odds / 2
+            low, high = odds_bounds(s, r, seat, others, style[2], style[3])
             if s.num_board == 0:
                 kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
                 chance = equities[NUM_CLASSES * (others - 1) + kind]
@@ -206,11 +226,22 @@ def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions)
                     *(r, s.hole[seat], s.board, s.num_board, others),
                     *(np.int64(style[5]), low, high, rngs[i]),
                 )
-            if chance > high:
-                action = raise_near(s, r, seat, masks[i], style[4])
-            else:
-                action = CALL if chance > low else FOLD
-        actions[i] = free_or(s, r, seat, masks[i], action)
+            wish = equity_wish(chance, low, high)
+            actions[i] = granted(s, r, seat, masks[i], wish, style[4])
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def places_of_kinds() -> npt.NDArray[np.float64]:
+    """[169] for every kind of starting hand the share of all hands that are better."""
+    equities = starting_equities()
+    sizes = np.array([6 if k // 13 == k % 13 else 4 if k // 13 < k % 13 else 12
+                      for k in range(NUM_CLASSES)])  # fmt: skip
+    order = np.argsort(-equities, kind="stable")
+    places = np.empty(NUM_CLASSES)
+    places[order] = (np.cumsum(sizes[order]) - sizes[order]) / sizes.sum()
+    return places
 
 
 # ---- players -------------------------------------------------------------------------------------
@@ -295,14 +326,7 @@ class Tight(_Styled):
     }
 
     def _make_table(self) -> npt.NDArray[np.float64]:
-        """[169] the share of all hands that are better, the best kind first."""
-        equities = starting_equities()
-        sizes = np.array([6 if k // 13 == k % 13 else 4 if k // 13 < k % 13 else 12
-                          for k in range(169)])  # fmt: skip
-        order = np.argsort(-equities, kind="stable")
-        places = np.empty(169)
-        places[order] = (np.cumsum(sizes[order]) - sizes[order]) / sizes.sum()
-        return places
+        return places_of_kinds()
 
     def act(self, views: Views) -> Actions:
         """Of the worlds only the own cards, the board and the bets are read."""

@@ -67,6 +67,11 @@ class Advice(NamedTuple):
     """The rules of the game, and behind them whatever these functions look up."""
 
 
+def plain_models(game: Game) -> Advice:
+    """By whom moves are weighed that were seen: the plain quick policy of the game."""
+    return Advice(game.kernels, game.optional, game.rules)
+
+
 class TreeSearcher:
     """Searches decisions of one game; not for two callers at once.
 
@@ -98,6 +103,7 @@ class TreeSearcher:
         modelled = game.modelled if self.settings.opponents == "rule" else None
         own = Advice(game.kernels, game.optional if modelled is None else modelled, game.rules)
         self.kernels, self.optional, self.rules = advice or own
+        self._models = advice or plain_models(game)
         threads = range(self.settings.threads)
         self._options = [make_options(game, self.settings) for _ in threads]
         self._works = [make_work(game) for _ in threads]
@@ -156,10 +162,10 @@ class TreeSearcher:
         """The worlds to begin with: one to determinize again, or a number of fixed ones."""
         game, count = self.game, max(self.settings.num_worlds, 1)
         if self.settings.belief == "policy" and root.tokens is not None:
-            found = likely_worlds(game, root, self.settings.num_worlds or NUM_REPLAYS, rng)
+            count = self.settings.num_worlds or NUM_REPLAYS
+            found = likely_worlds(root, game, count, rng, self._models)
             if found is not None:
                 return found
-            count = self.settings.num_worlds or NUM_REPLAYS
         worlds = np.repeat(root.world[None], count, axis=0)
         for world in worlds:
             game.kernels.determinize(world, game.rules, root.seat, rng)
@@ -296,14 +302,14 @@ def lead_of(pool: Pool) -> int:
     return int(first - second)
 
 
-def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | None:
+def likely_worlds(root: Root, game: Game, count: int, rng: Words, models: Advice) -> State | None:
     """Worlds by what was played in them, or ``None`` if no game could be played like that."""
     facts, worlds = game.facts, np.zeros((count, game.state_size), np.uint8)
     for opening in range(facts.num_openings):
         if replay_worlds(
             game.kernels,
-            game.optional,
-            game.rules,
+            models.optional,
+            models.rules,
             root.tokens,
             root.seat,
             rng,
@@ -313,9 +319,21 @@ def likely_worlds(game: Game, root: Root, count: int, rng: Words) -> State | Non
             np.zeros(count),
             np.zeros(max(facts.num_actions, facts.num_chance_outcomes)),
             np.zeros(facts.num_actions, np.int8),
-        ):
+        ) and looks_like(worlds[0], root, game):
             return worlds
     return None
+
+
+def looks_like(world: State, root: Root, game: Game) -> bool:
+    """Whether a world is one of the root's: before the first move all openings look alike but here.
+
+    Who has the button, or begins, is no token: it is known from the start.
+    """
+    shown = np.zeros((2, game.observation_size), np.float32)
+    for observation, state in zip(shown, (world, root.world), strict=True):
+        game.kernels.observe(state, game.rules, root.seat, observation)
+    is_turn = game.kernels.turn(world, game.rules) == root.seat
+    return is_turn and bool((shown[0] == shown[1]).all())
 
 
 def _added(arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
