@@ -36,8 +36,8 @@ from training.reproduce import Settings
 __all__ = ["KeptGame", "Pairing", "Player", "play_kept"]
 
 FILE = "search_games.csv"
-SEARCHES = ("joint_mcts", "mo_ismcts", "ismcts", "pursuit_search", "online_cfr")
-STOP_EARLY = ("mo_ismcts", "ismcts", "pursuit_search")
+STOP_EARLY = ("mo_ismcts", "ismcts", "pursuit_search", "holdem_search")
+SEARCHES = ("joint_mcts", "online_cfr", *STOP_EARLY)
 
 
 @dataclass(frozen=True)

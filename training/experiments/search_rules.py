@@ -10,7 +10,8 @@ A game of search takes as many seconds as it has moves, so the full tables take 
 ``--scale 0.1``. What costs nothing is not scaled: the rule player beside a search in a pursuit
 plays ``RULE_GAMES``, and in Leduc poker (``LI``) one search is made in every infoset that it
 comes to, from which the lead follows without the luck of the cards. In hold'em, whose luck takes
-thousands of hands, ``HS`` has 1,000 simulations a move instead of a second. Where a rule
+thousands of hands, ``HS`` has 1,000 simulations a move instead of a second, and ``HM`` is the same
+for a search that knows only the game's quick policy. Where a rule
 player is an equilibrium, or the luck of a game is larger than a lead can be in so few games, no
 interval will exclude zero: what search loses to best responses (``E`` at equal simulations, ``ES``
 in a second) tells more there. NashConv is twice the exploitability, and the aim of 0.05 for that is
@@ -283,9 +284,19 @@ def exploitability_of(id: str, agent_ids: tuple[str, ...], simulations: int = 0)
     return rows
 
 
-def heads_up(id: str, *rules: str, games: int = 10 * GAMES, simulations: int = 0) -> Group:
+WITH_MODELS = Player("mo_ismcts with models", "mo_ismcts", MODELS)
+HOLDEM_SEARCH = Player("holdem_search", "holdem_search")
+
+
+def heads_up(
+    id: str,
+    *rules: str,
+    player: Player = HOLDEM_SEARCH,
+    games: int = 10 * GAMES,
+    simulations: int = 0,
+) -> Group:
     """Hold'em for two."""
-    player, options = Player("mo_ismcts with models", "mo_ismcts", MODELS), {"num_players": 2}
+    options = {"num_players": 2}
     return equal_seats(id, Table("holdem_v0", player, rules, games, options, simulations))
 
 
@@ -304,17 +315,14 @@ GROUPS: dict[str, Group] = {
     "LI": exact_lead("LI", Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
     "D": equal_seats(
         "D",
-        Table(
-            "liars_dice_v0",
-            Player("mo_ismcts with models", "mo_ismcts", MODELS),
-            ("liars_dice_rule",),
-        ),
+        Table("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",)),
     ),
     "H": heads_up("H", "holdem_call"),
     "HL": heads_up("HL", "holdem_loose"),
     "HO": heads_up("HO", "holdem_odds"),
     "HT": heads_up("HT", "holdem_tight"),
     "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
+    "HM": heads_up("HM", *HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
     "N": equal_seats(
         "N",
         Table(
