@@ -17,11 +17,12 @@ from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import expected_values
 from agents.cfr.tree_policies import views_at
 from agents.cfr.vector import make_solver
+from agents.search.ismcts.analysis import Analysis
 from envs import make_game
 from envs.core.rng import fill_streams, stream
 from training.reproduce import Row, Settings
 
-__all__ = ["distances"]
+__all__ = ["analysed", "distances", "searched"]
 
 # One detective; boards on which neither side wins for certain.
 BOARDS: dict[str, dict[str, Any]] = {
@@ -38,15 +39,22 @@ PLAYERS: dict[str, dict[str, Any]] = {
 }
 
 
+def analysed(agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64]) -> list[Analysis]:
+    """What a search finds in some infosets."""
+    views = views_at(tree, some, agent.wants_tokens)
+    fill_streams(stream(seed, "exact"), some, views.rngs)
+    found: list[Analysis] = agent.analyse(views)
+    return found
+
+
 def searched(
     agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64] | None = None
 ) -> Probs:
     """What a search plays in every infoset, or in some, and anything in the others."""
     some = np.arange(tree.num_infosets) if some is None else some
-    views = views_at(tree, some, agent.wants_tokens)
-    fill_streams(stream(seed, "exact"), some, views.rngs)
     played = tree.uniform()
-    for infoset, found in zip(tree.infosets[some], agent.analyse(views), strict=True):
+    everything = analysed(agent, tree, seed, some)
+    for infoset, found in zip(tree.infosets[some], everything, strict=True):
         first = int(infoset["first_sequence"])
         played[first : first + int(infoset["num_actions"])] = found.policy
     return played

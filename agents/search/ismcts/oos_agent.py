@@ -73,6 +73,7 @@ class OOSAgent(Agent):
             max_nodes=max_nodes,
         )
         self._clock = clock
+        self._table: Pool | None = None
         self.last: list[Analysis] = []
         """What the last call of ``act`` has found, row by row."""
 
@@ -101,16 +102,30 @@ class OOSAgent(Agent):
             for row in range(len(views))
         ]
 
+    def learnt(self, key: np.uint64, seat: int) -> dict[int, float]:
+        """What the last search has learnt to play at any decision, by action; nothing if unknown.
+
+        A search that is led (``delta``) knows most of where it was led to.
+        """
+        if self._table is None:
+            return {}
+        edges = self._searcher.edges(self._table, key, seat)
+        total = sum(float(edge["policy"]) for edge in edges)
+        return {int(edge["action"]): float(edge["policy"]) / total for edge in edges if total > 0.0}
+
     def _search(self, root: Root, target: Actions, rng: Words, budget: Budget) -> Analysis:
         """The table begins empty: what a row is answered may not depend on the rows before it."""
         searcher, start = self._searcher, self._clock()
         (pool,) = trees = searcher.begin(root)
+        self._table = pool
         game, facts = self.game, self.game.facts
         openings = range(facts.num_openings)
         roots = np.stack([game.new_position(opening).state for opening in openings])
         reaches = np.zeros((NUM_COLUMNS, facts.max_length + 2))
         probs = np.zeros(facts.num_chance_outcomes)
         work = make_work(game)
+        if not self.delta:
+            target = target[:0]  # nothing is led: there is nothing to compare either
         is_fixed = facts.num_players == 2 and facts.return_sum is not None
         pays = float(facts.return_sum or 0.0) if is_fixed else math.nan
 
