@@ -325,9 +325,10 @@ def likely_worlds(root: Root, game: Game, count: int, rng: Words, models: Advice
 
 
 def looks_like(world: State, root: Root, game: Game) -> bool:
-    """Whether a world is one of the root's: before the first move all openings look alike but here.
+    """Whether a player could take a world for the root's, and is to move in it.
 
-    Who has the button, or begins, is no token: it is known from the start.
+    Who has the button, or begins, is known from the start and is no token: whoever moves first has
+    seen nothing by which another opening could be ruled out.
     """
     shown = np.zeros((2, game.observation_size), np.float32)
     for observation, state in zip(shown, (world, root.world), strict=True):
