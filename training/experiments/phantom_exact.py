@@ -7,6 +7,7 @@ it gets less than the value of the board is its distance. One search is made in 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from agents.cfr.tree_policies import views_at
 from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
 from envs import make_game
+from envs.core.progress import LOG_EVERY, Progress
 from envs.core.rng import fill_streams, stream
 from training.reproduce import Row, Settings
 
@@ -40,10 +42,14 @@ PLAYERS: dict[str, dict[str, Any]] = {
 
 
 def analysed(agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64]) -> list[Analysis]:
-    """What a search finds in some infosets."""
-    views = views_at(tree, some, agent.wants_tokens)
-    fill_streams(stream(seed, "exact"), some, views.rngs)
-    found: list[Analysis] = agent.analyse(views)
+    """What a search finds in some infosets, each with a generator of its own."""
+    found: list[Analysis] = []
+    with closing(Progress(len(some), "infosets", after=LOG_EVERY)) as progress:
+        for infoset in some:
+            views = views_at(tree, infoset[None], agent.wants_tokens)
+            fill_streams(stream(seed, "exact"), infoset[None], views.rngs)
+            found += agent.analyse(views)
+            progress.add(1)
     return found
 
 
