@@ -132,15 +132,16 @@ def test_the_table_of_outcome_sampling_converges_where_chance_comes_in_between()
     some = np.flatnonzero(tree.infosets["parent_sequence"] == tree.num_sequences)[:1]
     views = views_at(tree, some, has_tokens=True)
     fill_streams(stream(0, "test"), some, views.rngs)
+    probs = tree.uniform()
+    assert agent.learnt(tree.infosets[0]["key"], 0) == {}, "nothing was searched yet"
     agent.analyse(views)
-    (pool,), probs = agent._searcher._trees, tree.uniform()
     for infoset in tree.infosets:
-        edges = agent._searcher.edges(pool, infoset["key"], int(infoset["player"]))
-        found = {int(edge["action"]): float(edge["policy"]) for edge in edges}
-        if sum(found.values()) > 0:
+        learnt = agent.learnt(infoset["key"], int(infoset["player"]))
+        if learnt:
+            assert sum(learnt.values()) == pytest.approx(1.0)
             own = slice(*(infoset["first_sequence"] + np.array([0, infoset["num_actions"]])))
-            probs[own] = [found[action] for action in tree.sequence_actions[own].tolist()]
-    assert exploitability(tree, tree.normalized(probs)[0]) < 0.4
+            probs[own] = [learnt[action] for action in tree.sequence_actions[own].tolist()]
+    assert exploitability(tree, probs) < 0.4
 
 
 @pytest.mark.parametrize("game_id", ["kuhn_v0", "leduc_v0"])

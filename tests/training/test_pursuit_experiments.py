@@ -84,6 +84,18 @@ def test_the_exact_lead_of_a_search_is_that_of_its_games(monkeypatch: pytest.Mon
     assert row.verdict == "MISS"
 
 
+def test_whole_tables_of_outcome_sampling_are_better_than_nothing_learnt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search_rules, "SECONDS", 0.1)
+    monkeypatch.setattr(search_rules, "SMALL", {"kuhn_v0": {}, "leduc_v0": {}})
+    rows = list(search_rules.GROUPS["EW"](replace(SMALL, scale=2 / search_rules.TABLES)))
+    for game_id, row in zip(("kuhn_v0", "leduc_v0"), rows, strict=True):
+        tree = GameTree(make_game(game_id))
+        assert row.games == 2
+        assert 0 < row.ours < nash_conv(tree, tree.uniform())
+
+
 def test_what_is_not_searched_counts_as_lost() -> None:
     """Whatever is played there, best responses gain no more than the bound says."""
     tree = GameTree(make_game("leduc_v0"))
