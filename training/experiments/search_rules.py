@@ -32,7 +32,7 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import best_response, counterfactual_reach, expected_values
-from agents.cfr.tree_policies import tabulate
+from agents.cfr.tree_policies import tabulate, views_at
 from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.game import Game
@@ -277,7 +277,10 @@ def exploitability_of(id: str, agent_ids: tuple[str, ...], simulations: int = 0)
             for agent_id in agent_ids:
                 agent = make_agent(agent_id, game, **budget)
                 everywhere = np.ones(tree.num_infosets, bool)
-                found = searched_where_it_comes(agent, tree, settings.seed, everywhere, RARELY)
+                first = views_at(tree, np.zeros(1, np.int64), agent.wants_tokens)
+                # Who has solved the game answers everywhere at once.
+                least = RARELY if agent.policy(first) is None else 0.0
+                found = searched_where_it_comes(agent, tree, settings.seed, everywhere, least)
                 published = PUBLISHED.get(agent_id) if game_id == "liars_dice_v0" else None
                 what = f"{game_id}: NashConv of {agent_id} at most, {words}"
                 note = f"{found[1].sum():,} of {tree.num_infosets:,} infosets searched"
@@ -351,6 +354,7 @@ GROUPS: dict[str, Group] = {
     "HL": heads_up("HL", "holdem_loose"),
     "HO": heads_up("HO", "holdem_odds"),
     "HT": heads_up("HT", "holdem_tight"),
+    "HF": heads_up("HF", "holdem_fold", "holdem_raise"),
     "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
     "HM": heads_up("HM", *HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
     "N": equal_seats(
