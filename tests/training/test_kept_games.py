@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,26 @@ def test_a_command_goes_on_with_the_next_game(
     path.write_text(path.read_text()[:-4])
     assert outcomes(play_kept(PAIRING, 6, 3, settings)) == outcomes(whole)
     assert len(path.read_text().splitlines()) == 1 + 6
+
+
+def test_of_a_game_that_was_played_twice_the_first_counts(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path)
+    first = play_kept(PAIRING, 2, 0, settings)
+    again = replace(first[1], caught=1 - first[1].caught)
+    with (tmp_path / FILE).open("a") as file:
+        file.write(kept_games._line(astuple(again)))
+    assert play_kept(PAIRING, 2, 0, settings) == first
+
+
+def test_two_commands_do_not_play_the_same_games(tmp_path: Path) -> None:
+    settings = Settings(folder=tmp_path)
+    play_kept(PAIRING, 1, 0, settings)
+    with (
+        kept_games._alone(tmp_path / FILE),
+        pytest.raises(MasqueradeError, match="another command plays games .* wait for it"),
+    ):
+        play_kept(PAIRING, 2, 0, settings)
+    assert len(play_kept(PAIRING, 2, 0, settings)) == 2
 
 
 def test_nobody_elses_games_are_counted(tmp_path: Path) -> None:

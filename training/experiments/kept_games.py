@@ -9,6 +9,7 @@ command that was stopped goes on with the next game, and lines from elsewhere co
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import io
 import json
@@ -17,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, field, fields
 from multiprocessing import get_context
 from pathlib import Path
@@ -120,18 +121,32 @@ COLUMNS = tuple(each.name for each in fields(KeptGame))
 def play_kept(pairing: Pairing, number: int, seed: int, settings: Settings) -> list[KeptGame]:
     """The first ``number`` games of a seed: those that are kept, and the others played now."""
     path = settings.folder / FILE
-    kept = {found.game: found for found in _read(path) if _is_of(found, pairing, seed)}
+    # Of a game that was played twice the first counts: what was told once stays.
+    kept = {found.game: found for found in reversed(_read(path)) if _is_of(found, pairing, seed)}
     missing = [game for game in range(number) if game not in kept]
     if missing:
         make_folder(path.parent)
         _mend(path)
         done = number - len(missing)
-        with closing(Progress(number, "games", done=done, after=LOG_EVERY)) as progress:
+        progress = Progress(number, "games", done=done, after=LOG_EVERY)
+        with _alone(path), closing(progress):
             for found in _play(pairing, seed, missing, settings.workers):
                 append_text(path, _line(astuple(found)))
                 kept[found.game] = found
                 progress.add(1)
     return [kept[game] for game in range(number)]
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other commands from playing games for this file, which would be the same games."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            fix = "wait for it, or end it and give --workers"
+            raise MasqueradeError(f"another command plays games for {path}: {fix}") from error
+        yield
 
 
 def _is_of(found: KeptGame, pairing: Pairing, seed: int) -> bool:
