@@ -354,7 +354,8 @@ GROUPS: dict[str, Group] = {
     "HL": heads_up("HL", "holdem_loose"),
     "HO": heads_up("HO", "holdem_odds"),
     "HT": heads_up("HT", "holdem_tight"),
-    "HF": heads_up("HF", "holdem_fold", "holdem_raise"),
+    "HF": heads_up("HF", "holdem_fold"),
+    "HR": heads_up("HR", "holdem_raise"),
     "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
     "HM": heads_up("HM", *HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
     "N": equal_seats(
