@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.holdem.kinds import KINDS, as_kind, guess_of, kind_of, with_guess
+from agents.games.holdem.kinds import DRAWN, KINDS, as_kind, guess_of, kind_of, with_guess
 from agents.search.ismcts.searcher import Root, likely_worlds
 from arena.playing.match import play_match
 from envs import make_game
@@ -16,7 +16,7 @@ from envs.core import Batch, Game, OptionError, new_rng
 from envs.holdem.equity import all_hands
 from envs.holdem.rollout import rollout
 
-RULE_PLAYERS = {"tight": "holdem_tight", "loose": "holdem_loose", "odds": "holdem_odds"}
+RULE_PLAYERS = {kind: f"holdem_{kind}" for kind in KINDS}
 FOLD, CALL = 0, 1
 
 
@@ -42,7 +42,7 @@ def kinds_in(worlds: Any, game: Game, seat: int, number: int) -> list[str]:
     return [KINDS[kind_of(game.record(world), np.uint64(number), seat)] for world in worlds]
 
 
-def test_every_kind_is_as_likely() -> None:
+def test_kinds_are_as_likely_as_they_are_drawn() -> None:
     game = heads_up()
     state = begun(game, 1).views(np.arange(1)).worlds()[0].copy()
     s, counts = game.record(state), dict.fromkeys(KINDS, 0)
@@ -50,8 +50,9 @@ def test_every_kind_is_as_likely() -> None:
         for hand in all_hands():
             s.hole[1] = hand
             counts[KINDS[kind_of(s, np.uint64(number), 1)]] += 1
-    shares = np.array(list(counts.values())) / (4 * len(all_hands()))
-    assert abs(shares - 1 / len(KINDS)).max() < 0.03
+    for kind, name in enumerate(KINDS):
+        wanted = DRAWN.count(kind) / len(DRAWN)
+        assert abs(counts[name] / (4 * len(all_hands())) - wanted) < 0.03
 
 
 @pytest.mark.parametrize("options", [{}, {"menu": "thesis"}, {"preset": "exact"}])
@@ -71,8 +72,7 @@ def test_opponents_play_like_the_rule_player_of_their_kind(options: dict[str, An
             seat = int(views.seats[row])
             rules = guessing(game, 1 - seat)
             kind = KINDS[kind_of(game.record(world), np.uint64(7), seat)]
-            wanted = answers[kind][row] if kind != "call" else CALL
-            assert as_kind(world, rules, new_rng(row)) == wanted, (kind, first)
+            assert as_kind(world, rules, new_rng(row)) == answers[kind][row], (kind, first)
 
 
 def test_the_searcher_itself_is_no_kind() -> None:
@@ -116,9 +116,10 @@ def test_weak_hands_are_raised_where_many_fold_and_not_thrown_away() -> None:
     assert (actions == FOLD).mean() < 0.4
 
 
-def test_search_wins_from_callers() -> None:
+@pytest.mark.parametrize("other", ["holdem_call", "holdem_raise"])
+def test_search_wins_from_those_who_do_not_look_at_their_cards(other: str) -> None:
     game = heads_up()
-    players = [make_agent("holdem_search", game, iterations=500), make_agent("holdem_call", game)]
+    players = [make_agent("holdem_search", game, iterations=500), make_agent(other, game)]
     won = play_match(game, players, 80, seed=4).returns[:, 0]
     assert won.mean() > 2 * won.std() / len(won) ** 0.5
 

@@ -39,8 +39,10 @@ from envs.holdem.rollout import choose, raise_to
 
 __all__ = ["GUESS", "as_kind", "guess_of", "with_guess"]
 
-KINDS = ("tight", "loose", "odds", "call")
-TIGHT, LOOSE, ODDS, CALLER = range(len(KINDS))
+KINDS = ("tight", "loose", "odds", "call", "raise")
+TIGHT, LOOSE, ODDS, CALLER, RAISER = range(len(KINDS))
+DRAWN = (*[TIGHT] * 4, *[LOOSE] * 4, *[ODDS] * 4, *[CALLER] * 3, RAISER)
+"""One of these is drawn. Who raises everything is rare, or no raise would ever be believed."""
 NUM_SAMPLES = 24
 """By which modelled opponents judge a hand after the flop."""
 OWN_RESPECT = 0.2
@@ -90,7 +92,7 @@ def kind_of(s, number, seat):
     """The kind that an opponent is in this world."""
     cards = (np.uint64(seat) << np.uint64(16)) | (np.uint64(s.hole[seat, 0]) << np.uint64(8))
     drawn = mix(number ^ cards ^ np.uint64(s.hole[seat, 1]))
-    return np.int64(drawn % np.uint64(len(KINDS)))
+    return DRAWN[np.int64(drawn % np.uint64(len(DRAWN)))]
 
 
 @helper
@@ -126,9 +128,9 @@ def as_kind(state, rules, rng):
     kind = kind_of(s, g.number, seat)
     if kind == CALLER:
         return np.int64(CALL)
-    wish = wish_of(s, r, g, seat, kind, rng)
+    wish = RAISE if kind == RAISER else wish_of(s, r, g, seat, kind, rng)
     if wish == RAISE:
-        bet = _LOOSE[4] if kind == LOOSE else _TIGHT[4]
+        bet = _LOOSE[4] if kind in (LOOSE, RAISER) else _TIGHT[4]
         may_raise = r.menu == THESIS or can_raise(s, r, seat)
         return raise_to(s, r, seat, bet) if may_raise else np.int64(CALL)
     is_free = call_to(s, r, seat) <= s.bets[seat]
