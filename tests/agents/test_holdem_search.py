@@ -85,26 +85,47 @@ def test_the_searcher_itself_is_no_kind() -> None:
         assert own == quick or (own, quick) == (FOLD, CALL)
 
 
-def test_a_large_raise_is_taken_for_a_good_hand_of_somebody_who_raises() -> None:
-    game, number = heads_up(), 11
-    batch = begun(game, 1, seed=1)
-    first = int(batch.views(np.arange(1)).seats[0])
-    batch.step(np.arange(1), np.array([4]))  # the whole pot
-    views = batch.views(np.arange(1))
-    seat = int(views.seats[0])
-    tokens = np.array(views.tokens(0), np.int64)
+def worlds_now(batch: Batch, number: int) -> tuple[Any, int]:
+    """Worlds of the player to move as the search weighs them, and the seat of its opponent."""
+    game, row = batch.game, np.arange(1)
+    views = batch.views(row)
+    seat, tokens = int(views.seats[0]), np.array(views.tokens(0), np.int64)
     root = Root(views.worlds()[0], seat, views.keys[0], views.masks[0], tokens)
     agent = make_agent("holdem_search", game)
     guess = guess_of(agent._rules)
     guess.seat, guess.number = seat, number
-    models = agent.searcher._models
-    worlds = likely_worlds(root, game, 2000, new_rng(0), models)
+    worlds = likely_worlds(root, game, 2000, new_rng(0), agent.searcher._models)
     assert worlds is not None
-    kinds = kinds_in(worlds, game, first, number)
+    return worlds, 1 - seat
+
+
+def test_a_large_raise_is_taken_for_a_good_hand_of_somebody_who_raises() -> None:
+    game = heads_up()
+    batch = begun(game, 1, seed=1)
+    batch.step(np.arange(1), np.array([4]))  # the whole pot
+    worlds, other = worlds_now(batch, 11)
+    kinds = kinds_in(worlds, game, other, 11)
     # A caller never raises, and a tight player raises less than the pot.
     assert kinds.count("loose") > 3 * kinds.count("call")
-    ranks = [int(game.record(world).hole[first].max()) >> 2 for world in worlds]
+    believed = [game.record(world).hole[other] for world in worlds]
+    ranks = [
+        int(max(hand)) >> 2 for hand, kind in zip(believed, kinds, strict=True) if kind != "raise"
+    ]
     assert np.mean(ranks) > 1.1 * np.mean(np.maximum(*all_hands().T) >> 2)
+
+
+def test_who_raises_again_and_again_is_found_out() -> None:
+    game, row = heads_up(), np.arange(1)
+    batch, shares = begun(game, 1, seed=1), []
+    raiser = int(batch.views(row).seats[0])
+    while len(shares) < 3:
+        is_raiser = batch.views(row).seats[0] == raiser
+        if not is_raiser and (batch.views(row).masks[0, 0]):  # there is a bet to answer
+            worlds, other = worlds_now(batch, 5)
+            kinds = kinds_in(worlds, game, other, 5)
+            shares.append(kinds.count("raise") / len(kinds))
+        batch.step(row, np.array([4 if is_raiser else CALL]))
+    assert shares[0] < 0.6 < shares[-1]
 
 
 def test_weak_hands_are_raised_where_many_fold_and_not_thrown_away() -> None:
@@ -116,10 +137,9 @@ def test_weak_hands_are_raised_where_many_fold_and_not_thrown_away() -> None:
     assert (actions == FOLD).mean() < 0.4
 
 
-@pytest.mark.parametrize("other", ["holdem_call", "holdem_raise"])
-def test_search_wins_from_those_who_do_not_look_at_their_cards(other: str) -> None:
+def test_search_wins_from_callers() -> None:
     game = heads_up()
-    players = [make_agent("holdem_search", game, iterations=500), make_agent(other, game)]
+    players = [make_agent("holdem_search", game, iterations=500), make_agent("holdem_call", game)]
     won = play_match(game, players, 80, seed=4).returns[:, 0]
     assert won.mean() > 2 * won.std() / len(won) ** 0.5
 
