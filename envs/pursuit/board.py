@@ -40,11 +40,11 @@ from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from reprlib import repr as shown
 from typing import Any
 
 from envs.core.errors import MasqueradeError, nearest, one_line
@@ -81,6 +81,15 @@ Line = tuple[tuple[float, float], ...]
 
 class BoardError(MasqueradeError):
     """A board file that cannot be played on, and what is wrong with it."""
+
+
+def shown(value: object) -> str:
+    """What stands in a file, short enough to be quoted three times in one line.
+
+    >>> shown([10**99, 10**99, 10**99])
+    '[100000000000000000...0000000000000000000, 100000000000000000...00000000000000 ...'
+    """
+    return one_line(reprlib.repr(value), 80)
 
 
 @dataclass(frozen=True)

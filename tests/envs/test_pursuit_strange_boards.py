@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from envs import make_game
@@ -70,7 +70,12 @@ def use(board: Board) -> None:
     assert parse_board(json.loads(board.to_text())) == board
 
 
+# An end of an edge that takes many words to quote.
+WORDY = {"a": [10**99, 10**99, {"b": 10**99, "c": 10**99, "d": 10**99}], "e": 10**99}
+
+
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example([([5, 0, 0, 1], WORDY, False)])
 @given(
     st.lists(
         st.tuples(st.lists(st.integers(0, 20), min_size=1, max_size=5), VALUES, st.booleans()),
