@@ -87,7 +87,7 @@ def shown(value: object) -> str:
     """What stands in a file, short enough to be quoted three times in one line.
 
     >>> shown([10**99, 10**99, 10**99])
-    '[100000000000000000...0000000000000000000, 100000000000000000...00000000000000 ...'
+    '[100000000000000000...0000000000000000000, 100000000000000000...000000000000 ...'
     """
     return one_line(reprlib.repr(value), 80)
 
