@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def test_what_is_exact_is_what_it_should_be(group: str) -> None:
     assert all(row.verdict == "hit" for row in exact)
 
 
-@pytest.mark.parametrize("group", ["D", "N", "PX", "PD", "SD"])
+@pytest.mark.parametrize("group", ["D", "N", "PXH", "PDH", "SDF"])
 def test_search_against_rules_makes_rows_with_intervals(
     group: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -70,6 +71,28 @@ def test_search_against_rules_makes_rows_with_intervals(
         assert row.note == (
             "interval excludes 0" if row.low > 0 or row.high < 0 else "interval holds 0"
         )
+
+
+def test_leads_on_both_sides_are_those_of_kept_games(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What it wins as the fugitive less what the other wins as one, by the lines of the file."""
+    monkeypatch.setattr(search_rules, "SECONDS", 0.001)
+    rules = {letter: search_rules.RULES[letter] for letter in "BF"}
+    monkeypatch.setattr(search_rules, "RULES", rules)
+    settings = Settings(scale=0.1, folder=tmp_path)
+    rows = list(search_rules.GROUPS["P"](settings))
+    with (tmp_path / "search_games.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 3 * 9  # detectives of pursuit_foresight are those of pursuit_belief
+    escaped: dict[str, list[bool]] = {}
+    for line in lines:
+        escaped.setdefault(line["pairing"], []).append(line["caught"] == "0")
+    own = np.mean(escaped["pursuit_belief v. pursuit_search"])
+    for row, rule in zip(rows, rules.values(), strict=True):
+        theirs = np.mean(escaped[f"pursuit_search v. {rule}"])
+        assert row.ours == pytest.approx(100 * (own - theirs))
+        assert row.games == 18
 
 
 def test_the_exact_lead_of_a_search_is_that_of_its_games(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from envs.core.pools import leave_with_parent
 from envs.core.progress import LOG_EVERY, Progress
 from training.reproduce import Settings
 
-__all__ = ["KeptGame", "Pairing", "Player", "play_kept"]
+__all__ = ["SEARCHES", "KeptGame", "Pairing", "Player", "play_kept"]
 
 FILE = "search_games.csv"
 STOP_EARLY = ("mo_ismcts", "ismcts", "pursuit_search", "holdem_search")

@@ -2,9 +2,10 @@
 
 In games of equal seats search sits in every seat among copies of one rule player, on the same
 deals; what counts is how much more it gets than the mean of its table, or in games that go by place
-how many places it is ahead of an equal. In pursuits it plays one side; what counts is how much more
-often it wins than the best rule player of that side against the same opponents. Five detectives
-share the second of their round.
+how many places it is ahead of an equal. In pursuits it meets every rule player on both sides (``P``
+and ``S``). A group for each side and opponent (``PXB``: the Phantom, before detectives of
+``pursuit_belief``) says how much more often it wins than the best rule player of that side does
+against the same opponent. Five detectives share the second of their round.
 
 A game of search takes as many seconds as it has moves, so the full tables take hours: a try is
 ``--scale 0.1``. What costs nothing is not scaled: the rule player beside a search in a pursuit
@@ -37,16 +38,9 @@ from arena.playing.match import play_shown
 from envs import make_game
 from envs.core.game import Game
 from envs.core.statistics import Interval, mean_interval
-from training.experiments.kept_games import Pairing, Player, play_kept
+from training.experiments.kept_games import SEARCHES, Pairing, Player, play_kept
 from training.experiments.phantom_exact import analysed, searched
-from training.experiments.phantom_search import (
-    MAPS,
-    OUR_DETECTIVES,
-    UNGUESSED,
-    Wins,
-    difference,
-    win_rate,
-)
+from training.experiments.phantom_search import MAPS, OUR_PHANTOM, Wins, difference, win_rate
 from training.reproduce import Group, Row, Settings
 
 __all__ = ["GROUPS"]
@@ -61,14 +55,20 @@ BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "scotland_yard_v0": ({},),
     "phantom_v0": tuple({"board": board} for board in MAPS),
 }
-SEARCHERS: Mapping[str, tuple[Player, Player]] = {
-    "scotland_yard_v0": (
-        UNGUESSED,
-        Player("search with capture tables", "pursuit_search", shares_budget=True),
-    ),
-    "phantom_v0": (UNGUESSED, OUR_DETECTIVES),
-}
+SEARCHERS = OUR_PHANTOM, Player("search with capture tables", "pursuit_search", shares_budget=True)
 """The fugitive and the detectives of a second a round."""
+RULES = {
+    "H": "pursuit_heuristic",
+    "G": "pursuit_greedy",
+    "B": "pursuit_belief",
+    "C": "pursuit_capture",
+    "F": "pursuit_foresight",
+}
+"""The rule players of pursuits, by the letters that groups have for them."""
+SAME_AS = {("pursuit_capture", 0): "pursuit_belief", ("pursuit_foresight", 1): "pursuit_belief"}
+"""Who plays a side as another one does."""
+BEST_RULES = "pursuit_foresight", "pursuit_capture"
+"""As fugitive and as detectives, on every board and against every rule player."""
 MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
 
 
@@ -202,50 +202,70 @@ def told(id: str, what: str, lead: Interval, games: int) -> Row:
     return Row.of(id, what, lead, games=games, wanted=(0.0, None), note=note)
 
 
-def pursuit(id: str, game_id: str, side: int, best: str, opponents: tuple[str, ...]) -> Group:
+def cell_of(
+    game_id: str, fugitive: Player, detectives: Player, games: int, settings: Settings
+) -> Wins:
+    """[all games] which of so many on each board the detectives win; searched ones are kept."""
+    won: list[Wins] = []
+    for number, options in enumerate(BOARDS[game_id]):
+        pairing = Pairing(game_id, options, fugitive, detectives, SECONDS)
+        seed = 1000 * settings.seed + number
+        if {fugitive.id, detectives.id} & set(SEARCHES):
+            kept = play_kept(pairing, games, seed, settings)
+            won.append(np.array([game.caught == 1 for game in kept]))
+        else:
+            result = play_shown(*pairing.make(), games, seed=seed)
+            won.append(result.returns[:, 1] > 0)
+    return np.concatenate(won)
+
+
+def searched_wins(game_id: str, side: int, rule: str, settings: Settings) -> Wins:
+    """[games] which of them search wins on one side, against a rule player on the other."""
+    # Some rule players are another one on the side that they were not made for.
+    other = Player(rule, SAME_AS.get((rule, 1 - side), rule))
+    games = settings.games(GAMES // len(BOARDS[game_id]))
+    sides = (other, SEARCHERS[1]) if side else (SEARCHERS[0], other)
+    is_caught = cell_of(game_id, *sides, games, settings)
+    return is_caught if side else ~is_caught
+
+
+def one_side(id: str, game_id: str, side: int, opponent: str) -> Group:
     """Search on one side of a pursuit next to the best rule player of that side."""
-    searcher = SEARCHERS[game_id][side]
-
-    def pairing(player: Player, opponent: str, options: Mapping[str, Any]) -> Pairing:
-        other = Player(opponent, opponent)
-        fugitive, detectives = (other, player) if side else (player, other)
-        return Pairing(game_id, options, fugitive, detectives, SECONDS)
-
-    def searched_wins(opponent: str, settings: Settings) -> Wins:
-        kept = []
-        for number, options in enumerate(BOARDS[game_id]):
-            games, seed = settings.games(GAMES // len(BOARDS[game_id])), 1000 * settings.seed
-            pair = pairing(searcher, opponent, options)
-            kept += play_kept(pair, games, seed + number, settings)
-        return np.array([game.caught == side for game in kept])
-
-    def plain_wins(opponent: str, settings: Settings) -> Wins:
-        won = []
-        for number, options in enumerate(BOARDS[game_id]):
-            game, agents = pairing(Player(best, best), opponent, options).make()
-            result = play_shown(game, agents, RULE_GAMES, seed=1000 * settings.seed + number)
-            won.append(result.returns[:, side] > 0)
-        return np.concatenate(won)
+    searcher, best = SEARCHERS[side], Player(BEST_RULES[side], BEST_RULES[side])
 
     def rows(settings: Settings) -> Iterator[Row]:
-        for opponent in opponents:
-            cells = [wins(opponent, settings) for wins in (searched_wins, plain_wins)]
-            name = f"{game_id}, {('fugitive', 'detectives')[side]}"
-            for player, cell in zip((searcher.id, best), cells, strict=True):
-                what = f"{name}: {player} wins against {opponent}, %"
-                yield Row.of(id, what, win_rate(cell), games=len(cell))
-            what = f"{name}: {searcher.id} ahead of {best} against {opponent}, points"
-            yield told(id, what, difference(*cells), sum(map(len, cells)))
+        other = Player(opponent, opponent)
+        pair = (other, best) if side else (best, other)
+        is_caught = cell_of(game_id, *pair, RULE_GAMES, settings)
+        plain = is_caught if side else ~is_caught
+        cells = searched_wins(game_id, side, opponent, settings), plain
+        name = f"{game_id}, {('fugitive', 'detectives')[side]}"
+        for player, cell in zip((searcher.id, best.id), cells, strict=True):
+            what = f"{name}: {player} wins against {opponent}, %"
+            yield Row.of(id, what, win_rate(cell), games=len(cell))
+        what = f"{name}: {searcher.id} ahead of {best.id} against {opponent}, points"
+        yield told(id, what, difference(*cells), sum(map(len, cells)))
+
+    return rows
+
+
+def both_sides(id: str, game_id: str) -> Group:
+    """Search against every rule player, each on either side as often as on the other."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        for rule in RULES.values():
+            hidden, hunting = (searched_wins(game_id, s, rule, settings) for s in (0, 1))
+            what = f"{game_id}: pursuit_search ahead of {rule}, both sides, points"
+            # What it wins as the fugitive, less what the rule player wins as the fugitive.
+            yield told(id, what, difference(hidden, ~hunting), len(hidden) + len(hunting))
 
     return rows
 
 
 def both_search(settings: Settings) -> Iterator[Row]:
     """Search on both sides of the board of 200 stations."""
-    pairing = Pairing("scotland_yard_v0", {}, *SEARCHERS["scotland_yard_v0"], SECONDS)
-    kept = play_kept(pairing, settings.games(GAMES), 1000 * settings.seed, settings)
-    won = np.array([game.caught == 1 for game in kept])
-    what = "scotland_yard_v0: detectives of pursuit_search win against Mr. X of mo_ismcts, %"
+    won = cell_of("scotland_yard_v0", *SEARCHERS, settings.games(GAMES), settings)
+    what = "scotland_yard_v0: detectives of pursuit_search win against its Mr. X, %"
     yield Row.of("SS", what, win_rate(won), games=len(won))
 
 
@@ -254,7 +274,7 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "liars_dice_v0": {"preset": "openspiel"},
 }
 """Games whose exploitability is exact, with their options."""
-SEARCHES = ("ismcts", "mo_ismcts", "oos")
+EXPLOITED = ("ismcts", "mo_ismcts", "oos")
 SIMULATIONS = 100_000
 TABLES = 8
 """Seeds of whole tables."""
@@ -335,7 +355,7 @@ HOLDEM_RULES = ("holdem_call", "holdem_loose", "holdem_odds", "holdem_tight")
 
 
 GROUPS: dict[str, Group] = {
-    "E": exploitability_of("E", SEARCHES, SIMULATIONS),
+    "E": exploitability_of("E", EXPLOITED, SIMULATIONS),
     "ES": exploitability_of("ES", ("ismcts", "mo_ismcts", "online_cfr")),
     "ESO": exploitability_of("ESO", ("oos",)),
     "EW": whole_tables,
@@ -366,13 +386,24 @@ GROUPS: dict[str, Group] = {
             ("no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
         ),
     ),
-    "SX": pursuit(
-        "SX", "scotland_yard_v0", 0, "pursuit_belief", ("pursuit_belief", "pursuit_capture")
+    "NP": equal_seats(
+        "NP",
+        Table(
+            "no_thanks_v0",
+            Player("ismcts", "ismcts"),
+            ("no_thanks_always_pay", "no_thanks_always_take"),
+        ),
     ),
-    "SD": pursuit("SD", "scotland_yard_v0", 1, "pursuit_capture", ("pursuit_belief",)),
     "SS": both_search,
-    "PX": pursuit("PX", "phantom_v0", 0, "pursuit_belief", ("pursuit_heuristic",)),
-    "PXB": pursuit("PXB", "phantom_v0", 0, "pursuit_belief", ("pursuit_belief",)),
-    "PD": pursuit("PD", "phantom_v0", 1, "pursuit_belief", ("pursuit_heuristic",)),
-    "PDB": pursuit("PDB", "phantom_v0", 1, "pursuit_belief", ("pursuit_belief",)),
+    "P": both_sides("P", "phantom_v0"),
+    "S": both_sides("S", "scotland_yard_v0"),
+    **{
+        f"{game_id[0].upper()}{'XD'[side]}{letter}": one_side(
+            f"{game_id[0].upper()}{'XD'[side]}{letter}", game_id, side, rule
+        )
+        for game_id in BOARDS
+        for side in (0, 1)
+        for letter, rule in RULES.items()
+        if (rule, 1 - side) not in SAME_AS
+    },
 }

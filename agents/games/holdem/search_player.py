@@ -14,7 +14,6 @@ from typing import Any
 from agents.games.holdem.kinds import as_kind, guess_of, with_guess
 from agents.search.ismcts.agent import MOISMCTSAgent
 from agents.search.ismcts.searcher import Advice, Root, TreeSearcher
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import OptionalKernels
 from envs.holdem.kernels import settle
@@ -36,12 +35,11 @@ class HoldemSearch(MOISMCTSAgent):
         "selection": "ucb",
         "exploration": 0.2,
     }
+    refuses_guide = "holdem_search has its own models"
 
     def __init__(self, game: Game, time_per_move: float | None = None, **params: Any) -> None:
         """Make the tables by which starting hands are judged."""
         super().__init__(game, time_per_move=time_per_move, **params)
-        if self.guide:
-            raise OptionError("holdem_search has its own models: give mo_ismcts the guide")
         self._rules = with_guess(game)
 
     def _make_searcher(self) -> TreeSearcher:

@@ -1,4 +1,4 @@
-"""ISMCTS with a pursuit's own knowledge: capture tables for detectives, a guess for the fugitive.
+"""ISMCTS with a pursuit's own knowledge: capture tables, and what kind detectives are of.
 
 **Detectives.** ``pursuit_capture`` takes the best single move by what is exact: in how many rounds
 two detectives catch a fugitive whom they see. Here that is where a search begins and where it ends.
@@ -6,8 +6,10 @@ Detectives are tried first where ``pursuit_capture`` would go, and after a short
 counts by the chance to catch him that such numbers have had in games.
 
 **Fugitive.** He takes detectives for players who know no more of his place than they do, and judges
-by their moves which kind of them he has before him (``chasers.py``). They move by chance, so his
-tree is wide and flat, and after six rounds the game's own estimate counts.
+by their moves which kind of them he has before him (``kinds.py``). Until he is sure they move by
+chance, so that his tree is wide and flat, and after six rounds the game's own estimate counts. Once
+he is sure he knows their answers; then his own later moves, which a rollout makes carelessly, are
+what is least certain, and the estimate counts after three.
 """
 
 from __future__ import annotations
@@ -19,15 +21,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.pursuit.capture_player import capture_move, pair_rounds, pair_table
-from agents.games.pursuit.chasers import CERTAIN, as_guessed, chaser_share
+from agents.games.pursuit.capture_player import capture_move, pair_rounds
 from agents.games.pursuit.heuristic import first_able
+from agents.games.pursuit.kinds import as_expected, expect
+from agents.games.pursuit.table_rules import tables_of, with_table
 from agents.games.pursuit.ways import PURSUITS
 from agents.search.ismcts.agent import MOISMCTSAgent
 from agents.search.ismcts.searcher import Advice, Root, State, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
 from envs.core.compiling import helper, kernel
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import EVALUATE, LEGAL, ROLLOUT, SIGNATURES, Kernels, OptionalKernels
 from envs.pursuit.kernels import KERNELS, legal, returns, settle
@@ -53,18 +55,6 @@ LONGEST = 20.0
 # The logarithm of the detectives' odds, fitted to who won 800 games of rule players on 200
 # stations; the constant was set by hand, and moves all positions alike.
 CONSTANT, PER_ROUND, PER_LOG_PLACES, PER_ROUND_LEFT = 1.2, -0.23, -0.10, 0.21
-
-
-@helper
-def tables_of(r, rules):
-    """The capture table and the order of its places, which lie behind the rules."""
-    first = rules[rules.size - 1]
-    order = rules[first : first + r.num_slots]
-    num_places = np.int64(rules[rules.size - 2])
-    words = rules[first + r.num_slots : rules.size - 2]
-    num_pairs = num_places * (num_places - 1) // 2
-    flat = words.view(np.uint8)[: num_pairs * num_places]
-    return flat.reshape((num_pairs, num_places)), order
 
 
 @kernel(ROLLOUT)
@@ -136,22 +126,9 @@ KERNELS_IN_ORDER = Kernels(
     **{**{name: getattr(KERNELS, name) for name in SIGNATURES}, "legal": legal_in_order}
 )
 QUICK = OptionalKernels(settle=settle, rollout=capture_choice, evaluate=capture_estimate)
-GUESSED = OptionalKernels(settle=settle, rollout=as_guessed, evaluate=evaluate)
-NUM_ROUNDS = 6
+EXPECTED = OptionalKernels(settle=settle, rollout=as_expected, evaluate=evaluate)
+NUM_ROUNDS, NUM_ROUNDS_IF_SURE = 6, 3
 """That the fugitive's rollouts last."""
-
-
-def with_table(game: Game) -> npt.NDArray[np.int32]:
-    """The rules of a pursuit on one board, and its capture table behind them."""
-    table, order = pair_table(game, "pursuit_search")
-    flat = np.zeros(-(-table.size // 4) * 4, np.uint8)
-    flat[: table.size] = table.ravel()
-    tail = [
-        order.astype(np.int32),
-        flat.view(np.int32),
-        np.array([table.shape[1], game.rules.size]),
-    ]
-    return np.concatenate([game.rules, *tail]).astype(np.int32)
 
 
 class PursuitSearch(MOISMCTSAgent):
@@ -172,35 +149,39 @@ class PursuitSearch(MOISMCTSAgent):
         "opponents": "rule",
         "epsilon": 0.0,
     }
+    refuses_guide = "pursuit_search is led by its table"
 
     def __init__(self, game: Game, time_per_move: float | None = None, **params: Any) -> None:
         """Solve the board for two detectives, which takes about a second on 200 stations."""
         super().__init__(game, time_per_move=time_per_move, **params)
-        if self.guide:
-            raise OptionError("pursuit_search is led by its table: give mo_ismcts the guide")
         self.wants_tokens = True
         self._rules = with_table(game)
-        # Behind the rules: how many of the detectives, of CERTAIN, are taken for chasers.
-        self._guessed_rules = np.append(game.rules, 0).astype(np.int32)
 
     def _make_searcher(self) -> TreeSearcher:
         advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
         return TreeSearcher(self.game, self.settings, self._clock, advice)
 
     @cached_property
-    def _fugitive_searcher(self) -> TreeSearcher:
+    def _unsure_fugitive(self) -> TreeSearcher:
+        return self._make_fugitive(NUM_ROUNDS)
+
+    @cached_property
+    def _sure_fugitive(self) -> TreeSearcher:
+        return self._make_fugitive(NUM_ROUNDS_IF_SURE)
+
+    def _make_fugitive(self, num_rounds: int) -> TreeSearcher:
         num_pieces = 1 + int(self.game.rules[:RULES_SIZE].view(RULES)[0].num_detectives)
-        depth = {"rollout_depth": NUM_ROUNDS * num_pieces}
+        depth = {"rollout_depth": num_rounds * num_pieces}
         settings = TreeSettings(**{**self.fugitive_defaults, **depth, **self.given})
-        advice = Advice(self.game.kernels, GUESSED, self._guessed_rules)
+        advice = Advice(self.game.kernels, EXPECTED, self._rules)
         return TreeSearcher(self.game, settings, self._clock, advice)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:
         if root.seat != FUGITIVE:
             return self.searcher
         assert root.tokens is not None
-        self._guessed_rules[-1] = round(CERTAIN * chaser_share(self.game, root.tokens))
-        return self._fugitive_searcher
+        is_sure = expect(self.game, self._rules, root.tokens)
+        return self._sure_fugitive if is_sure else self._unsure_fugitive
 
     def _actions_to_try(self, world: State, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         found = np.zeros_like(mask)

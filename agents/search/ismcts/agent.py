@@ -52,6 +52,8 @@ class ISMCTSAgent(Agent):
     keeps_time = True
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
+    refuses_guide = ""
+    """Why it takes no guide, if it takes none."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class ISMCTSAgent(Agent):
                 is the same, and a tree that is kept has less in it.
             guide: a trained player whose policy and values lead the search, such as
                 ``dqn:runs/leduc_v0/dqn-seed0``; selection then is ``puct``.
-            clock: what time it is, for a search without a guide.
+            clock: what time it is.
             settings: any field of ``TreeSettings``.
         """
         super().__init__(game)
@@ -102,6 +104,8 @@ class ISMCTSAgent(Agent):
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         if not 0 <= self.blunders <= 1:
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
+        if guide and self.refuses_guide:
+            raise OptionError(f"{self.refuses_guide}: give mo_ismcts the guide")
         if guide:
             agent_class(split_path(guide)[0])  # which refuses what is none, before the first move
         by_guide = {"selection": "puct"} if guide else {}
@@ -136,7 +140,8 @@ class ISMCTSAgent(Agent):
         # Imported when needed: it loads whatever guides there are.
         from agents.search.ismcts.guided import GuidedSearcher, make_guide
 
-        return GuidedSearcher(self.game, self.settings, make_guide(self.game, self.guide))
+        guide = make_guide(self.game, self.guide)
+        return GuidedSearcher(self.game, self.settings, guide, self._clock)
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself and draw from what it found."""
@@ -175,6 +180,7 @@ class ISMCTSAgent(Agent):
                 self._free.append(kept[1])
 
     def _search(self, views: Views, worlds: State, row: int, budget: Budget) -> Analysis:
+        start = self._clock()
         tokens = np.array(views.tokens(row), np.int64) if self.wants_tokens else None
         seat, key = int(views.seats[row]), views.keys[row]
         mask = self._actions_to_try(worlds[row], views.masks[row])
@@ -182,7 +188,7 @@ class ISMCTSAgent(Agent):
         if root.mask.sum() == 1 and not self.keep_tree:
             budget = Budget(0, None)  # there is nothing to decide
         trees = self._trees(views, row)
-        return self._searcher_for(root).search(root, views.rngs[row], budget, trees)
+        return self._searcher_for(root).search(root, views.rngs[row], budget, trees, start)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:
         """Who searches a decision: one for all of them."""

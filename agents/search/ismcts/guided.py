@@ -8,6 +8,8 @@ and a fixed sum, a rollout takes their place.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -193,9 +195,15 @@ def make_guide(game: Game, spec: Any) -> Agent:
 class GuidedSearcher(TreeSearcher):
     """Searches with the help of a trained player."""
 
-    def __init__(self, game: Game, settings: TreeSettings, guide: Guide) -> None:
+    def __init__(
+        self,
+        game: Game,
+        settings: TreeSettings,
+        guide: Guide,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Allocate all memory; ``guide`` is any agent that tells its policy."""
-        super().__init__(game, settings)
+        super().__init__(game, settings, clock)
         self.guide = guide
         facts = game.facts
         is_zero_sum = facts.num_players == 2 and facts.return_sum is not None

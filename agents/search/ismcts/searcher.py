@@ -116,7 +116,12 @@ class TreeSearcher:
         return [make_pool(self.game, self.settings.max_nodes) for _ in threads]
 
     def search(
-        self, root: Root, rng: Words, budget: Budget, trees: list[Pool] | None = None
+        self,
+        root: Root,
+        rng: Words,
+        budget: Budget,
+        trees: list[Pool] | None = None,
+        start: float | None = None,
     ) -> Analysis:
         """Search a decision.
 
@@ -126,8 +131,9 @@ class TreeSearcher:
             budget: how long.
             trees: kept from an earlier decision of the same player in the same game, and grown
                 further; left out, the search begins with nothing.
+            start: by the clock, when thinking began if that was before this call.
         """
-        start = self._clock()
+        start = self._clock() if start is None else start
         pools = self.begin(root, trees)
         worlds = self._worlds(root, rng)
         rngs = [np.empty(4, np.uint64) for _ in pools]
