@@ -33,6 +33,7 @@ from envs.core.commands import (
     add_option,
     answers_in_one_line,
     at_least,
+    parse_option,
 )
 from envs.core.lazily import look_up
 
@@ -58,6 +59,7 @@ one group of agents, each deal in every seating, with a table and a report
 
 examples:
   python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
+  python evaluate.py match leduc_v0 ismcts leduc_rule --games 200 --param ismcts.iterations=5000
   python evaluate.py match leduc_v0 a=leduc_rule b=leduc_rule c=random --option num_players=3
 """
 REPORT = f"""\
@@ -211,6 +213,18 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
         help="agents' ids, 'id:path' or 'module:Class'; 'zero=random' renames one",
     )
     add_option(command)
+    _add_param(command)
+
+
+def _add_param(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--param",
+        action="append",
+        type=parse_option,
+        default=[],
+        metavar="AGENT.NAME=VALUE",
+        help="a parameter of an agent, such as --param ismcts.iterations=5000; may be repeated",
+    )
 
 
 def _add_match(command: argparse.ArgumentParser) -> None:
@@ -289,6 +303,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--game", help="a game's id, to play a new game instead")
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
     add_option(command)
+    _add_param(command)
     command.add_argument("--seed", type=SEED, default=0, help="of a new game (default 0)")
     _add_trust(command)
 
@@ -398,6 +413,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
     command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
     add_option(command)
+    _add_param(command)
     command.add_argument("--seed", type=SEED, default=0, help="of the deal (default 0)")
 
 

@@ -116,10 +116,16 @@ BEHAVIOURS: dict[str, str] = {"holdem_v0": "agents.games.holdem.behaviour:descri
 def split_path(text: str) -> tuple[str, str]:
     """Cut ``id:path`` in two; whatever does not begin with a known id has no path.
 
+    Players that search may be called ``search:ismcts`` and so on.
+
     >>> split_path("external:./player.py"), split_path("random"), split_path("my.module:Player")
     (('external', './player.py'), ('random', ''), ('my.module:Player', ''))
+    >>> split_path("search:ismcts")
+    ('ismcts', '')
     """
     agent_id, _, path = text.partition(":")
+    if agent_id == "search" and ".search" in AGENTS.get(path, ""):
+        return path, ""
     return (agent_id, path) if agent_id in AGENTS else (text, "")
 
 

@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from arena.running.tournament import holds_another, run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, game_class
-from envs.core.errors import MasqueradeError
+from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
 from envs.core.files import write_json, write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
@@ -274,7 +274,7 @@ def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
         arguments.spec = make_spec(arguments, min_agents=1)
         return list(arguments.spec.agents)
     if arguments.command == "advise":
-        arguments.specs = [AgentSpec.parse(agent) for agent in arguments.agents]
+        arguments.specs = read_agents(arguments)
         return list(arguments.specs)
     if arguments.command == "leaderboard":
         configs = find_configs(arguments.names)
@@ -305,7 +305,7 @@ def _recording(arguments: argparse.Namespace) -> Recording:
 
 def _new_game(arguments: argparse.Namespace) -> Recording:
     game = game_class(arguments.game)(**dict(arguments.option))
-    specs = [AgentSpec.parse(agent) for agent in arguments.agents]
+    specs = read_agents(arguments)
     if len(specs) != game.facts.num_players:
         raise MasqueradeError(
             f"{game!r} has {game.facts.num_players} seats: give as many --agents, not {len(specs)}"
@@ -324,6 +324,7 @@ def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentS
         if arguments.game:
             raise MasqueradeError("give either --config or a game with its agents, not both")
         spec = read_config(arguments.config)
+        spec = replace(spec, agents=with_params(spec.agents, arguments.param))
     elif not arguments.game or len(arguments.agents) < min_agents:
         raise MasqueradeError(
             f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'} first, "
@@ -331,8 +332,7 @@ def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentS
         )
     else:
         options = dict(arguments.option)
-        agents = tuple(AgentSpec.parse(agent) for agent in arguments.agents)
-        spec = TournamentSpec(arguments.game, agents, options)
+        spec = TournamentSpec(arguments.game, read_agents(arguments), options)
     for name in ("seed", "schedule", "tables", "variance_reduction", "pilot"):
         if getattr(arguments, name, None) is not None:
             spec = replace(spec, **{name: getattr(arguments, name)})
@@ -342,3 +342,38 @@ def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentS
     if min_agents == 1:
         return spec.with_seed()  # nobody plays for anything: a seed need not be secret
     return spec if arguments.games is None else with_games(spec, arguments.games)
+
+
+def read_agents(arguments: argparse.Namespace) -> tuple[AgentSpec, ...]:
+    """The agents that a command line names, with the params that it gives them."""
+    return with_params([AgentSpec.parse(agent) for agent in arguments.agents], arguments.param)
+
+
+def with_params(
+    specs: Sequence[AgentSpec], given: Iterable[tuple[str, Any]]
+) -> tuple[AgentSpec, ...]:
+    """The same players, with params that are named after them: ``("ismcts.iterations", 500)``.
+
+    >>> quick, random = with_params(
+    ...     [AgentSpec.parse("quick=ismcts"), AgentSpec.parse("random")], [("quick.iterations", 50)]
+    ... )
+    >>> quick.params, random.params
+    ({'iterations': 50}, {})
+    """
+    found = list(specs)
+    for key, value in given:
+        name, dot, param = key.rpartition(".")
+        names = [spec.name for spec in found]
+        if not (name and dot and param):
+            example = f"{names[0]}.{param or 'iterations'}" if names else "ismcts.iterations"
+            raise OptionError(
+                f"--param takes AGENT.NAME=VALUE, such as {example}=..., not {one_line(key, 80)}"
+            )
+        if name not in names:
+            raise OptionError(
+                f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, names)}"
+            )
+        for number, spec in enumerate(found):
+            if spec.name == name:
+                found[number] = replace(spec, params={**spec.params, param: value})
+    return tuple(found)

@@ -368,3 +368,54 @@ def test_games_without_a_notation_are_not_exported(folder: Path, capsys: Any) ->
     assert "no other program's notation is known" in refusal(
         capsys, "export", str(folder), "--trust"
     )
+
+
+# ---- parameters of agents ------------------------------------------------------------------------
+
+
+def simulations(text: str) -> set[str]:
+    return set(re.findall(r"\((\d+) simulations", text))
+
+
+def test_params_of_the_command_line_are_those_of_the_agents_that_they_name(capsys: Any) -> None:
+    game = ("replay", "--game", "leduc_v0", "--agents", "quick=ismcts", "slow=search:mo_ismcts")
+    params = ("--param", "quick.iterations=11", "--param", "slow.iterations=22")
+    assert simulations(run(capsys, *game, *params)) == {"11", "22"}
+    advice = ("advise", "leduc_v0", "ismcts", "--param", "ismcts.iterations=0")
+    assert "50.0 %" in run(capsys, *advice)
+
+
+def test_params_go_into_what_a_tournament_keeps(tmp_path: Path, capsys: Any) -> None:
+    """Also on top of a file, whose other agents stay what they are."""
+    config = tmp_path / "some.yaml"
+    config.write_text("game: {id: kuhn_v0}\nagents: [ismcts, {id: pimc, params: {gamma: 0.1}}]\n")
+    params = ("--param", "pimc.iterations=5", "--param", "ismcts.exploration=3e-1")
+    common = ("--games", "20", "--out", str(tmp_path / "out"), *params)
+    run(capsys, "tournament", "--config", str(config), *common)
+    kept = read_tournament(tmp_path / "out").spec.agents
+    assert [agent.params for agent in kept] == [
+        {"exploration": "3e-1"},
+        {"gamma": 0.1, "iterations": 5},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("param", "words"),
+    [
+        ("iterations=5", "such as ismcts.iterations="),
+        ("ismcts.=5", "AGENT.NAME=VALUE"),
+        ("ismcts.iterations", "NAME=VALUE"),
+        ("ismct.iterations=5", "did you mean 'ismcts'?"),
+        ("ismcts.iteration=5", "did you mean 'iterations'?"),
+        ("ismcts.iterations=many", "must be a whole number"),
+        ("ismcts.game=1", "cannot be made"),
+        ("random.iterations=5", "unknown parameter 'iterations'"),
+    ],
+)
+def test_params_that_no_agent_takes_get_one_line(param: str, words: str, capsys: Any) -> None:
+    text = refusal(capsys, "match", "kuhn_v0", "ismcts", "random", "--games", "4", "--param", param)
+    assert words in text
+
+
+def test_only_players_that_search_are_called_by_that_word(capsys: Any) -> None:
+    assert "search:random" in refusal(capsys, "match", "kuhn_v0", "search:random", "random")

@@ -26,7 +26,7 @@ class Analysis:
     visits: npt.NDArray[np.int64]
     """[k] simulations that began with each."""
     shares: Floats
-    """[k] the same as parts of one."""
+    """[k] the same as parts of one; the policy if nothing was searched."""
     values: Floats
     """[k] the mean result of each for the seat; NaN where none was tried."""
     policy: Floats

@@ -266,7 +266,7 @@ class TreeSearcher:
             seat=root.seat,
             actions=actions,
             visits=visits,
-            shares=counted / max(counted.sum(), 1.0),
+            shares=counted / counted.sum() if counted.any() else policy,
             values=values,
             policy=policy,
             variation=self._variation(pools[0], worlds[0], actions[np.argmax(policy)]),
