@@ -37,6 +37,7 @@ EXPERIMENTS: dict[str, str] = {
     "holdem": "training.experiments.holdem:GROUPS",
     "no_thanks": "training.experiments.no_thanks:GROUPS",
     "phantom": "training.experiments.phantom:GROUPS",
+    "phantom_parts": "training.experiments.phantom_parts:GROUPS",
     "phantom_search": "training.experiments.phantom_search:GROUPS",
     "phantom_search_timed": "training.experiments.phantom_search:TIMED",
     "search_rules": "training.experiments.search_rules:GROUPS",

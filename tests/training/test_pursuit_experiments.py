@@ -14,7 +14,13 @@ from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import nash_conv
 from arena.playing.match import play_match
 from envs import make_game
-from training.experiments import phantom, phantom_search, scotland_yard, search_rules
+from training.experiments import (
+    phantom,
+    phantom_parts,
+    phantom_search,
+    scotland_yard,
+    search_rules,
+)
 from training.reproduce import Settings
 
 SMALL = Settings(scale=0.005)
@@ -148,6 +154,14 @@ def test_a_search_that_is_sure_of_itself_is_searched_only_where_it_goes() -> Non
     assert is_searched.sum() < tree.num_infosets / 2
     most = search_rules.most_nash_conv(tree, probs, is_searched)
     assert most == pytest.approx(nash_conv(tree, probs))
+
+
+def test_every_part_of_a_search_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phantom_parts, "SIMULATIONS", 10)
+    rows = list(phantom_parts.GROUPS["A"](Settings(scale=0.02)))
+    assert [row.games for row in rows] == [6] * len(rows)
+    named = [v.name for _, _, variants in phantom_parts.SIDES.values() for v in variants]
+    assert [row.quantity.split("%: ")[1] for row in rows] == named
 
 
 def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:

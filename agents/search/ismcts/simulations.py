@@ -138,10 +138,10 @@ def look_up(pool, work, o, turn):
 
 
 @inlined
-def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng):
+def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng):
     """Mark what is available at a node in this world, and give it what it has not met yet.
 
-    Most nodes are visited once, and a visit needs one action: the others come with the second.
+    A node of few actions (``width``) keeps those that it got when it was new.
     """
     num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
     at = pool.nodes[slot].first
@@ -153,7 +153,7 @@ def open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, sim
             work.mask[edge.action] = 2
             num_legal -= 1
         at = edge.next
-    if num_legal and (is_first or not o.width):
+    if num_legal and (is_new or not o.width):
         if o.width and num_legal > o.width:
             num_legal = narrow(kernels, optional, rules, work, o, num_legal, turn)
         extend(pool, work, slot, num_legal, simulation)
@@ -197,12 +197,12 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, sim
     key, slot, is_new = look_up(pool, work, o, turn)
     if is_new and not add_node(pool, slot, key):
         return NONE, depth, parts & ~part  # the memory is used up
-    if is_new and o.selection != REGRET:
+    if is_new and o.selection != REGRET and not o.width:
+        # Most nodes are visited once, and a visit needs one action: the others come later.
         action = policy_action(kernels, optional, rules, work, o, rng)
         chosen, prob = add_edge(pool, slot, action, simulation), 1.0
     else:
-        is_first = pool.nodes[slot].visits <= 1
-        open_node(kernels, optional, rules, pool, work, o, slot, turn, is_first, simulation, rng)
+        open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng)
         chosen, prob = select(pool, work, slot, turn, o, simulation, rng)
         action = NONE
     if chosen != NONE:
