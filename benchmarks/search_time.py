@@ -22,8 +22,13 @@ from envs.core.files import write_json
 
 __all__ = ["PLAYERS", "main", "ratios"]
 
-PLAYERS = ("ismcts", "mo_ismcts", "pimc", "flat_mc", "oos", "online_cfr", "joint_mcts")
-GAMES = ("leduc_v0", "liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0")
+PLAYERS = (
+    *("ismcts", "mo_ismcts", "pimc", "flat_mc", "oos", "online_cfr"),
+    *("joint_mcts", "pursuit_search", "holdem_search"),
+)
+GAMES = (
+    *("leduc_v0", "liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0", "scotland_yard_v0"),
+)
 
 
 CLOCKS = {"cpu": time.process_time, "wall": time.monotonic}
@@ -61,14 +66,14 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     rows = []
     of = f"of {parsed.seconds} s by the {parsed.clock} clock"
-    print(f"{'player':12}{'game':16}  median   longest, {of}")
+    print(f"{'player':15}{'game':18}  median   longest, {of}")
     for agent_id in PLAYERS:
         for game_id in GAMES:
             if agent_class(agent_id).plays(game_id):
                 found = ratios(agent_id, game_id, parsed.seconds, parsed.moves, parsed.clock)
                 median, longest = float(np.median(found)), max(found)
                 rows.append([agent_id, game_id, parsed.seconds, median, longest])
-                print(f"{agent_id:12}{game_id:16}{median:8.3f}{longest:10.3f}", flush=True)
+                print(f"{agent_id:15}{game_id:18}{median:8.3f}{longest:10.3f}", flush=True)
     write_json(Path("runs/benchmarks/search_time.json"), rows)
     return 0
 

@@ -146,6 +146,18 @@ def test_what_is_not_searched_counts_as_lost() -> None:
     assert whole < most
 
 
+def test_the_mean_of_searches_is_what_is_played_by_who_draws_anew() -> None:
+    tree = GameTree(make_game("kuhn_v0"))
+    agent = make_agent("oos", tree.game, iterations=50)
+    everywhere = np.ones(tree.num_infosets, bool)
+    mean, _ = search_rules.searched_where_it_comes(agent, tree, 3, everywhere, 0.0, 2)
+    both = [
+        search_rules.searched_where_it_comes(agent, tree, seed, everywhere)[0] for seed in (3, 4)
+    ]
+    assert np.abs(both[0] - both[1]).max() > 0.01
+    assert mean == pytest.approx(np.mean(both, axis=0))
+
+
 def test_a_search_that_is_sure_of_itself_is_searched_only_where_it_goes() -> None:
     tree = GameTree(make_game("leduc_v0"))
     agent = make_agent("mo_ismcts", tree.game, iterations=50)
