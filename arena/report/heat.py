@@ -13,6 +13,8 @@ from arena.statistics.summary import Summary
 __all__ = ["group_notes", "groups_of", "to_svg", "without"]
 
 CELL, NAME, HEAD, SIZE = 46, 130, 120, 11
+SLANT = 60
+"""To the right of the last column, whose name leans that far."""
 MAX_LETTERS = 18
 AHEAD, BEHIND, OPEN = (47, 111, 181), (217, 130, 43), (236, 238, 233)
 
@@ -65,7 +67,7 @@ def without(cross: Cross, groups: dict[str, list[str]]) -> Cross:
 
 def to_svg(cross: Cross) -> str:
     """The picture: blue is ahead, orange behind, and pale what may be chance."""
-    width, height = NAME + CELL * len(cross.columns) + 8, HEAD + 24 * len(cross.rows) + 8
+    width, height = NAME + CELL * len(cross.columns) + SLANT, HEAD + 24 * len(cross.rows) + 8
     strongest = max((abs(c.lead.mean - cross.even) for c in cross.cells.values()), default=1.0)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
