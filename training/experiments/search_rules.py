@@ -365,6 +365,11 @@ def heads_up(
     return equal_seats(id, Table("holdem_v0", player, rules, games, options, simulations))
 
 
+def no_thanks(id: str, *rules: str) -> Group:
+    """No Thanks! for three."""
+    return equal_seats(id, Table("no_thanks_v0", Player("ismcts", "ismcts"), rules))
+
+
 HOLDEM_RULES = ("holdem_call", "holdem_loose", "holdem_odds", "holdem_tight")
 
 
@@ -393,22 +398,9 @@ GROUPS: dict[str, Group] = {
     "HR": heads_up("HR", "holdem_raise"),
     "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
     "HM": heads_up("HM", *HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
-    "N": equal_seats(
-        "N",
-        Table(
-            "no_thanks_v0",
-            Player("ismcts", "ismcts"),
-            ("no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
-        ),
-    ),
-    "NP": equal_seats(
-        "NP",
-        Table(
-            "no_thanks_v0",
-            Player("ismcts", "ismcts"),
-            ("no_thanks_always_pay", "no_thanks_always_take"),
-        ),
-    ),
+    "N": no_thanks("N", "no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
+    "NP": no_thanks("NP", "no_thanks_always_pay"),
+    "NT": no_thanks("NT", "no_thanks_always_take"),
     "SS": both_search,
     "P": both_sides("P", "phantom_v0"),
     "S": both_sides("S", "scotland_yard_v0"),
