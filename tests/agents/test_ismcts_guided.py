@@ -17,7 +17,7 @@ from agents.search.ismcts.searcher import Budget, Root
 from agents.search.ismcts.settings import OBSERVERS, TreeSettings
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core import Batch, OptionError, new_rng
+from envs.core import Batch, MasqueradeError, new_rng
 
 
 class Fixed:
@@ -85,8 +85,15 @@ def test_a_solved_policy_leads_a_search_by_one_parameter(tmp_path: Path) -> None
     assert not play_match(game, [agent, make_agent("random", game)], num_games=20).faults
 
 
-def test_a_guide_that_wants_more_than_the_present_is_refused() -> None:
-    game = make_game("kuhn_v0")
-    agent: Any = make_agent("ismcts", game, guide="oos")
-    with pytest.raises(OptionError, match="cannot guide a search"):
-        agent.searcher  # noqa: B018
+@pytest.mark.parametrize(
+    ("guide", "words"),
+    [
+        ("oos", "cannot guide a search: it wants more"),
+        ("mo_ismcts", "cannot guide a search: it does not tell its policy"),
+        ("cfr:nowhere.npz", "there is no policy at nowhere.npz"),
+        ("nobody", "unknown agent 'nobody'"),
+    ],
+)
+def test_what_cannot_guide_is_refused_before_the_first_move(guide: str, words: str) -> None:
+    with pytest.raises(MasqueradeError, match=words):
+        make_agent("ismcts", make_game("kuhn_v0"), guide=guide)

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents import agent_class, split_path
 from agents.base import Actions, Agent, Probs, Views
 from agents.params import read_params
 from agents.search.ismcts.analysis import Analysis
@@ -106,8 +105,7 @@ class ISMCTSAgent(Agent):
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
         if guide and self.refuses_guide:
             raise OptionError(f"{self.refuses_guide}: give mo_ismcts the guide")
-        if guide:
-            agent_class(split_path(guide)[0])  # which refuses what is none, before the first move
+        self._guide = self._load_guide(guide) if guide else None  # refused before the first move
         by_guide = {"selection": "puct"} if guide else {}
         self.given = settings
         """What was asked for of the settings; the others are defaults."""
@@ -135,13 +133,17 @@ class ISMCTSAgent(Agent):
         return self._searcher
 
     def _make_searcher(self) -> TreeSearcher:
-        if self.guide is None:
+        if self._guide is None:
             return TreeSearcher(self.game, self.settings, self._clock)
-        # Imported when needed: it loads whatever guides there are.
-        from agents.search.ismcts.guided import GuidedSearcher, make_guide
+        from agents.search.ismcts.guided import GuidedSearcher
 
-        guide = make_guide(self.game, self.guide)
-        return GuidedSearcher(self.game, self.settings, guide, self._clock)
+        return GuidedSearcher(self.game, self.settings, self._guide, self._clock)
+
+    def _load_guide(self, spec: str) -> Agent:
+        # Imported when needed: it loads whatever guides there are.
+        from agents.search.ismcts.guided import make_guide
+
+        return make_guide(self.game, spec)
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself and draw from what it found."""

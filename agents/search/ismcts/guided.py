@@ -189,6 +189,8 @@ def make_guide(game: Game, spec: Any) -> Agent:
     guide = AgentSpec.parse(spec).build(game)
     if guide.num_past or guide.wants_tokens:
         raise OptionError(f"'{spec}' cannot guide a search: it wants more than the present view")
+    if type(guide).policy is Agent.policy:
+        raise OptionError(f"'{spec}' cannot guide a search: it does not tell its policy")
     return guide
 
 
