@@ -14,7 +14,7 @@ from benchmarks.timing import Chunk, amount
 
 __all__ = ["Job", "Row", "machine", "missed_targets", "table", "verdict"]
 
-TABLE = "{:<20}{:>12}{:>12}  {:<8}{:>7}  {:<17}{:<12}{}"
+TABLE = "{:<20}{:>12}{:>12}  {:<14}{:>7}  {:<17}{:<12}{}"
 
 
 @dataclass(frozen=True)
@@ -112,18 +112,27 @@ def table(rows: Sequence[Row]) -> str:
             cells = ours, "-", job.unit, "-", "-", _target_text(row), f"skipped: {row.skipped}"
         else:
             peer = amount(statistics.median(row.peer))
-            low, high = (f"{bound:.3g}" for bound in spread)
+            low, high = map(_times, spread)
             cells = (
                 ours,
                 peer,
                 job.unit,
-                f"{ratio:.3g}",
+                _times(ratio),
                 f"{low} to {high}",
                 _target_text(row),
                 row.peer_title,
             )
         lines.append(TABLE.format(job.name, *cells).rstrip())
     return "\n".join(lines)
+
+
+def _times(ratio: float) -> str:
+    """Three digits, and thousands written out.
+
+    >>> _times(3.456), _times(1566.0)
+    ('3.46', '1,566')
+    """
+    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
 
 
 def _target_text(row: Row) -> str:
