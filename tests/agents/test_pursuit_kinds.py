@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.base import Views
 from agents.games.pursuit.kinds import (
     CAPTURER,
     CARELESS,
@@ -22,6 +23,7 @@ from agents.games.pursuit.kinds import (
 )
 from agents.games.pursuit.search_player import PursuitSearch
 from agents.games.pursuit.table_rules import expectation_at, with_table
+from agents.search.ismcts.memory import Pool
 from agents.search.ismcts.searcher import Root, TreeSearcher
 from arena.playing.match import play_match
 from envs import make_game
@@ -243,3 +245,18 @@ def test_given_settings_are_for_both_sides() -> None:
         assert (agent.settings.exploration, own.exploration) == (0.3, 0.3)
         assert (agent.settings.rollout_depth, own.rollout_depth) == (7, 7)
         assert (agent.settings.selection, own.selection) == ("puct", "ucb")
+
+
+def test_only_detectives_keep_their_trees() -> None:
+    """A fugitive's is of detectives whom he may judge otherwise at the next move."""
+    game, kept = phantom(board="map_1"), []
+
+    class Watched(PursuitSearch):
+        def _trees(self, views: Views, row: int) -> list[Pool] | None:
+            found = super()._trees(views, row)
+            kept.append((int(views.seats[row]), found is not None))
+            return found
+
+    agent = Watched(game, iterations=5, keep_tree=True)
+    play_match(game, [agent, agent], 1, seed=1)
+    assert set(kept) == {(FUGITIVE, False), (1, True)}

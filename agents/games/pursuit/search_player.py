@@ -21,12 +21,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agents.base import Views
 from agents.games.pursuit.capture_player import capture_move, pair_rounds
 from agents.games.pursuit.heuristic import first_able
 from agents.games.pursuit.kinds import as_expected, expect
 from agents.games.pursuit.table_rules import tables_of, with_table
 from agents.games.pursuit.ways import PURSUITS
 from agents.search.ismcts.agent import MOISMCTSAgent
+from agents.search.ismcts.memory import Pool
 from agents.search.ismcts.searcher import Advice, Root, State, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
 from envs.core.compiling import helper, kernel
@@ -182,6 +184,10 @@ class PursuitSearch(MOISMCTSAgent):
         assert root.tokens is not None
         is_sure = expect(self.game, self._rules, root.tokens)
         return self._sure_fugitive if is_sure else self._unsure_fugitive
+
+    def _trees(self, views: Views, row: int) -> list[Pool] | None:
+        """Detectives may keep theirs; what he found was for detectives as he saw them then."""
+        return None if views.seats[row] == FUGITIVE else super()._trees(views, row)
 
     def _actions_to_try(self, world: State, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         found = np.zeros_like(mask)
