@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/pip --disable-pip-version-check install -q --no-compile
 
-.PHONY: demo play test test-all test-lowest lint warm unit plain tensorboard bench format clean help
+.PHONY: demo play test test-all test-busy test-lowest lint warm unit alone plain tensorboard bench format clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,7 +16,12 @@ demo: .venv/base.stamp  ## train three players of Liar's Dice, let everybody mee
 
 test: .venv/dev.stamp  ## everything CI runs, with samples of the wide cross products
 	@$(MAKE) --no-print-directory -j 2 lint warm
-	@$(MAKE) --no-print-directory -j 2 unit plain  # on two cores: many tests wait for other processes
+	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory -j 2 plain alone
+
+TIMES ?= 1
+test-busy: .venv/dev.stamp  ## the same TIMES times, while twice as many programs as cores want all of them
+	$(BIN)/python -m tests.support.busy $(TIMES) $(MAKE) --no-print-directory test
 
 test-all: export MASQUERADE_TESTS = all
 test-all: test  ## the same with every config, every agent and every option set
@@ -31,13 +36,17 @@ lint: .venv/dev.stamp  ## style, types and spelling
 	$(BIN)/codespell
 
 warm: .venv/dev.stamp  ## compile everything that is not compiled yet, on all cores
-	$(BIN)/python -m envs.core.warming
+	$(BIN)/python -m envs.core.warming tests/support  # else every worker compiles what tests share
 
 unit: warm  ## the tests, compiled
-	$(BIN)/python -m pytest -m "not slow" -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not slow and not alone" -n 2 --dist loadfile --no-loadscope-reorder
+
+alone: warm  ## tests with browsers, and with processes that die or are timed, one after the other
+	$(BIN)/python -m pytest -q -m "alone and not slow" $$(grep -rl mark.alone tests --include=test_*.py)
 
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py \
+		-k "not plain_python"  # which compare with what is compiled
 
 play: .venv/play.stamp  ## play against the agents, in a browser
 	$(BIN)/python play.py

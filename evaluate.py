@@ -29,8 +29,10 @@ from envs.core.commands import (
     MAX_GAMES,
     SEED,
     WORKERS,
+    Pairs,
     Parser,
     add_option,
+    add_out,
     answers_in_one_line,
     at_least,
     parse_option,
@@ -197,7 +199,9 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         command = subparsers.add_parser(name, help=short, description=text)
         add(command)
         command.set_defaults(run=run)
-    return parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
+    parsed.words = sys.argv[1:] if arguments is None else list(arguments)
+    return parsed
 
 
 def _add_tournament(command: argparse.ArgumentParser) -> None:
@@ -219,7 +223,7 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
 def _add_param(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--param",
-        action="append",
+        action=Pairs,
         type=parse_option,
         default=[],
         metavar="AGENT.NAME=VALUE",
@@ -243,6 +247,12 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         "--tables",
         type=at_least(1, most=100_000),
         help="sets of agents in a balanced schedule (default: enough)",
+    )
+    command.add_argument(
+        "--shared-deals",
+        action="store_true",
+        default=None,
+        help="let all groups play the same deals (default: each draws its own)",
     )
     command.add_argument(
         "--workers", type=WORKERS, help="at a time (default 1; with ray: all processors it has)"
@@ -281,7 +291,7 @@ def _add_match(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, help="what a tournament has written")
-    command.add_argument("--out", type=Path, metavar="FILE", help="the page (report.html in there)")
+    add_out(command, "the page (report.html in there)")
     _add_trust(command)
 
 
@@ -328,7 +338,7 @@ def _add_export(command: argparse.ArgumentParser) -> None:
         help="who played together (default: every group)",
     )
     command.add_argument("--deals", type=COUNT, help="only the first so many deals (default: all)")
-    command.add_argument("--out", type=Path, metavar="FILE", help="(default: games.* in there)")
+    add_out(command, "(default: games.* in there)")
 
 
 def _add_leaderboard(command: argparse.ArgumentParser) -> None:
@@ -360,7 +370,7 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=SEED, help="of the asking (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
-    command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
+    add_out(command, "also write a .json or .md file")
 
 
 def _add_best_response(command: argparse.ArgumentParser) -> None:
@@ -391,7 +401,7 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda")
-    command.add_argument("--out", type=Path, metavar="FILE", help="also write a .json or .md file")
+    add_out(command, "also write a .json or .md file")
 
 
 def _add_behaviour(command: argparse.ArgumentParser) -> None:
@@ -405,7 +415,7 @@ def _add_behaviour(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="(in runs/behaviour/)")
+    add_out(command, "(in runs/behaviour/)", "FOLDER")
 
 
 def _add_advise(command: argparse.ArgumentParser) -> None:
@@ -422,6 +432,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     parsed = parse_arguments(arguments)
+    # Imported when needed: --help and --list do without numbers, this without compiled code.
+    from arena.asked import check_arguments
+
+    check_arguments(parsed)
     going_on = "the same command goes on"
     try:
         # Imported when needed: --help and --list do without compiled code.

@@ -19,15 +19,25 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.learning.device import DEVICES, resolve_device
-from envs.core.commands import MAX_SEED, MAX_WORKERS, Parser, answers_in_one_line, at_least
+from agents.learning.device import DEVICES, check_device
+from envs.core.commands import (
+    MAX_SEED,
+    MAX_WORKERS,
+    Parser,
+    answers_in_one_line,
+    as_called,
+    at_least,
+)
 from envs.core.errors import MasqueradeError
 from training.listing import list_everything, plan
+from training.naming import check_run
 
 if TYPE_CHECKING:
     from training.runner import Outcome
 
 RUNS = Path("runs")
+BEGINNING = ("command.txt", "versions.json")
+"""What a run writes before its configuration."""
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -71,32 +81,50 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     """Do what the command line asks for."""
     if arguments.list:
-        print(list_everything())
+        print(as_called(list_everything()))
         return None
     if arguments.schema and "envs.core.compiling" not in sys.modules:
         os.environ["NUMBA_DISABLE_JIT"] = "1"  # fields and ranges run nothing of what is compiled
-    # Imported when needed: --help and --list do without compiled code.
-    from training.config import RunConfig, read_yaml
-    from training.runner import begin_run, resume_run
-    from training.schema import run_schema
-
     if arguments.schema:
+        # Imported when needed: --help and --list do without compiled code.
+        from training.schema import run_schema
+
         print(json.dumps(run_schema(), indent=1))
         return None
     is_shown = not arguments.quiet
+    check_device(arguments.device)
     if arguments.resume:
         if arguments.set or arguments.seed is not None or arguments.out:
             raise MasqueradeError(
                 "--resume continues a run as it is: leave out --set, --seed and --out"
             )
-        device = resolve_device(arguments.device)
+        if not (arguments.resume / "config.yaml").exists():
+            raise MasqueradeError(
+                f"{arguments.resume} is not a run: give a folder made by train.py"
+            )
+        # Imported when needed, once names are known to be right: this may compile for minutes.
+        from training.runner import resume_run
+
+        device = check_device(arguments.device)
         trusted = None if arguments.trust else ()
         return resume_run(arguments.resume, device, command, is_shown, trusted)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
-    config = RunConfig.parse(read_yaml(arguments.config, [*arguments.set, *seed]))
+    # Imported when needed: --help and --list do without numbers, this without compiled code.
+    from envs.core.signed import check_folder
+    from training.layers import read_yaml
+
+    content = read_yaml(arguments.config, [*arguments.set, *seed])
+    check_run(content)
+    if arguments.out is not None:
+        check_folder(arguments.out, "config.yaml", BEGINNING)
+    # Imported when needed, once names are known to be right: this may compile for minutes.
+    from training.config import RunConfig
+    from training.runner import begin_run
+
+    config = RunConfig.parse(content)
     name = f"{arguments.config.stem}-seed{config.train.seed}"
     folder = arguments.out or RUNS / config.game.id / name
-    device = resolve_device(arguments.device)
+    device = check_device(arguments.device)
     if arguments.dry_run:
         print(plan(config, folder, device))
         return None
@@ -106,7 +134,8 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
 @answers_in_one_line("train.py", "stopped at once; continue from the last checkpoint with --resume")
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; bad input gets one line and exit code 2."""
-    command = "python train.py " + shlex.join(sys.argv[1:] if arguments is None else arguments)
+    words = shlex.join(sys.argv[1:] if arguments is None else arguments)
+    command = as_called(f"python train.py {words}")
     parsed = parse_arguments(arguments)
     # Read by torch when it is first imported, which only some learners do.
     os.environ.setdefault("OMP_NUM_THREADS", str(parsed.threads))
@@ -123,7 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
             f"{outcome.folder} is finished: nothing is left to do after {outcome.num_steps:,} steps"
         )
     if not outcome.is_finished:
-        print(f"stopped; continue with: python train.py --resume {outcome.folder}")
+        print(as_called(f"stopped; continue with: python train.py --resume {outcome.folder}"))
         return 130
     print(f"run in {outcome.folder}\n\nnext:")
     game, options = outcome.game_id, outcome.options
@@ -134,7 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
         (f"python evaluate.py match {game} {agent} random{options}", "measure it"),
         (f"tensorboard --logdir {folder}", "see its curves"),
     ):
-        print(f"  {command}  # {what}")
+        print(as_called(f"  {command}  # {what}"))
     return 0
 
 

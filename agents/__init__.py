@@ -20,11 +20,15 @@ __all__ = [
     "AGENTS",
     "BEHAVIOURS",
     "LEARNERS",
+    "ON_TOP",
+    "OUTSIDE",
     "RESPONDERS",
     "agent_class",
     "make_agent",
     "make_responder",
+    "split_name",
     "split_path",
+    "without_learner",
 ]
 
 AGENTS: dict[str, str] = {
@@ -105,12 +109,55 @@ LEARNERS: dict[str, str] = {
 """What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
 
 
+OUTSIDE = ("external", "openspiel")
+ON_TOP = ("leaning", "profiled")
+"""Agents of other programs, and those that are made of a trained one."""
+
+
 RESPONDERS: dict[str, str] = {"lbr": "agents.games.holdem.lbr:LocalBestResponse"}
 """Agents that answer one other agent, whose policy they are handed, without learning."""
 
 
 BEHAVIOURS: dict[str, str] = {"holdem_v0": "agents.games.holdem.behaviour:describe"}
 """Games whose players can be described: id -> the function that does it."""
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """Cut ``name=agent`` in two; in ``external:a=b.py`` the sign belongs to the path.
+
+    >>> split_name("zero=random"), split_name("external:a=b.py")
+    (('zero', 'random'), ('', 'external:a=b.py'))
+    """
+    name, equals, rest = text.partition("=")
+    if not equals or ":" in name:
+        return "", text
+    if not name.strip():
+        raise OptionError(
+            f"agent {one_line(repr(text), 80)} has no name before the sign: write "
+            f"'name={one_line(rest, 60) or 'random'}', or the agent alone"
+        )
+    return name, rest
+
+
+def without_learner(name: str) -> str:
+    """Why a player cannot be trained, with what to do instead; empty for who can, or is unknown.
+
+    >>> without_learner("random")
+    "'random' needs no training: it plays as it is, by this name"
+    """
+    agent_id, _ = split_path(name)
+    if agent_id in LEARNERS or agent_id not in {*AGENTS, *RESPONDERS}:
+        return ""
+    if agent_id in RESPONDERS:
+        return f"'{name}' needs no training: evaluate.py best-response takes it with --learner"
+    if agent_id in OUTSIDE:
+        return f"'{name}' comes from outside and is not trained here: it plays as '{agent_id}:PATH'"
+    if agent_id in ON_TOP:
+        return (
+            f"'{name}' needs no training: it plays on top of a trained player, which "
+            f"--param {agent_id}.base=... names"
+        )
+    return f"'{name}' needs no training: it plays as it is, by this name"
 
 
 def split_path(text: str) -> tuple[str, str]:

@@ -46,8 +46,8 @@ Probs = npt.NDArray[np.float64]
 class TimeStep:
     """What a learner in one seat may know after a move, its own or another's."""
 
-    game_number: int
-    """A new number is a new game."""
+    game_id: int
+    """A new id is a new game; it is that of the views."""
     seat: int
     names: tuple[str, ...]
     """Who sits in each seat."""
@@ -131,6 +131,11 @@ class Agent(ABC):
         (True, False)
         """
         return parameter in inspect.signature(cls).parameters
+
+    @classmethod
+    def default_of(cls, parameter: str) -> object:
+        """What its constructor takes for a parameter that is not given."""
+        return inspect.signature(cls).parameters[parameter].default
 
     @abstractmethod
     def act(self, views: Views) -> Actions:

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from agents import AGENTS, agent_class, make_agent, split_path
+from agents import AGENTS, agent_class, make_agent, split_name, split_path
 from agents.base import Agent
-from agents.learning.device import check_device, resolve_device
+from agents.learning.device import AUTO, check_device, computing_on, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.params import annotations_of, check_names, read_params
 from agents.processes.hosted import HostedAgent
@@ -48,6 +48,10 @@ class AgentSpec:
                 raise OptionError(
                     f"an agent's {key} must be plain text, not {one_line(repr(text))}"
                 )
+        if self.name != self.name.strip():
+            raise OptionError(
+                f"an agent's name must not begin or end with a space, as {self.name!r} does"
+            )
         if len(self.name) > MAX_NAME:
             raise OptionError(f"an agent's name has at most {MAX_NAME} letters: shorten it")
         if not isinstance(self.params, dict) or not all(isinstance(k, str) for k in self.params):
@@ -76,9 +80,8 @@ class AgentSpec:
         if isinstance(value, AgentSpec):
             return value
         if isinstance(value, str):
-            name, equals, text = value.partition("=")
-            # In "external:a=b.py" the sign belongs to the path.
-            value = {"id": text, "name": name} if equals and ":" not in name else {"id": value}
+            name, text = split_name(value)
+            value = {"id": text, "name": name} if name else {"id": text}
         if not isinstance(value, Mapping):
             raise OptionError(f"an agent must be a name or a mapping with an id, not {value!r}")
         known = [known_field.name for known_field in fields(cls)]
@@ -108,8 +111,17 @@ class AgentSpec:
             spec = replace(spec, device=device)
         return spec
 
-    def build(self, game: Game) -> Agent:
-        """Make the agent; one with a limit and no clock of its own gets a process to itself."""
+    def build(self, game: Game, is_apart: bool = False) -> Agent:
+        """Make the agent; one with a limit and no clock of its own gets a process to itself.
+
+        Args:
+            game: the game to play.
+            is_apart: with a limit, give it a process even if it keeps its time: it can be stopped.
+        """
+        with computing_on(self.device):  # whatever it consists of, too
+            return self._build(game, is_apart)
+
+    def _build(self, game: Game, is_apart: bool) -> Agent:
         found = agent_class(self.id)
         params = dict(self.params)
         if self.id in AGENTS:  # classes of users may say what they take in words of their own
@@ -118,15 +130,17 @@ class AgentSpec:
                 params = read_params(params, annotations_of(found))
             except OptionError as error:
                 raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error
-        if found.takes("device"):
+        # Ours weigh by their network whether a card is worth it.
+        if found.takes("device") and found.default_of("device") != AUTO:
             params.setdefault("device", resolve_device(self.device))
         if found.takes("time_per_move") and self.time_per_move is not None:
             params.setdefault("time_per_move", self.time_per_move)
         try:
-            if self.time_per_move is None or found.keeps_time:
+            if self.time_per_move is None or (found.keeps_time and not is_apart):
                 agent = make_agent(self.id, game, **params)
             else:
-                agent = HostedAgent(game, self.id, params, self.time_per_move)
+                is_foreign = bool(self.foreign_code())
+                agent = HostedAgent(game, self.id, params, self.time_per_move, is_foreign)
         except MasqueradeError:
             raise
         except FAULTS as error:  # whatever somebody's constructor does

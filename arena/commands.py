@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import sys
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from agents import BEHAVIOURS
 from agents.advice import advise as ask_for_advice
 from agents.advice import views_of
 from agents.spec import AgentSpec
+from arena.asked import check_enough, command_of
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_noted, read_position, record_game, show
 from arena.report import write_report
@@ -29,23 +29,23 @@ from arena.running.context import WorkerContext
 from arena.running.export import export_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
-from arena.running.tournament import holds_another, run_tournament
+from arena.running.tournament import check_place, holds_another, run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, game_class
 from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
-from envs.core.files import write_json, write_text
+from envs.core.files import write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
 from envs.core.position import Position
 from envs.core.rng import new_rng
+from envs.core.signed import check_out, signed
 
 __all__ = [
     "RUNS",
     "advise",
     "agents_of",
     "behaviour",
-    "check_out",
     "exploitability",
     "export",
     "leaderboard",
@@ -63,7 +63,7 @@ MOST_NAMES = 60
 def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = arguments.spec
-    folder = arguments.out or _folder(arguments.command, spec)
+    folder = arguments.out
     context = WorkerContext(spec)
     summary = run_tournament(
         spec,
@@ -84,7 +84,13 @@ def tournament(arguments: argparse.Namespace) -> None:
 
 def report(arguments: argparse.Namespace) -> None:
     """Write the report of a tournament that has been played."""
-    print(f"report in {write_report(arguments.folder, arguments.out, is_trusted=arguments.trust)}")
+    page = write_report(
+        arguments.folder,
+        arguments.out,
+        is_trusted=arguments.trust,
+        is_forced=arguments.force,
+    )
+    print(f"report in {page}")
 
 
 def replay(arguments: argparse.Namespace) -> None:
@@ -97,7 +103,7 @@ def export(arguments: argparse.Namespace) -> None:
     replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
     groups = [replayer.find_group(arguments.group)] if arguments.group else None
     path = arguments.out or arguments.folder / "games"
-    written = export_games(replayer, path, groups, arguments.deals)
+    written = export_games(replayer, path, groups, arguments.deals, arguments.force)
     print(f"{written.num_games:,} games in {written.path}")
     for note in written.notes:
         print(f"note: {note}")
@@ -143,7 +149,6 @@ def exploitability(arguments: argparse.Namespace) -> None:
     # Imported when needed: compiled code that takes seconds to load.
     from arena.statistics import exploitability as exact
 
-    check_out(arguments.out)
     spec = arguments.spec
     game = spec.build_game()
     evaluator = exact.make_evaluator(game, len(spec.agents), arguments.max_nodes, arguments.form)
@@ -160,7 +165,7 @@ def exploitability(arguments: argparse.Namespace) -> None:
         "agents": [distance.to_dict() for distance in found],
     }
     page = "\n\n".join([f"# {title}", markdown(rows), *notes])
-    write_findings(arguments.out, content, page)
+    write_findings(arguments, content, page)
 
 
 def behaviour(arguments: argparse.Namespace) -> None:
@@ -172,38 +177,50 @@ def behaviour(arguments: argparse.Namespace) -> None:
             f"{game.id} has no description of players: only {', '.join(BEHAVIOURS)} has one"
         )
     describe = look_up("game", BEHAVIOURS, game.id)
-    folder = arguments.out or Path("runs") / "behaviour" / game.id
     for agent in spec.agents:
         found = describe(agent.build, game, agent.name, arguments.games, spec.root_seed)
         tables = found.to_tables()
-        texts = [f"{title}\n\n" + "\n".join(aligned(rows)) for title, rows in tables]
-        print(f"{agent.name}\n\n" + "\n\n".join(texts) + "\n")
-        name = re.sub(r"[^\w.-]+", "_", agent.name).strip("_.") or "agent"
-        picture = folder / f"{name}.svg"
-        page = [f"# How {agent.name} plays {game!r}", f"![starting hands]({picture.name})"]
+        shown = [f"{title}\n\n" + "\n".join(aligned(rows)) for title, rows in tables]
+        print(f"{agent.name}\n\n" + "\n\n".join(shown) + "\n")
+        file = arguments.files[agent.name]
+        page = [f"# How {agent.name} plays {game!r}", f"![starting hands]({file.name}.svg)"]
         page += [f"## {title}\n\n{markdown(rows)}" for title, rows in tables]
-        write_text(picture, found.chart)
-        write_text(folder / f"{name}.md", "\n\n".join(page) + "\n")
-        write_json(folder / f"{name}.json", found.to_dict())
-        print(f"report and picture in {folder / name}.md and .svg\n")
+        parts = {".svg": found.chart, ".md": "\n\n".join(page) + "\n"}
+        parts[".json"] = json.dumps(found.to_dict(), indent=1) + "\n"
+        for suffix, text in parts.items():
+            signed_text = signed(text, suffix, command_of(arguments))
+            write_text(file.with_name(file.name + suffix), signed_text)
+        print(f"report and picture in {file}.md and .svg\n")
 
 
-def check_out(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work."""
-    if path is not None and path.suffix not in (".json", ".md"):
-        raise MasqueradeError(f"--out must end in .json or .md, not {path.name!r}")
+def _files_of(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Where each agent is described, without the suffix; other agents' files stay theirs."""
+    spec = arguments.spec
+    folder = arguments.out or Path("runs") / "behaviour" / spec.game_id
+    found: dict[str, Path] = {}
+    for agent in spec.agents:
+        file = folder / (re.sub(r"[^\w.-]+", "_", agent.name).strip("_.") or "agent")
+        if file in found.values():
+            raise MasqueradeError(
+                f"two agents would be described in {file}.md: name them otherwise, such as "
+                f"'other={agent.id}'"
+            )
+        for suffix in (".svg", ".md", ".json"):
+            place = file.with_name(file.name + suffix)
+            check_out(place, command_of(arguments), arguments.force)
+        found[agent.name] = file
+    return found
 
 
-def write_findings(path: Path | None, content: dict[str, Any], page: str) -> None:
+def write_findings(arguments: argparse.Namespace, content: dict[str, Any], page: str) -> None:
     """Write what was found as JSON or as a page, by the ending of the file's name."""
+    path = arguments.out
     if path is None:
         return
-    command = "python evaluate.py " + shlex.join(sys.argv[1:])
-    text = json.dumps(content, indent=1)
-    if path.suffix == ".md":
-        title, _, rest = page.partition("\n\n")
-        text = f"{title}\n\n<!-- Written by `{command}`; do not edit. -->\n\n{rest}"
-    write_text(path, text.rstrip() + "\n")
+    text = page if path.suffix == ".md" else json.dumps(content, indent=1)
+    suffix = ".md" if path.suffix == ".md" else ".json"
+    command = f"python evaluate.py {shlex.join(arguments.words)}"
+    write_text(path, signed(text.rstrip() + "\n", suffix, command))
     print(f"\nwritten to {path}")
 
 
@@ -269,9 +286,13 @@ def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
     """The agents that a command will want to see play; what it plays becomes ``arguments.spec``."""
     if arguments.command in ("tournament", "match"):
         arguments.spec = make_spec(arguments)
+        arguments.out = arguments.out or _folder(arguments.command, arguments.spec)
+        check_place(arguments.out, arguments.resume)
         return list(arguments.spec.agents)
     if arguments.command in ("exploitability", "best-response", "behaviour"):
         arguments.spec = make_spec(arguments, min_agents=1)
+        if arguments.command == "behaviour":
+            arguments.files = _files_of(arguments)
         return list(arguments.spec.agents)
     if arguments.command == "advise":
         arguments.specs = read_agents(arguments)
@@ -320,20 +341,14 @@ def _new_game(arguments: argparse.Namespace) -> Recording:
 
 def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentSpec:
     """The tournament that the command line or its file describes."""
+    check_enough(arguments, min_agents)
     if getattr(arguments, "config", None):
-        if arguments.game:
-            raise MasqueradeError("give either --config or a game with its agents, not both")
         spec = read_config(arguments.config)
         spec = replace(spec, agents=with_params(spec.agents, arguments.param))
-    elif not arguments.game or len(arguments.agents) < min_agents:
-        raise MasqueradeError(
-            f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'} first, "
-            f"such as: kuhn_v0 {'random kuhn_rule' if min_agents > 1 else 'random'}"
-        )
     else:
         options = dict(arguments.option)
         spec = TournamentSpec(arguments.game, read_agents(arguments), options)
-    for name in ("seed", "schedule", "tables", "variance_reduction", "pilot"):
+    for name in ("seed", "schedule", "tables", "variance_reduction", "pilot", "shared_deals"):
         if getattr(arguments, name, None) is not None:
             spec = replace(spec, **{name: getattr(arguments, name)})
     spec = spec.within(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from arena.report import tables
@@ -154,7 +154,8 @@ def make_page(config: Path, summary: Summary, games: int | None = None) -> str:
     parts += [
         f"{spec.deals:,} deals, each in {most.num_seatings} seatings, for every "
         f"{'pair' if len(most.agents) == 2 else 'group'} of agents; "
-        f"seed {spec.seed}; intervals of {100 * spec.confidence:g} %; masquerade {_version()}.",
+        f"seed {spec.seed}; intervals of {100 * spec.confidence:g} %; "
+        f"masquerade {version('masquerade')}.",
         *settings_of(spec),
         f"The agents and their settings are in `configs/tournaments/{name}.yaml`. To repeat:",
         f"```bash\n{command}\n```",
@@ -176,12 +177,6 @@ def settings_of(spec: TournamentSpec) -> list[str]:
             names.setdefault(", ".join(given), []).append(agent.name)
     told = [f"{', '.join(some)}: {given}" for given, some in names.items()]
     return [escape(f"Settings: {'; '.join(told)}.")] if told else []
-
-
-def _version() -> str:
-    """Our own version, which stands in the file beside which these pages are written."""
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-    return str(project["project"]["version"])
 
 
 def make_index(pages: Path = PAGES) -> str:

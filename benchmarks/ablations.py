@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.growth import INK, TITLE, dress, save_figure
+from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
 from envs.core.commands import COUNT, Parser, answers_in_one_line
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_text
+from envs.core.signed import check_out
 from envs.core.statistics import mean_interval
 from training.config import RunConfig, read_yaml
 from training.missing import is_finished
@@ -106,7 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=COUNT, default=3, help="how many (default %(default)s)")
     parser.add_argument("--plot", type=Path, required=True, help="where the picture goes")
     parser.add_argument("--runs", type=Path, default=RUNS, help="where the runs go")
+    parser.add_argument("--force", action="store_true", help="write over another picture")
     arguments = parser.parse_args(argv)
+    check_out(arguments.plot, PAINTER, arguments.force)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by torch when it is first imported
     curves = run_all(arguments.configs, arguments.seeds, arguments.metric, arguments.runs)
     draw(curves, arguments.metric, arguments.plot)

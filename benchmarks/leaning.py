@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +23,14 @@ from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.report.columns import markdown
 from envs import make_game
-from envs.core.commands import AMOUNT, COUNT, SEED, Parser, answers_in_one_line
+from envs.core.commands import AMOUNT, COUNT, SEED, Parser, add_out, answers_in_one_line
 from envs.core.files import write_text
+from envs.core.signed import check_out, signed
 from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
+
+COMMAND = "python -m benchmarks.leaning"
 
 HEAD = ["against", "lies seen (low, mid, high)", "bound", "return", "gain by leaning"]
 HEAD += ["exploitability"]
@@ -86,7 +88,7 @@ def _risk(plain: PolicyAgent, leaning: Leaning | None) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = Parser(
-        prog="python -m benchmarks.leaning",
+        prog=COMMAND,
         description=__doc__,
     )
     add = parser.add_argument
@@ -96,8 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--pilot", type=COUNT, default=300, help="games to learn the profile from (default 300)")
     add("--deals", type=COUNT, default=10_000, help="deals, in both seatings (default 10,000)")
     add("--seed", type=SEED, default=0, help="root of all chance")
-    add("--out", type=Path, help="also write the table to a file")
+    add_out(parser, "also write the table to a file")
     arguments = parser.parse_args(argv)
+    check_out(arguments.out, COMMAND, arguments.force)
     game = make_game("liars_dice_v0")
     rows = [HEAD]
     for text in arguments.against:
@@ -114,7 +117,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(markdown(rows))
     print(f"\nstrength {DEFAULT_STRENGTH:g}, {arguments.pilot} games before, seed {arguments.seed}")
     if arguments.out is not None:
-        write_text(arguments.out, markdown(rows) + "\n")
+        text = signed(markdown(rows) + "\n", arguments.out.suffix, COMMAND)
+        write_text(arguments.out, text)
     return 0
 
 

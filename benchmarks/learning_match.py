@@ -21,17 +21,20 @@ from pydantic import field_validator
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from benchmarks.ablations import COLORS
-from benchmarks.growth import INK, TITLE, dress, save_figure
+from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
 from benchmarks.timing import Progress
 from envs.core.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
 from envs.core.errors import OptionError
 from envs.core.files import write_text
 from envs.core.options import Options, option
+from envs.core.signed import check_out, signed
 from envs.core.statistics import mean_interval
 from training.config import Evaluated, GameSettings, read_yaml
 from training.missing import train_missing
 
 __all__ = ["LearningMatch", "main", "play"]
+
+COMMAND = "python -m benchmarks.learning_match"
 
 RUNS = Path("runs/reproduce")
 
@@ -113,7 +116,7 @@ def so_far(won: Shares, every: int) -> tuple[npt.NDArray[np.int64], Shares]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = Parser(
-        prog="python -m benchmarks.learning_match",
+        prog=COMMAND,
         description=__doc__,
     )
     parser.add_argument("--config", type=Path, required=True, help="what to play")
@@ -121,17 +124,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=COUNT, help="instead of the file's number")
     parser.add_argument("--plot", type=Path, help="the picture (default: beside the JSON)")
     parser.add_argument("--out", type=Path, default=RUNS, help="folder of the results")
+    parser.add_argument("--force", action="store_true", help="write over others' files")
     arguments = parser.parse_args(argv)
+    name = arguments.config.stem
+    plot = arguments.plot or arguments.out / f"{name}.png"
+    check_out(plot, PAINTER, arguments.force)
+    check_out(arguments.out / f"{name}.json", COMMAND, arguments.force)
     told = {key: getattr(arguments, key) for key in ("games", "seeds")}
     changed = {key: value for key, value in told.items() if value is not None}
     match = LearningMatch.parse({**read_yaml(arguments.config), **changed})
     train_missing([match.against])
     curves = _play_all(match)
-    name = arguments.config.stem
-    plot = arguments.plot or arguments.out / f"{name}.png"
     draw(curves, match, plot)
     kept = {learner: won.astype(int).tolist() for learner, won in curves.items()}
-    write_text(arguments.out / f"{name}.json", json.dumps(kept))
+    text = signed(json.dumps(kept), ".json", COMMAND)
+    write_text(arguments.out / f"{name}.json", text)
     print(f"plot: {plot}")
     return 0
 

@@ -13,7 +13,6 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from agents.cfr.forms.tree import TooLargeError
@@ -21,11 +20,22 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from arena.report.columns import markdown
 from benchmarks.timing import Progress
-from envs.core.commands import AMOUNT, COUNT, WORKERS, Parser, answers_in_one_line, at_least
+from envs.core.commands import (
+    AMOUNT,
+    COUNT,
+    WORKERS,
+    Parser,
+    add_out,
+    answers_in_one_line,
+    at_least,
+)
 from envs.core.files import write_text
+from envs.core.signed import check_out, signed
 from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions
 
 __all__ = ["Size", "main", "solve"]
+
+COMMAND = "python -m benchmarks.liars_dice_rounds"
 
 HEAD = ["rule", "wild", "dice", "public nodes", "information sets", "tables", "bytes each"]
 HEAD += ["iterations", "seconds", "value to the opener", "exploitability"]
@@ -105,7 +115,7 @@ def _names(size: Size, shape: RoundShape) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = Parser(
-        prog="python -m benchmarks.liars_dice_rounds",
+        prog=COMMAND,
         description=__doc__,
     )
     add = parser.add_argument
@@ -128,13 +138,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add("--max-iterations", type=COUNT, default=5000, help="when to give up (default 5000)")
     add("--threads", type=WORKERS, default=2, help="threads (default 2)")
-    add("--out", type=Path, help="also write the table to a file")
+    add_out(parser, "also write the table to a file")
     arguments = parser.parse_args(argv)
+    check_out(arguments.out, COMMAND, arguments.force)
     rows = [HEAD, *_rows(arguments)]
     text = markdown(rows)
     print(text)
     if arguments.out is not None:
-        write_text(arguments.out, text + "\n")
+        write_text(arguments.out, signed(text + "\n", arguments.out.suffix, COMMAND))
     return 0
 
 

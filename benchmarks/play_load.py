@@ -121,7 +121,8 @@ class Person:
         view = self.view
         if view["to_move"] == OVER:
             self.num_games += 1
-            await self._say(socket, "again", table=self.table, seat=view["seat"])
+            about = {"table": self.table, "number": view["number"], "seat": view["seat"]}
+            await self._say(socket, "again", **about)
             while self.view["number"] == view["number"]:
                 self.view = await self._hear(socket, "view")
             return
@@ -130,7 +131,7 @@ class Person:
             return
         await asyncio.sleep(self.think * (0.5 + self.rng.random()))
         choice = view["choices"][self.rng.integers(len(view["choices"]))]
-        message = {"table": self.table, "seat": view["seat"], "turn": view["turn"]}
+        message = {name: view[name] for name in ("table", "number", "seat", "turn")}
         self.num_moves += 1
         started = time.perf_counter()
         await self._say(socket, "move", **message, action=choice["action"])

@@ -25,6 +25,7 @@ from arena.variance_reduction.values import pilot_values
 from benchmarks.timing import Progress
 from envs import make_game
 from envs.core.commands import COUNT, Parser, answers_in_one_line
+from envs.core.rehearsal import is_rehearsal
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
 
@@ -144,6 +145,10 @@ def main(arguments: list[str] | None = None) -> int:
         if parsed.only.lower() in case.what.lower()
         for reduction in case.reductions
     ]
+    if not jobs:
+        parser.error(f"no case has {parsed.only!r} in its name")
+    if is_rehearsal():
+        return 0
     progress = Progress(len(jobs) * parsed.seeds)
     print(
         f"{parsed.deals:,} deals in both seatings, pilot {parsed.pilot:,}, {parsed.seeds} seeds\n"

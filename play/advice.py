@@ -9,6 +9,8 @@ import numpy as np
 
 from agents.advice import Bar, advise
 from agents.base import Agent
+from envs.core.game import Game
+from play.seeing import State
 from play.table import Table
 
 __all__ = ["Verdict", "legal_words", "review"]
@@ -37,7 +39,7 @@ def review(table: Table, seat: int, agent: Agent) -> Iterator[Verdict]:
             continue
         then = table.at(number)
         views = then.views()
-        words = legal_words(then)
+        words = legal_words(then.game, then.world(seat))
         if len(words) < 2:
             continue  # there was nothing to decide
         advice = advise(agent, views, words)
@@ -60,10 +62,8 @@ def _worth(bar: Bar) -> tuple[float, float]:
     return (bar.value if bar.value is not None else bar.share, bar.share)
 
 
-def legal_words(table: Table) -> dict[int, str]:
+def legal_words(game: Game, world: State) -> dict[int, str]:
     """The legal actions of the seat to move in words, from a world of its own."""
-    game, seat = table.game, table.turn
-    world = table.world(seat)
     mask = np.zeros(game.mask_size, np.int8)
     game.kernels.legal(world, game.rules, mask)
     return {int(a): game.action_text(world, int(a)) for a in np.flatnonzero(mask)}

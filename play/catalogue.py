@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from agents import AGENTS, LEARNERS, agent_class, split_path
+from agents import AGENTS, LEARNERS, OUTSIDE, agent_class, split_path
 from agents.base import Agent
 from envs import GAMES, game_class, make_game
 from envs.core.errors import MasqueradeError, nearest
@@ -39,7 +39,7 @@ MAX_POOL, MAX_FAIR_POOL = 50, 4
 DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."
 # Programs and bots from outside are named on the command line; learners play from their runs.
-OUTSIDERS = {"external", "openspiel"}
+OUTSIDERS = {*OUTSIDE}
 NEED_A_NAME = {*OUTSIDERS, *LEARNERS, "leaning", "profiled"}
 
 

@@ -35,7 +35,8 @@ class Counsel:
 
         def tell(players: list[tuple[str, str]]) -> None:
             advisers = [{"spec": spec, "label": label} for spec, label in players]
-            guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
+            if session.id in guest.places:
+                guest.send({"type": "advisers", "table": session.id, "advisers": advisers})
 
         async def send() -> None:
             found = await self._tables.thinkers.run(
@@ -47,49 +48,49 @@ class Counsel:
         self._tables.job(send)
 
     async def _hint(self, guest: Guest, message: Hint) -> None:
-        session = self._tables.own(guest, message.table, message.seat)
-        table, thinkers = session.table, self._tables.thinkers
+        claim = self._tables.own(guest, message, message.seat)
+        table, thinkers = claim.table, self._tables.thinkers
         if table.turn != message.seat:
             raise MasqueradeError("a hint is given when you are to move")
         self._tables.catalogue.check(table.game, message.agent)
-        views, words, turn = table.views(), legal_words(table), len(table.log(message.seat))
+        game, views, world = table.game, table.views(), table.world(message.seat)
+        about = {"type": "hint", "seat": message.seat, "turn": table.turn_of(message.seat)}
 
         def ask() -> dict[str, Any]:
-            agent = thinkers.adviser(table.game, message.agent, message.seconds)
+            agent = thinkers.adviser(game, message.agent, message.seconds)
             with thinkers.lock(agent):
-                return advise(agent, views, words).to_dict()
+                return advise(agent, views, legal_words(game, world)).to_dict()
 
         found = await thinkers.ask(ask)
-        about = {"type": "hint", "table": session.id, "seat": message.seat, "turn": turn}
-        guest.send({**about, "agent": message.agent, **found})
+        claim.send({**about, "agent": message.agent, **found})
 
     async def _look(self, guest: Guest, message: Look) -> None:
-        session = self._tables.own(guest, message.table, None)
-        guest.send(session.look(message.step, message.viewer))
+        claim = self._tables.own(guest, message, None)
+        claim.send(claim.session.look(message.step, message.viewer))
 
     async def _learnt(self, guest: Guest, message: Learnt) -> None:
         """Show what an agent has learnt; of the game it is told what the seat may know."""
-        session = self._tables.own(guest, message.table, message.seat)
-        table, thinkers = session.table, self._tables.thinkers
-        self._tables.catalogue.check(table.game, message.agent)
+        claim = self._tables.own(guest, message, message.seat)
+        table, game, thinkers = claim.table, claim.table.game, self._tables.thinkers
+        self._tables.catalogue.check(game, message.agent)
         views = None
         if message.step is not None:
-            position = session.position_at(message.step)  # refused while people play
+            position = claim.session.position_at(message.step)  # refused while people play
             views = views_of(position) if position.turn >= 0 else None
         elif message.seat is not None and table.turn == message.seat:
             views = table.views()
 
         def ask() -> list[dict[str, Any]]:
-            agent = thinkers.adviser(table.game, message.agent, None, is_here=True)
+            agent = thinkers.adviser(game, message.agent, None, is_here=True)
             with thinkers.lock(agent):
                 return [exhibit.to_dict() for exhibit in exhibits(agent, views)]
 
-        about = {"type": "learnt", "table": session.id, "agent": message.agent}
-        guest.send({**about, "exhibits": await thinkers.ask(ask)})
+        found = await thinkers.ask(ask)
+        claim.send({"type": "learnt", "agent": message.agent, "exhibits": found})
 
     async def _review(self, guest: Guest, message: Review) -> None:
-        session = self._tables.own(guest, message.table, None)
-        table, thinkers = session.table, self._tables.thinkers
+        claim = self._tables.own(guest, message, None)
+        table, thinkers = claim.table.frozen(), self._tables.thinkers
         if not table.is_over:
             raise MasqueradeError("a review is given when the game is over")
         if message.seat >= len(table.seats):
@@ -101,15 +102,5 @@ class Counsel:
             with thinkers.lock(agent):
                 return [vars(verdict) for verdict in review(table, message.seat, agent)]
 
-        about: dict[str, Any] = {"type": "review", "table": session.id, "seat": message.seat}
-        unit, number = table.game.facts.unit, table.number
-        verdicts = await thinkers.ask(ask)
-        guest.send(
-            {
-                **about,
-                "agent": message.agent,
-                "number": number,
-                "unit": unit.name,
-                "verdicts": verdicts,
-            }
-        )
+        found = {"seat": message.seat, "agent": message.agent, "unit": table.game.facts.unit.name}
+        claim.send({"type": "review", **found, "verdicts": await thinkers.ask(ask)})

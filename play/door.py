@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from agents.listing import list_games, list_players
-from envs import GAMES, game_class
+from envs import game_class
 from envs.core.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
-from envs.core.errors import MasqueradeError, UnknownNameError, nearest
+from envs.core.errors import MasqueradeError
+from play.asked import ME, check_arguments, check_counts
 from play.messages import SeatChoice
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["main", "parse_arguments"]
 
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
+USUAL = {"port": DEFAULT_PORT, "host": "127.0.0.1", "pace": 600, "folder": FOLDER}
 MAX_PACE = 20_000
 INTERRUPTED = 130
 EXAMPLES = """\
@@ -73,25 +75,30 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--port",
         type=at_least(0, most=65_535),
-        default=DEFAULT_PORT,
         help=f"of the page (default {DEFAULT_PORT})",
     )
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen to (default: this machine only)"
-    )
+    parser.add_argument("--host", help="address to listen to (default: this machine only)")
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument(
         "--pace",
         type=at_least(0, most=MAX_PACE),
-        default=600,
         help="least milliseconds of an agent's move (default 600)",
     )
     seed = at_least(0, most=MAX_SEED)
     parser.add_argument("--seed", type=seed, help="of the first game in a terminal (drawn)")
-    parser.add_argument(
-        "--folder", type=Path, default=FOLDER, help=f"where tables are kept (default {FOLDER})"
-    )
-    return parser.parse_args(arguments)
+    parser.add_argument("--folder", type=Path, help=f"where tables are kept (default {FOLDER})")
+    parsed = parser.parse_args(arguments)
+    unsaid: list[Any] = [None, False, []]  # 0 is a seat
+    given = {
+        name
+        for name, value in vars(parsed).items()
+        if not any(value is each or value == each == [] for each in unsaid)
+    }
+    check_arguments(parsed, given)
+    for name, usual in USUAL.items():
+        if name not in given:
+            setattr(parsed, name, usual)
+    return parsed
 
 
 @answers_in_one_line("play.py")
@@ -101,13 +108,13 @@ def main(words: list[str] | None = None) -> int:
     if arguments.list and arguments.game is None:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
         return 0
+    if arguments.list and "envs.core.compiling" not in sys.modules:
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # to say who plays needs no compiled code
     # Imported when needed: --help and --list do without compiled code.
     from play.catalogue import Catalogue
     from play.own_players import find_own
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
-    if arguments.game is not None and arguments.game not in GAMES:
-        raise UnknownNameError(f"unknown game '{arguments.game}': {nearest(arguments.game, GAMES)}")
     own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
     catalogue = Catalogue(own)
     if arguments.list:
@@ -148,14 +155,13 @@ def choose_seats(
 ) -> list[SeatChoice]:
     """Who sits where by the command line; the last one named has all seats that are left."""
     num_seats = game.facts.num_players
+    check_counts(arguments, num_seats)
     usual = catalogue.usual_seats(game)
     if arguments.watch:
         named = arguments.watch + [arguments.watch[-1]] * num_seats
         return [_choice(name) for name in named[:num_seats]]
     mine = next(number for number, choice in enumerate(usual) if choice.who == "me")
     seat = mine if arguments.seat is None else arguments.seat
-    if not 0 <= seat < num_seats:
-        raise MasqueradeError(f"--seat must be from 0 to {num_seats - 1}, not {seat}")
     default = next((choice.agent for choice in usual if choice.who == "agent"), "random")
     named = [*arguments.against, *[(arguments.against or [default])[-1]] * num_seats]
     others = [_choice(name) for name in named[: num_seats - 1]]
@@ -164,7 +170,7 @@ def choose_seats(
 
 def _choice(name: str) -> SeatChoice:
     """An agent, or ``me`` for another person at the same screen."""
-    return SeatChoice(who="me") if name == "me" else SeatChoice(who="agent", agent=name)
+    return SeatChoice(who="me") if name == ME else SeatChoice(who="agent", agent=name)
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -195,6 +201,7 @@ def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
         ws_max_size=256_000,
         lifespan="on",
         timeout_graceful_shutdown=1,
+        ws_ping_timeout=120.0,  # a busy machine must not cost anybody their connection
     )
     server = uvicorn.Server(config)
     print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
@@ -235,11 +242,22 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _start(arguments: argparse.Namespace, hall: Any) -> str:
     """The part of the address that says what to open first."""
+    # Imported when needed: --help and --list do without compiled code.
+    from play.table import Seat
+
     if arguments.load is not None:
         return f"#open/{quote(hall.tables.library.take(arguments.load))}"
     message = first_table(arguments, hall.catalogue)
     if message is None:
         return ""
+    game = game_class(arguments.game)(**dict(arguments.option))
+    seats = [
+        Seat(choice.get("agent", "me"), choice.get("agent", ""))
+        for choice in message.get("seats", ())
+    ]
+    for number, seat in enumerate(seats):
+        if ":" in seat.agent:  # what is no agent of ours says now what is wrong with it
+            hall.tables.agent_at(game, number, seat)
     hall.first = message
     return "#first"
 

@@ -27,7 +27,6 @@ from envs.core.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
 from play.maps import check_board
-from play.session import Session
 from play.store import oldest_first, remove_oldest
 from play.table import Decision, Seat, Table
 
@@ -71,11 +70,10 @@ class Library:
 
     # ---- keeping ---------------------------------------------------------------------------------
 
-    def keep(self, session: Session) -> str:
-        """Write the game that has just ended; the name of its file."""
-        table = session.table
+    def keep(self, table: Table, table_id: str) -> str:
+        """Write a game that has ended; the name of its file."""
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        name = f"{table.game.id}-{stamp}-{session.id[:6]}-{table.number}.json"
+        name = f"{table.game.id}-{stamp}-{table_id[:6]}-{table.number}.json"
         about = {
             "names": [seat.name for seat in table.seats],
             "seed": table.seed,

@@ -43,9 +43,9 @@ from play.warming import Warmth
 __all__ = ["FAULT", "Hall"]
 
 IN_ORDER = (Move, TakeBack, Again, Pace, Look)
-"""Done one after the other; whatever may take long is done beside them."""
-MAX_ASKED = 8
-"""Answers that one browser can wait for at a time."""
+"""Done one after the other, and by nobody who may take long; all else is done beside them."""
+MAX_ASKED = 4
+"""Answers that one browser can wait for at a time; threads are left for others."""
 FAULT = "this failed on the server, and changed nothing: the server's terminal says why"
 
 
@@ -110,8 +110,7 @@ class Hall:
         if isinstance(message, IN_ORDER):
             await self._answer(guest, message)
         elif guest.num_asked >= MAX_ASKED:
-            text = "one thing after the other: wait for the answers"
-            guest.send({"type": "error", "about": message.type, "text": text})
+            _refuse(guest, message, "one thing after the other: wait for the answers")
         else:
             guest.num_asked += 1
             self.tables.job(lambda: self._answer_beside(guest, message))
@@ -126,10 +125,10 @@ class Hall:
         try:
             await self._handlers[type(message)](guest, message)
         except MasqueradeError as error:
-            guest.send({"type": "error", "about": message.type, "text": one_line(error, 600)})
+            _refuse(guest, message, one_line(error, 600))
         except Exception as error:  # ours: whoever sits elsewhere must not suffer from it
             print(f"play.py: {message.type} failed: {reason_of(error)}", file=sys.stderr)
-            guest.send({"type": "error", "about": message.type, "text": FAULT})
+            _refuse(guest, message, FAULT)
 
     # ---- the lobby -------------------------------------------------------------------------------
 
@@ -227,6 +226,12 @@ class Hall:
         guest.send({"type": "rules", "table": session.id, "rules": rules_of(session.game)})
         self._counsel.send_advisers(guest, session)
         self._turns.drive(session)
+
+
+def _refuse(guest: Guest, message: Client, text: str) -> None:
+    """Say why a message changes nothing, and which game of which table it was about."""
+    about = {name: getattr(message, name) for name in ("table", "number") if hasattr(message, name)}
+    guest.send({"type": "error", "about": message.type, "text": text, **about})
 
 
 def _seats(chosen: list[SeatChoice]) -> tuple[list[Seat], str, dict[int, str]]:

@@ -22,12 +22,12 @@ class MapRoom:
         self.handlers: Handlers = {SaveMap: self._save, LoadMap: self._load}
 
     async def _save(self, guest: Guest, message: SaveMap) -> None:
-        session = self._tables.own(guest, message.table, None)
-        board = board_of(session.game, session.table.position.state)
+        table = self._tables.own(guest, message, None).table
+        board = board_of(table.game, table.position.state)
         if board is None:
             raise MasqueradeError("this game has no map")
         path = await self._tables.thinkers.run(lambda: keep_map(message.name, board.to_text()))
-        self._tell(guest, path)
+        self._tell(guest, path, message.table)
 
     async def _load(self, guest: Guest, message: LoadMap) -> None:
         # Imported when needed: only pursuits have boards.
@@ -42,5 +42,6 @@ class MapRoom:
 
         self._tell(guest, await self._tables.thinkers.run(keep))
 
-    def _tell(self, guest: Guest, path: str) -> None:
-        guest.send({"type": "maps", "maps": saved_maps(), "saved": path})
+    def _tell(self, guest: Guest, path: str, table_id: str = "") -> None:
+        about = {"type": "maps", "table": table_id}
+        guest.send({**about, "maps": saved_maps(), "saved": path})

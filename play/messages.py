@@ -17,6 +17,7 @@ from play.guest import Guest
 
 __all__ = [
     "MAX_MESSAGE",
+    "AboutGame",
     "Action",
     "Again",
     "Client",
@@ -63,6 +64,14 @@ class Message(BaseModel):
     """Base of all messages."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class AboutGame(Message):
+    """Base of all that is about one game of a table: in the next one it changes nothing."""
+
+    table: Id
+    number: Count
+    """Which game of the table it is, as views say."""
 
 
 class SeatChoice(Message):
@@ -123,79 +132,71 @@ class Join(Message):
     invite: Secret = ""
 
 
-class Move(Message):
+class Move(AboutGame):
     """Play an action."""
 
     type: Literal["move"]
-    table: Id
     seat: SeatNumber
     turn: Count
-    """How many lines the game had for this seat when it decided: a late message changes nothing."""
+    """Which decision it is, as the view says: a late message changes nothing."""
     action: Action
 
 
-class TakeBack(Message):
+class TakeBack(AboutGame):
     """Take the last own move back."""
 
     type: Literal["take_back"]
-    table: Id
     seat: SeatNumber
 
 
-class Again(Message):
+class Again(AboutGame):
     """Begin a new game at the table, perhaps with everybody one seat on."""
 
     type: Literal["again"]
-    table: Id
     seat: SeatNumber | None = None
     swap: bool = False
 
 
-class Pace(Message):
+class Pace(AboutGame):
     """Agents' minimum time for a move, or a pause."""
 
     type: Literal["pace"]
-    table: Id
     pace: Milliseconds | None = None
     is_paused: bool | None = None
     has_step: bool = False
     """One move, then pause again."""
 
 
-class Hint(Message):
+class Hint(AboutGame):
     """What an agent would do in a seat's place."""
 
     type: Literal["hint"]
-    table: Id
     seat: SeatNumber
     agent: Spec
     seconds: Seconds | None = None
 
 
-class Look(Message):
+class Look(AboutGame):
     """Step through a game that is over: a step, as a seat saw it or as it was."""
 
     type: Literal["look"]
-    table: Id
     step: Count
     viewer: SeatNumber | None = None
 
 
-class Learnt(Message):
+class Learnt(AboutGame):
     """What an agent has learnt: at a seat's decision, at a step of a game that is over, at all."""
 
     type: Literal["learnt"]
-    table: Id
     seat: SeatNumber | None = None
     step: Count | None = None
     agent: Spec
 
 
-class SaveMap(Message):
+class SaveMap(AboutGame):
     """Save the map of a table."""
 
     type: Literal["save_map"]
-    table: Id
     name: MapName
 
 
@@ -207,11 +208,10 @@ class LoadMap(Message):
     text: Annotated[str, Field(max_length=MAX_MESSAGE)]
 
 
-class Review(Message):
+class Review(AboutGame):
     """What each own decision of a game that is over has cost, by an agent's measure."""
 
     type: Literal["review"]
-    table: Id
     seat: SeatNumber
     agent: Spec
 
@@ -244,10 +244,10 @@ def parse_message(text: str) -> Client:
 
     >>> parse_message('{"type": "lobby"}')
     Lobby(type='lobby')
-    >>> parse_message('{"type": "move", "table": "t", "seat": 0, "turn": 1, "action": "2"}')
+    >>> parse_message('{"type": "players", "game": 7}')
     Traceback (most recent call last):
     ...
-    envs.core.errors.MasqueradeError: message refused: action: Input should be a valid integer
+    envs.core.errors.MasqueradeError: message refused: game: Input should be a valid string
     """
     if len(text) > MAX_MESSAGE:
         raise MasqueradeError(f"message refused: longer than {MAX_MESSAGE} letters")
@@ -258,7 +258,10 @@ def parse_message(text: str) -> Client:
     try:
         return _ADAPTER.validate_python(content)
     except ValidationError as error:
-        raise MasqueradeError(f"message refused: {words_of(error, 1)}") from None
+        words = words_of(error, 1)
+        if words == "number: Field required":  # as pages of earlier versions say it
+            words = "it does not say which game of the table (number) it is about: reload the page"
+        raise MasqueradeError(f"message refused: {words}") from None
     except RecursionError:
         raise MasqueradeError("message refused: it is nested too deeply") from None
 

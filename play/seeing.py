@@ -207,15 +207,30 @@ def _is_open(game: Game, world: State, action: int, players: tuple[int, int], to
 def _meanings(game: Game, world: State, viewer: int, token: int) -> set[str]:
     """The words of everything that could happen in a world and would look like this."""
     kernels, rules = game.kernels, game.rules
-    mask = np.zeros(game.mask_size, np.int8)
-    kernels.legal(world, rules, mask)
     is_chance = int(kernels.turn(world, rules)) == CHANCE
     words = game.chance_text if is_chance else game.action_text
     return {
-        words(world, int(action))
-        for action in np.flatnonzero(mask)
-        if int(kernels.seen(world, rules, int(action), viewer)) == token
+        words(world, action)
+        for action in _candidates(game, world)
+        if int(kernels.seen(world, rules, action, viewer)) == token
     }
+
+
+def _candidates(game: Game, world: State) -> list[int]:
+    """What could happen; of thousands of amounts the first and the last ones stand for all.
+
+    An amount that everybody sees is known at once; what is asked here is which of the others it
+    was, such as a call that turns up cards, and the server stands still meanwhile.
+    """
+    mask = np.zeros(game.mask_size, np.int8)
+    game.kernels.legal(world, game.rules, mask)
+    legal = np.flatnonzero(mask)
+    if len(legal) > MAX_BUTTONS and int(game.kernels.turn(world, game.rules)) != CHANCE:
+        gaps = np.flatnonzero(np.diff(legal) > 1)
+        first, last = np.append(0, gaps + 1), np.append(gaps, len(legal) - 1)
+        places = np.concatenate([first, first + 1, first + 2, last - 1, last])
+        legal = np.unique(legal[places.clip(0, len(legal) - 1)])
+    return [int(action) for action in legal]
 
 
 def _telling(game: Game, state: State, viewer: int) -> set[str]:
@@ -228,11 +243,9 @@ def _telling(game: Game, state: State, viewer: int) -> set[str]:
     tokens: dict[str, set[int]] = {}
     for number in range(NUM_WORLDS):
         world = world_of(game, state, viewer, number)
-        mask = np.zeros(game.mask_size, np.int8)
-        kernels.legal(world, rules, mask)
         is_chance = int(kernels.turn(world, rules)) == CHANCE
         words = game.chance_text if is_chance else game.action_text
-        for action in map(int, np.flatnonzero(mask)):
+        for action in _candidates(game, world):
             token = int(kernels.seen(world, rules, action, viewer))
             tokens.setdefault(words(world, action), set()).add(token)
     return {text for text, seen in tokens.items() if len(seen) > 1}

@@ -62,7 +62,8 @@ def make_app(hall: Hall, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         return Response(svg, media_type="image/svg+xml")
 
     async def kept(request: Request) -> Response:
-        found = hall.tables.library.download(request.path_params["name"])
+        name = request.path_params["name"]
+        found = await hall.thinkers.run(lambda: hall.tables.library.download(name))
         if found is None:
             return PlainTextResponse("no such game", 404)
         return _download(*found)

@@ -125,7 +125,7 @@ class Session:
             "table": self.id,
             "seat": viewer,
             "number": table.number,
-            "turn": len(log) if viewer is None else len(table.log(viewer)),
+            "turn": len(log) if viewer is None else table.turn_of(viewer),
             "svg": sight.svg,
             "text": sight.text,
             "to_move": sight.to_move,
@@ -196,7 +196,6 @@ class Session:
             self.game.kernels.step(walk.state, self.game.rules, action)
         return {
             "type": "look",
-            "table": self.id,
             "step": step,
             "num_steps": len(ends) - 1,
             "viewer": viewer,

@@ -7,6 +7,7 @@ of them, and a table that was kept comes back as it was.
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -99,6 +100,7 @@ class Table:
         self.fault: tuple[int, str] | None = None
         """Who forfeited, and why."""
         self.has_taken_back = False
+        self._skipped = [0] * len(self.seats)
         self.epoch = 0
         """Rises with everything that makes an answer of an agent come too late."""
 
@@ -111,6 +113,7 @@ class Table:
         self.decisions = []
         self.fault = None
         self.has_taken_back = False
+        self._skipped = [0] * len(self.seats)
         self._deal()
 
     def _deal(self) -> None:
@@ -156,7 +159,8 @@ class Table:
     def tell_end(self, agent: Agent, seat: int) -> None:
         """Let an agent know that its game is over, so that it may forget it."""
         if agent.end_games is not None:
-            agent.end_games(self._batch.game_ids[ROW], np.array([seat]), self._batch.totals[ROW])
+            ids = self._batch.game_ids(ROW, np.array([seat]))
+            agent.end_games(ids, np.array([seat]), self._batch.totals[ROW])
 
     def _follow(self) -> None:
         """Note what every seat sees of what has just happened."""
@@ -183,6 +187,7 @@ class Table:
         last = self.last_own(seat)
         if last is None:
             raise MasqueradeError("there is nothing to take back yet")
+        self._skipped = [self.turn_of(seat) + 1 for seat in range(len(self.seats))]
         self.restore(self.decisions[:last])
         self.has_taken_back = True
 
@@ -199,6 +204,12 @@ class Table:
             self._play(decision)
         if fault is not None:
             self.forfeit(fault[1])
+
+    def frozen(self) -> Table:
+        """This game as it is at its end, whatever is played at the table after it."""
+        twin = copy.copy(self)  # what a new game or a move taken back changes is made anew
+        twin.decisions = list(self.decisions)
+        return twin
 
     def at(self, number: int) -> Table:
         """A copy of the table before decision ``number``, for reviews."""
@@ -241,6 +252,10 @@ class Table:
     def log(self, seat: int) -> list[Entry]:
         """What a seat has noticed since the start."""
         return self._logs[seat]
+
+    def turn_of(self, seat: int) -> int:
+        """A number that rises with all that a seat notices, and when a move is taken back."""
+        return self._skipped[seat] + len(self._logs[seat])
 
     def sight(self, viewer: int | None) -> Sight:
         """The board as a seat may see it; everything is for those who watch agents alone."""

@@ -7,27 +7,56 @@ import contextlib
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agents.base import Agent
 from envs.core.errors import FileError, MasqueradeError, one_line
 from envs.core.game import Game
 from play.catalogue import Catalogue, game_of
 from play.files import Library
 from play.guest import Guest
+from play.messages import AboutGame
 from play.session import Session
 from play.store import Store
 from play.table import Seat, Table
 from play.thinking import Thinkers
 
-__all__ = ["Tables", "viewers_of"]
+__all__ = ["Claim", "Tables", "check_role", "viewers_of"]
 
 MAX_TABLES = 400
 """Tables in memory; those at which nobody sits make room for others."""
+GONE_ON = "this was about another game or seat at the table: look at the game in play"
 NUM_WRITERS = 8
 """Threads that wait for the disk: every move of every table is written out before it is shown."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a browser has asked about: one game of a table, from where the browser sits there.
+
+    Whatever takes long has one: the answer is sent while all that still holds, or it is dropped.
+    """
+
+    guest: Guest
+    session: Session
+    number: int
+    places: tuple[int, ...]
+
+    @property
+    def table(self) -> Table:
+        """The table as it is now: a job that runs in a thread takes what it needs before."""
+        return self.session.table
+
+    def send(self, answer: dict[str, Any]) -> None:
+        """Send what belongs to the game; refused if another one, or another seat, has come."""
+        places = self.guest.places.get(self.session.id)
+        if self.table.number != self.number or places != list(self.places):
+            raise MasqueradeError(GONE_ON)
+        self.guest.send({**answer, "table": self.session.id, "number": self.number})
 
 
 class Tables:
@@ -61,17 +90,19 @@ class Tables:
 
     # ---- finding ---------------------------------------------------------------------------------
 
-    def own(self, guest: Guest, table_id: str, seat: int | None) -> Session:
-        """The table at which a browser sits in that seat."""
-        places = guest.places.get(table_id)
-        session = self.sessions.get(table_id)
+    def own(self, guest: Guest, message: AboutGame, seat: int | None) -> Claim:
+        """The game that a message is about, if it is in play and the browser has that seat."""
+        places = guest.places.get(message.table)
+        session = self.sessions.get(message.table)
         if places is None or session is None:
             raise MasqueradeError("sit down at the table first")
         if seat is not None and seat not in places:
             raise MasqueradeError(f"seat {seat} is not yours")
         if seat is None and session.table.has_people and not places:
             raise MasqueradeError("only those who sit at the table can do that")
-        return session
+        if message.number != session.table.number:
+            raise MasqueradeError(GONE_ON)
+        return Claim(guest, session, message.number, tuple(places))
 
     async def find(self, table_id: str) -> Session:
         """A table in memory, or one that was kept."""
@@ -103,18 +134,20 @@ class Tables:
             del self.sessions[free]
         self.sessions[session.id] = session
 
-    def agents(self, game: Game, seats: list[Seat]) -> dict[int, Any]:
+    def agents(self, game: Game, seats: list[Seat]) -> dict[int, Agent]:
         """The agents of a table; may take seconds."""
         found = {}
         for number, seat in enumerate(seats):
             if not seat.is_person:
-                self.catalogue.check(game, seat.agent)
-                agent = self.thinkers.agent(game, seat.agent, seat.params)
-                if not agent.can_sit(number):
-                    role = game.facts.seats[number].role
-                    raise MasqueradeError(f"{seat.agent} cannot play the {role}: choose another")
-                found[number] = agent
+                found[number] = self.agent_at(game, number, seat)
         return found
+
+    def agent_at(self, game: Game, number: int, seat: Seat) -> Agent:
+        """The agent of one seat, if it may sit there."""
+        self.catalogue.check(game, seat.agent)
+        agent = self.thinkers.agent(game, seat.agent, seat.params)
+        check_role(game, number, seat, agent)
+        return agent
 
     # ---- keeping and telling ---------------------------------------------------------------------
 
@@ -137,13 +170,24 @@ class Tables:
             await self._on_disk(lambda: self.store.write(session.id, content))
         return epoch
 
+    async def keep_game(self, session: Session) -> None:
+        """Write the game that has just ended among those that can be opened."""
+        game, epoch = session.table.frozen(), session.table.epoch
+        try:
+            kept = await self._on_disk(lambda: self.library.keep(game, session.id))
+        except FileError as error:
+            kept = ""
+            self.warn(session, error)
+        if session.table.epoch == epoch:
+            session.kept = kept
+
     def warn(self, session: Session, error: FileError) -> None:
         """Tell everybody at a table what the disk has against it, and the terminal."""
         text = f"not kept, and lost if the server ends now: {one_line(error, 500)}"
         print(f"play.py: {text}", file=sys.stderr)
         for guest in list(self.guests):
             if session.id in guest.places:
-                guest.send({"type": "error", "about": "keep", "text": text})
+                guest.send({"type": "error", "about": "keep", "text": text, "table": session.id})
 
     async def _on_disk(self, job: Callable[[], T]) -> T:
         """Read or write in a thread of its own, however many agents are thinking."""
@@ -174,6 +218,13 @@ class Tables:
         task = asyncio.create_task(run())
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
+
+
+def check_role(game: Game, number: int, seat: Seat, agent: Agent) -> None:
+    """Refuse an agent in a seat whose role it cannot play."""
+    if not agent.can_sit(number):
+        role = game.facts.seats[number].role
+        raise MasqueradeError(f"{seat.agent} cannot play the {role}: choose another")
 
 
 def viewers_of(seats: list[int]) -> list[int | None]:

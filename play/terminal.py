@@ -173,7 +173,7 @@ class Terminal:
         seat = self.table.turn
         self._news(seat)
         self._board()
-        self._words = legal_words(self.table)
+        self._words = legal_words(self.table.game, self.table.world(self.table.turn))
         self._ask(f"{self._name(seat)}> ")
 
     def _ask(self, prompt: str) -> None:
@@ -331,6 +331,10 @@ def play_in_terminal(
         for number, seat in enumerate(seats)
         if not seat.is_person
     }
+    for number, agent in agents.items():
+        if not agent.can_sit(number):
+            role = game.facts.seats[number].role
+            raise MasqueradeError(f"{seats[number].agent} cannot play the {role}: choose another")
     table = Table(game, seats, agents)
     table.begin(arguments.seed)
     session = Session("terminal", table, catalogue.card(game.id).title)

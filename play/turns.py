@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from envs.core.errors import FileError, MasqueradeError
+from envs.core.errors import MasqueradeError
 from play.guest import Guest
 from play.messages import Again, Handlers, Move, Pace, TakeBack
 from play.session import Session
-from play.tables import Tables
+from play.tables import Tables, check_role
 
 __all__ = ["Turns"]
 
@@ -39,14 +39,14 @@ class Turns:
             task.cancel()
 
     async def _move(self, guest: Guest, message: Move) -> None:
-        session = self._tables.own(guest, message.table, message.seat)
-        if message.turn != len(session.table.log(message.seat)):
+        session = self._tables.own(guest, message, message.seat).session
+        if message.turn != session.table.turn_of(message.seat):
             raise MasqueradeError("the game has gone on since: look again")
         session.table.move(message.seat, message.action)
         await self._changed(session)
 
     async def _take_back(self, guest: Guest, message: TakeBack) -> None:
-        session = self._tables.own(guest, message.table, message.seat)
+        session = self._tables.own(guest, message, message.seat).session
         if not session.can_take_back(message.seat):
             raise MasqueradeError("there is no move of yours that can be taken back")
         session.table.take_back(message.seat)
@@ -56,17 +56,16 @@ class Turns:
         await self._changed(session)
 
     async def _again(self, guest: Guest, message: Again) -> None:
-        session = self._tables.own(guest, message.table, message.seat)
+        session = self._tables.own(guest, message, message.seat).session
         table, mine = session.table, guest.places[session.id]
         others = [seat for i, seat in enumerate(table.seats) if seat.key and i not in mine]
         if others and not table.is_over:  # nobody runs away from a game that somebody else may win
             raise MasqueradeError("the game is not over, and others play it too")
         if message.swap:
             seats = [table.seats[-1], *table.seats[:-1]]
-            epoch = table.epoch
-            agents = await self._tables.thinkers.run(lambda: self._tables.agents(table.game, seats))
-            if table.epoch != epoch:  # seats and those who sit there would no longer fit
-                raise MasqueradeError("the game has gone on since: look again")
+            agents = {(seat + 1) % len(seats): agent for seat, agent in table.agents.items()}
+            for number, agent in agents.items():
+                check_role(table.game, number, seats[number], agent)
             table.seats, table.agents = seats, agents
             for other in self._tables.guests:
                 if session.id in other.places:
@@ -78,7 +77,7 @@ class Turns:
         await self._changed(session)
 
     async def _pace(self, guest: Guest, message: Pace) -> None:
-        session = self._tables.own(guest, message.table, None)
+        session = self._tables.own(guest, message, None).session
         if message.pace is not None:
             session.pace = message.pace
         if message.is_paused is not None:
@@ -90,23 +89,19 @@ class Turns:
     async def _changed(self, session: Session) -> None:
         """Keep the table, tell everybody, and let agents move."""
         if session.table.is_over:
-            self._finish(session)
+            await self._finish(session)
         if await self._tables.keep(session):
             self._tables.tell(session)
         self.drive(session)
 
-    def _finish(self, session: Session) -> None:
+    async def _finish(self, session: Session) -> None:
         session.count()
-        try:
-            session.kept = self._tables.library.keep(session)
-        except FileError as error:
-            session.kept = ""
-            self._tables.warn(session, error)
-        table = session.table
-        for number, agent in table.agents.items():
+        game = session.table.frozen()
+        for number, agent in game.agents.items():
             if agent.end_games is not None:
-                told = partial(table.tell_end, agent, number)
-                self._tables.job(partial(self._tables.thinkers.run, told))
+                told = partial(game.tell_end, agent, number)
+                self._tables.job(partial(self._tables.thinkers.tell, agent, told))
+        await self._tables.keep_game(session)
 
     # ---- agents ----------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -8,30 +10,50 @@ import pytest
 # before torch is imported, and inherited by the processes that tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from agents.processes.outside import OutsideAgent
 from envs.core import Game
 from tests.support.browser import MISSING, find_chromium
+from tests.support.held_clock import FOLDER, HeldClock
 from tests.support.option_sets import build
 
 # What takes longest, the longest first: files are handed out one by one to some processes, and none
 # should be left alone with a long one at the end.
 LONGEST = (
-    "tests/play/test_browser.py",
-    "tests/safety/test_killed.py",
     "tests/envs/test_check_game.py",
-    "tests/arena/test_ray.py",
-    "tests/envs/test_hidden_information.py",
-    "tests/arena/test_executors.py",
     "tests/arena/test_tournament.py",
-    "tests/agents/test_time_limits.py",
+    "tests/envs/test_hidden_information.py",
+    "tests/agents/test_pursuit_exact.py",
+    "tests/arena/test_variance_reduction.py",
+    "tests/play/test_websocket.py",
     "tests/training/test_configs.py",
-    "tests/agents/test_pursuit_agents.py",
 )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All that is imported stays: to look through it for garbage takes longer than to import it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; the rest stays as it is."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def held_clock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Who plays in a process of its own has all the time it needs, unless it says that it hangs."""
+    folder = tmp_path_factory.mktemp("hanging")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(FOLDER, str(folder))
+        patch.setattr(OutsideAgent, "clock", HeldClock(folder))
+        yield
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from agents import LEARNERS, RESPONDERS, make_agent, make_responder
 from agents.base import Agent
+from agents.learning.device import computing_on
 from agents.learning.files import checkpoint_folder, players
 from agents.spec import AgentSpec
 from arena.playing.match import play_shown
@@ -127,6 +128,11 @@ def bound(
         raise MasqueradeError(
             f"'{spec.name}' learns while it plays: only a frozen agent has a bound"
         )
+    with computing_on(search.device):
+        return _bound(game, spec, search, runs, is_shown)
+
+
+def _bound(game: Game, spec: AgentSpec, search: Search, runs: Path, is_shown: bool) -> Bound:
     agent = spec.build(game)
     folder = runs / game.id / _in_letters(spec.name)
     candidates = []
@@ -299,7 +305,8 @@ def _returns(
 ) -> Floats:
     """What the responder gets in a seat, deal by deal; the agent has all other seats."""
     seats = [responder if place == seat else agent for place in range(game.facts.num_players)]
-    returns = play_shown(game, seats, deals, seed=seed).returns
+    of_seat = _root(seed, f"seat {seat}")
+    returns = play_shown(game, seats, deals, seed=seed, choice_seed=of_seat).returns
     return returns if is_whole else returns[:, seat]
 
 

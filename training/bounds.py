@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from agents import RESPONDERS
-from agents.learning.device import resolve_device
-from arena.commands import check_out, make_spec, write_findings
+from agents.learning.device import check_device
+from arena.commands import make_spec, write_findings
 from arena.report.columns import aligned, markdown
 from envs.core.facts import Unit
 from envs.core.game import Game
@@ -18,7 +18,6 @@ __all__ = ["best_response", "notes", "to_rows"]
 
 def best_response(arguments: argparse.Namespace) -> None:
     """Learn responses to agents, print what they win, and write it down if that is wanted."""
-    check_out(arguments.out)
     spec = make_spec(arguments, min_agents=1)
     game = spec.build_game()
     learners = tuple(arguments.learner) or (default_learner(game),)
@@ -30,7 +29,7 @@ def best_response(arguments: argparse.Namespace) -> None:
         choosing_games=arguments.choosing_games,
         seed=spec.root_seed,
         confidence=spec.confidence,
-        device=resolve_device(arguments.device or "auto"),
+        device=check_device(arguments.device or "auto"),
     )
     for learner in learners:
         find_learner(game, learner)  # what cannot be is refused before anything is learnt
@@ -49,7 +48,7 @@ def best_response(arguments: argparse.Namespace) -> None:
         "agents": [each.to_dict() for each in found],
     }
     page = "\n\n".join([f"# {title}", markdown(rows), " ".join(lines)])
-    write_findings(arguments.out, content, page)
+    write_findings(arguments, content, page)
 
 
 def to_rows(found: Sequence[Bound], unit: Unit) -> list[list[str]]:

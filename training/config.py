@@ -14,10 +14,8 @@ which this one changes single values.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Self
 
@@ -32,15 +30,15 @@ from pydantic import (
     field_validator,
 )
 
-from agents import LEARNERS
+from agents import LEARNERS, without_learner
 from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
 from envs import game_class
-from envs.core import files
-from envs.core.errors import MasqueradeError, OptionError, one_line
+from envs.core.errors import OptionError, UnknownNameError
 from envs.core.game import Game
 from envs.core.lazily import look_up
 from envs.core.options import Options, option
+from training.layers import read_yaml
 
 __all__ = [
     "EvalSettings",
@@ -94,6 +92,12 @@ class AgentSettings(Options):
         return learner_class(info.data["id"]).settings_class.parse(values)
 
 
+class _Weight(Options):
+    """Shares are made of weights: sums and quotients of these are numbers."""
+
+    weight: float = option(1.0, low=1e-6, high=1e6, help="how often an opponent is met")
+
+
 @dataclass(frozen=True)
 class Opponent:
     """One opponent of the run with how often it is met."""
@@ -115,9 +119,7 @@ class Opponent:
             weight = value.pop("weight", 1.0)
             if set(value) == {"id"}:
                 value = str(value["id"])
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not is_number or not 0 < weight < math.inf:
-            raise OptionError(f"the weight of an opponent must be above 0, not {weight!r}")
+        weight = _Weight(weight=weight).weight
         if isinstance(value, str) and (value in ("self", "past") or value.startswith("league:")):
             return cls(None, value, float(weight))
         agent = AgentSpec.parse(value)
@@ -265,55 +267,11 @@ def learner_class(learner_id: str) -> type[Learner]:
     ...
     envs.core.errors.UnknownNameError: unknown learner 'q_lerning': did you mean 'q_learning'? ...
     """
+    reason = without_learner(learner_id)
+    if reason:
+        raise UnknownNameError(f"{reason}; learners are {', '.join(sorted(LEARNERS))}")
     found: type[Learner] = look_up("learner", LEARNERS, learner_id)
     return found
-
-
-# ---- files ---------------------------------------------------------------------------------------
-
-
-def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a YAML file, put it on top of its ``base``, and apply ``section.key=value`` texts."""
-    content = _read(path)
-    base = content.pop("base", None)
-    if base is not None:
-        below = _read(path.parent / str(base))
-        if "base" in below:
-            raise MasqueradeError(f"{path}: its base {base} has a base itself; only one may follow")
-        content = _merge(below, content)
-    for text in overrides:
-        content = _merge(content, _override(text))
-    return content
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return files.read_yaml(path, "game, agent and train")
-
-
-def _merge(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Mappings are put together key by key; anything else is replaced.
-
-    >>> _merge({"game": {"id": "kuhn_v0"}, "log": {}}, {"game": {"params": {"num_players": 3}}})
-    {'game': {'id': 'kuhn_v0', 'params': {'num_players': 3}}, 'log': {}}
-    """
-    merged = dict(below)
-    for key, value in above.items():
-        is_deeper = isinstance(value, Mapping) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if is_deeper else value
-    return merged
-
-
-def _override(text: str) -> dict[str, Any]:
-    """The mapping that changes one value: ``train.steps=9`` is ``{"train": {"steps": 9}}``."""
-    place, equals, value = text.partition("=")
-    *sections, key = place.split(".")
-    shown = one_line(repr(text), 80)
-    if not equals or not sections:
-        raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {shown}")
-    content = {key: files.parse_yaml(value, f"--set {shown} is no valid YAML value")}
-    for section in reversed(sections):
-        content = {section: content}
-    return content
 
 
 def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from agents.learning.learner import Learner
 from arena.playing.match import play_match
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.rng import stream
 from envs.core.sides import side_returns, sides_of
 from envs.core.statistics import Interval, mean_interval, wilson
 from training.config import EvalSettings, RunConfig
@@ -112,7 +113,9 @@ def _against(
     returns, wins, lengths = [], [], []
     for number, side in own_sides:
         seats = [player if seat in side else opponent for seat in range(facts.num_players)]
-        result = play_match(game, seats, num_deals, seed=seed)
+        # The same deals, which nobody can know again by what it is given.
+        of_side = int(stream(seed, "side", number)[0] >> np.uint64(1))
+        result = play_match(game, seats, num_deals, seed=seed, choice_seed=of_side)
         totals = side_returns(facts, result.returns)
         is_best = totals == totals.max(axis=1, keepdims=True)
         returns.append(totals[:, number])

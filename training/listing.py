@@ -54,6 +54,6 @@ def plan(config: RunConfig, folder: Path, device: str) -> str:
             settings,
             "",
             f"plan: {config.train.steps:,} {learner.unit} of {learner.game!r} against {against}",
-            f"      {cadences}; on {device}; in {folder}",
+            f"      {cadences}; on {learner.task.device}; in {folder}",
         ]
     )

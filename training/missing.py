@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents import LEARNERS
-from agents.learning.device import resolve_device
 from agents.learning.files import players
 from agents.spec import AgentSpec
 from envs.core.errors import MasqueradeError
@@ -88,7 +87,7 @@ def train_missing(agents: Iterable[AgentSpec], device: str = "auto", workers: in
         print(f"for a first look without training: {first}", file=sys.stderr, flush=True)
     if is_alone:
         for run in found:
-            _train(run.source, run.seed, run.folder, resolve_device(device))
+            _train(run.source, run.seed, run.folder, device)
     else:
         _train_side_by_side(found, device, workers, free_gb() * MEMORY_SHARE)
 
@@ -168,7 +167,7 @@ def _start(run: Missing, device: str) -> subprocess.Popen[str]:
     if (run.folder / "config.yaml").exists():
         words = ["--resume", str(run.folder)]
     return subprocess.Popen(
-        [sys.executable, str(PROJECT / "train.py"), *words, "--device", device, "--quiet"],
+        [sys.executable, "-m", "masquerade", "train", *words, "--device", device, "--quiet"],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent
+from agents.learning.device import computing_on
 from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
@@ -37,9 +38,19 @@ from training.missing import is_finished
 from training.runner import begin_run, resume_run
 from training.tables import draw_tables, intervals, play_tables
 
-__all__ = ["Member", "Population", "PopulationConfig", "check_name", "run_command", "train_all"]
+__all__ = [
+    "DEVICE",
+    "Member",
+    "Population",
+    "PopulationConfig",
+    "check_name",
+    "run_command",
+    "train_all",
+]
 
 WORST, RANDOM = "worst", "random"
+DEVICE = "cpu"
+"""Of everybody: what there is of processors is used up by members side by side."""
 
 
 class GroupSettings(Options):
@@ -202,7 +213,8 @@ class Population:
     def _score(self, number: int, spec: AgentSpec) -> Any:
         """[games] what a member gets with this player, at tables with the others."""
         agents = self._agents()
-        agents[number] = spec.build(self.game)
+        with computing_on(DEVICE):
+            agents[number] = spec.build(self.game)
         seed = self.settings.seed + 5_000 + self.num_done
         n = self.game.facts.num_players
         seating = draw_tables(len(agents), n, self.settings.measure_games, seed, number)
@@ -211,7 +223,8 @@ class Population:
         return (returns * is_own).sum(axis=1) / is_own.sum(axis=1)
 
     def _agents(self) -> list[Agent]:
-        return [member.spec.build(self.game) for member in self.members]
+        with computing_on(DEVICE):
+            return [member.spec.build(self.game) for member in self.members]
 
     # ---- one session -----------------------------------------------------------------------------
 
@@ -350,10 +363,10 @@ def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:
 def _finish(content: dict[str, Any], folder: Path) -> None:
     """Begin a run, or go on with it."""
     if (folder / "config.yaml").exists():
-        outcome = resume_run(folder, command="training.population", is_shown=False)
+        outcome = resume_run(folder, DEVICE, "training.population", is_shown=False)
     else:
         config = RunConfig.parse(content)
-        outcome = begin_run(config, folder, command="training.population", is_shown=False)
+        outcome = begin_run(config, folder, DEVICE, "training.population", is_shown=False)
     if not outcome.is_finished:
         raise KeyboardInterrupt
 

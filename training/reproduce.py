@@ -26,6 +26,7 @@ from envs.core.errors import OptionError, nearest, one_line
 from envs.core.files import read_json, remove_file, write_json
 from envs.core.lazily import look_up
 from envs.core.progress import duration
+from envs.core.rehearsal import is_rehearsal, rehearse
 from envs.core.statistics import Interval
 
 __all__ = ["EXPERIMENTS", "Group", "Row", "Settings", "main", "reproduce", "table_text"]
@@ -113,13 +114,17 @@ class Row:
 Group = Callable[[Settings], Iterable[Row]]
 
 
+def _check_groups(groups: Mapping[str, Group], only: Sequence[str]) -> None:
+    for name in only:
+        if name not in groups:
+            raise OptionError(f"unknown group '{name}': {nearest(name, list(groups))}")
+
+
 def reproduce(
     groups: Mapping[str, Group], settings: Settings, path: Path, only: Sequence[str] = ()
 ) -> list[Row]:
     """Play the groups that ``path`` does not have yet with these settings; all their rows."""
-    for name in only:
-        if name not in groups:
-            raise OptionError(f"unknown group '{name}': {nearest(name, list(groups))}")
+    _check_groups(groups, only)
     kept = _read(path)
     rows = []
     for name in only or groups:
@@ -231,7 +236,13 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     # For small networks one thread is fastest; two on a busy machine take many times as long.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if parsed.name in EXPERIMENTS and parsed.only:
+        words = sys.argv[1:] if arguments is None else arguments
+        rehearse(["-m", "training.reproduce", *words])
     groups: Mapping[str, Group] = look_up("experiment", EXPERIMENTS, parsed.name)
+    _check_groups(groups, parsed.only)  # before anything that was kept is forgotten
+    if is_rehearsal():
+        return 0
     path = RUNS / f"{parsed.name}.json"
     if parsed.fresh:
         remove_file(path)

@@ -11,6 +11,7 @@ what comes out, and a miss is called a miss.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Mapping
@@ -29,16 +30,19 @@ from agents.tabular.model import RULES, TabularModel
 from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from envs import make_game
-from envs.core.commands import Parser, answers_in_one_line, at_least
+from envs.core.commands import Parser, add_out, answers_in_one_line, at_least
 from envs.core.errors import OptionError, nearest
-from envs.core.files import read_yaml, write_json
+from envs.core.files import read_yaml, write_text
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
+from envs.core.signed import check_out, signed
 from envs.core.statistics import mean_interval
 from training.reproduce import RUNS, Row, table_text
 
 __all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
+
+COMMAND = "python -m training.reproduce_liars_dice"
 
 Floats = npt.NDArray[np.float64]
 
@@ -311,19 +315,20 @@ def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
         },
         "checks": [asdict(row) | {"verdict": row.verdict} for row in rows],
     }
-    write_json(path, content)
+    write_text(path, signed(json.dumps(content, indent=1) + "\n", ".json", COMMAND))
     return f"{experiment.title}\n\n{table_text(rows)}\n\nall numbers in {path}"
 
 
 @answers_in_one_line("reproduce")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
-    parser = Parser(prog="python -m training.reproduce_liars_dice", description=__doc__)
+    parser = Parser(prog=COMMAND, description=__doc__)
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
     seeds = at_least(2, most=10**6)  # an interval needs two
     parser.add_argument("--seeds", type=seeds, help="how many, instead of the file's")
-    parser.add_argument("--out", type=Path, metavar="FILE", help=f"JSON (below {RUNS}/)")
+    add_out(parser, f"JSON (below {RUNS}/)")
     parsed = parser.parse_args(arguments)
+    check_out(parsed.out, COMMAND, parsed.force, [".json"])
     print(run(parsed.config, parsed.seeds, parsed.out))
     return 0
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from agents import make_agent
 from agents.base import Agent
+from agents.learning.device import computing_on, resolve_device
 from agents.learning.files import (
     CheckpointError,
     checkpoints,
@@ -74,9 +75,10 @@ def begin_run(
     """Train from the beginning in a new folder."""
     game = config.build_game()
     learner = make_learner(config, game, device, folder)
-    evaluation = Evaluation(config)
-    run = RunFolder.begin(folder, config, command)
-    return _TrainingRun(config, run, learner, evaluation, is_shown).run()
+    with computing_on(learner.task.device):
+        evaluation = Evaluation(config)
+        run = RunFolder.begin(folder, config, command)
+        return _TrainingRun(config, run, learner, evaluation, is_shown).run()
 
 
 def resume_run(
@@ -90,7 +92,7 @@ def resume_run(
 
     Args:
         folder: of the run.
-        device: where to compute.
+        device: where everything of it computes: ``auto``, ``cpu`` or ``cuda``.
         command: how it was asked for, to be noted.
         is_shown: whether there is a progress bar.
         trusted: programs and modules that the user has named and that the run may use again;
@@ -107,10 +109,11 @@ def resume_run(
     if step >= config.train.steps:
         learner.close()
         return Outcome(folder, True, step, (), *_names(config, folder), was_finished=True)
-    evaluation = Evaluation(config)
-    run.forget_after(step)
-    run.note_command(command)
-    return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
+    with computing_on(learner.task.device):
+        evaluation = Evaluation(config)
+        run.forget_after(step)
+        run.note_command(command)
+        return _TrainingRun(config, run, learner, evaluation, is_shown, resumed_at=step).run()
 
 
 def _names(config: RunConfig, folder: Path) -> tuple[str, str, str]:
@@ -130,7 +133,8 @@ def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, 
         last = found.pop()
         try:
             step, state = step_of_checkpoint(last), load_state(last, learner.game)
-            _load_past(config, run, learner, step)
+            with computing_on(learner.task.device):
+                _load_past(config, run, learner, step)
             with reading(last, f"the memory of a run of {config.agent.id}"):
                 learner.load_state_dict(state)
             return step, learner
@@ -144,17 +148,20 @@ def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, 
 def make_learner(
     config: RunConfig, game: Game, device: str = "cpu", folder: Path | None = None
 ) -> Learner:
-    """The learner of a run as it is before the first step."""
-    task = Task(
-        game=game,
-        seed=config.train.seed,
-        opponents=_make_opponents(config, game),
-        device=device,
-        folder=folder,
-        total=config.train.steps,
-        role=_check_role(config.train.role, game),
-    )
-    return learner_class(config.agent.id)(task, config.agent.params)
+    """The learner of a run as it is before the first step; its task says which device it is."""
+    found, settings = learner_class(config.agent.id), config.agent.params
+    device = resolve_device(device, found.num_weights(game, settings), is_shown=True)
+    with computing_on(device):
+        task = Task(
+            game=game,
+            seed=config.train.seed,
+            opponents=_make_opponents(config, game),
+            device=device,
+            folder=folder,
+            total=config.train.steps,
+            role=_check_role(config.train.role, game),
+        )
+        return found(task, settings)
 
 
 def _check_role(role: str, game: Game) -> str:

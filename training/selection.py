@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from agents.learning.device import computing_on
 from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
@@ -24,7 +25,7 @@ from envs.core.files import read_json, write_json
 from envs.core.options import Options, option
 from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig
-from training.population import check_name, run_command, train_all
+from training.population import DEVICE, check_name, run_command, train_all
 from training.tables import draw_tables, intervals, play_tables
 
 __all__ = ["Selection", "SelectionConfig"]
@@ -124,10 +125,11 @@ class Selection:
         jobs = [self._job(name, number) for number, name in enumerate(names)]
         train_all(jobs, self.workers)
         agent_id = self.settings.agent.id
-        agents = [
-            AgentSpec(agent_id, {"path": str(folder)}, name=name).build(self.game)
-            for name, (_, folder) in zip(names, jobs, strict=True)
-        ]
+        with computing_on(DEVICE):
+            agents = [
+                AgentSpec(agent_id, {"path": str(folder)}, name=name).build(self.game)
+                for name, (_, folder) in zip(names, jobs, strict=True)
+            ]
         seed = self.settings.seed + len(self.rounds)
         n = self.game.facts.num_players
         seating = draw_tables(len(agents), n, self.settings.measure_games, seed)

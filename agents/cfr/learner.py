@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree
+from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, TooLargeError
 from agents.cfr.policy_learner import SolverLearner
 from agents.cfr.sampled.learner import SamplingLearner
 from agents.cfr.sampled.settings import SamplingSettings
@@ -25,6 +25,13 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 
 __all__ = ["CFRLearner", "CFRSettings", "MCCFRLearner", "MCCFRSettings"]
+
+
+ANY_SIZE = (
+    "games of any size are learnt by dqn, by q_lambda, and by mccfr with {sampling: outcome, "
+    "when_full: freeze}"
+)
+"""What is said of a game that is too large for the whole tree; tests try it."""
 
 
 class CFRSettings(Options):
@@ -56,15 +63,18 @@ class CFRLearner(SolverLearner):
     def __init__(self, task: Task, settings: CFRSettings) -> None:
         """Write down the tree of the game."""
         super().__init__(task, settings)
-        self.solver = make_solver(
-            task.game,
-            settings.variant,
-            settings.form,
-            settings.max_nodes,
-            settings.threads,
-            is_alternating=settings.is_alternating,
-            delay=settings.delay,
-        )
+        try:
+            self.solver = make_solver(
+                task.game,
+                settings.variant,
+                settings.form,
+                settings.max_nodes,
+                settings.threads,
+                is_alternating=settings.is_alternating,
+                delay=settings.delay,
+            )
+        except TooLargeError as error:
+            raise TooLargeError(f"{error}; {ANY_SIZE}") from None
 
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the exploitability is that of the average policy."""

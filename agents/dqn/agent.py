@@ -23,6 +23,7 @@ from agents.learning.networks import (
     Network,
     PlainNetwork,
     find_module,
+    num_weights,
 )
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
@@ -32,7 +33,7 @@ from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
 from envs.core.saved import saved_array
 
-__all__ = ["DQNAgent", "choose", "make_network"]
+__all__ = ["DQNAgent", "choose", "make_network", "weights_of"]
 
 
 @compiled(
@@ -100,13 +101,22 @@ def make_network(
     return ModuleNetwork(module, input_size, num_actions, settings.network_params, device, seed)
 
 
+def weights_of(game: Game, settings: DQNSettings) -> int | None:
+    """How many weights the network has; not known of a module of yours."""
+    if settings.network != PLAIN:
+        return None
+    inputs = settings.history * Inputs(game, settings.inputs).size
+    return num_weights(inputs, game.facts.num_actions, settings.hidden)
+
+
 class DQNAgent(Agent):
     """Plays the legal action that its network rates best; nothing is left to chance.
 
     Args:
         game: the game to play.
         path: a run of ``train.py``, or one of its checkpoints.
-        device: where it computes: ``auto``, ``cpu`` or ``cuda``.
+        device: where it computes: ``auto``, ``cpu`` or ``cuda``; ``auto`` takes the processor for a
+            small network.
         network: the ``module:Class`` of its network, where it was trained with one of yours; or a
             network in memory, instead of a path.
         history: how many observations a network in memory takes.
@@ -134,7 +144,8 @@ class DQNAgent(Agent):
             with reading(path, "a network of dqn"):
                 settings = DQNSettings.parse(state["settings"])
                 history, inputs = settings.history, settings.inputs
-                network = _load(game, Path(path), state, resolve_device(device), network)
+                device = resolve_device(device, weights_of(game, settings))
+                network = _load(game, Path(path), state, device, network)
         self.network = network
         self.history = history
         self._inputs = Inputs(game, inputs)

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from agents.dqn.agent import DQNAgent, choose, make_network
+from agents.dqn.agent import DQNAgent, choose, make_network, weights_of
 from agents.dqn.games import DQNGames
 from agents.dqn.log import LOOK_EVERY, Log
 from agents.dqn.replay import Minibatch, Replay
@@ -47,8 +47,10 @@ from agents.dqn.settings import (
 from agents.learning.fields import Inputs
 from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
-from agents.learning.networks import Adam, GradientDescent
+from agents.learning.networks import Adam, GradientDescent, to_device
 from envs.core.errors import MasqueradeError, OptionError
+from envs.core.game import Game
+from envs.core.options import Options
 from envs.core.rng import Words, stream
 from envs.core.saved import restore, saved_array, saved_number
 
@@ -69,7 +71,7 @@ class Tensors(NamedTuple):
     @classmethod
     def of(cls, batch: Minibatch, device: str) -> Tensors:
         """Share the memory of the minibatch, or copy it to a graphics card."""
-        columns = (torch.from_numpy(getattr(batch, name)).to(device) for name in cls._fields)
+        columns = (to_device(getattr(batch, name), device) for name in cls._fields)
         return cls._make(x if x.ndim == 2 else x.unsqueeze(1) for x in columns)
 
 
@@ -137,6 +139,12 @@ class DQNLearner(Learner):
         self._replay_rng: Words = stream(seed, "replay")
         nothing = self.replay.latest(0)
         self._shared = nothing, Tensors.of(nothing, self.device)
+
+    @classmethod
+    def num_weights(cls, game: Game, settings: Options) -> int | None:
+        """Of its network; not known of one of yours."""
+        assert isinstance(settings, DQNSettings)
+        return weights_of(game, settings)
 
     # ---- the loop --------------------------------------------------------------------------------
 

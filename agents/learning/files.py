@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import FileError, MasqueradeError, one_line
+from envs.core.errors import FileError, MasqueradeError, OptionError, one_line
 from envs.core.files import (
     checksum,
     read_arrays,
@@ -113,6 +113,10 @@ def reading(path: Path | str, what: str, fix: str = TRAIN_AGAIN) -> Iterator[Non
         *(OverflowError, RuntimeError, TypeError, ValueError),
     ) as error:
         reason = f"{type(error).__name__}: {one_line(error)}"
+        if "CUDA" in reason or "NVIDIA" in reason:  # no fault of the file
+            raise OptionError(
+                f"{path} cannot be read onto the graphics card ({reason}): use --device cpu"
+            ) from error
         raise CheckpointError(f"{path} does not hold {what} ({reason}): {fix}") from error
 
 

@@ -98,6 +98,11 @@ class Learner(ABC):
         """Memory beyond the usual, for forecasts, if it is much."""
         return 0.0
 
+    @classmethod
+    def num_weights(cls, game: Game, settings: Options) -> int | None:
+        """Of the network that it trains on ``device``, if it has one; ``None``: not known."""
+        return 0
+
     @abstractmethod
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Learn for ``num_steps`` more of its unit and say what is worth a curve.

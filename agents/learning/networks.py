@@ -47,12 +47,34 @@ __all__ = [
     "Network",
     "PlainNetwork",
     "find_module",
+    "num_weights",
+    "to_device",
 ]
 
 PLAIN = "plain"
 """The name of :class:`PlainNetwork` in settings."""
 
 SlopesOf = Callable[[Tensor], Tensor]
+
+
+def to_device(array: npt.NDArray[Any], device: str) -> Tensor:
+    """Share an array with the processor, or copy it to a graphics card.
+
+    The card fetches it from a pinned copy while the processor goes on; torch keeps that copy until
+    it has been fetched, so the array may be written again at once.
+    """
+    shared = torch.from_numpy(array)
+    return shared if device == "cpu" else shared.pin_memory().to(device, non_blocking=True)
+
+
+def num_weights(input_size: int, num_actions: int, hidden: Sequence[int]) -> int:
+    """Of fully connected layers.
+
+    >>> num_weights(4, 3, (8,))
+    67
+    """
+    sizes = [input_size, *hidden, num_actions]
+    return sum(sizes[i] * sizes[i + 1] + sizes[i + 1] for i in range(len(sizes) - 1))
 
 
 class Network(ABC):
@@ -86,7 +108,7 @@ class Network(ABC):
 
     def values_of(self, inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """``values`` from and to NumPy."""
-        found = self.values(torch.from_numpy(inputs).to(self.device))
+        found = self.values(to_device(inputs, self.device))
         values: npt.NDArray[np.float32] = found.cpu().numpy()
         return values
 

@@ -63,14 +63,14 @@ class ExternalAgent(OutsideAgent):
         try:
             self._begin()
         except NoAnswer as failure:
-            self._end()
+            self.end(has_failed=True)
             label = path or " ".join(command)
             raise OptionError(f"external player '{label}' {failure}") from failure
 
     def start(self) -> None:
         """Start the program and exchange hellos."""
         try:
-            self._process = LineProcess(self._command)
+            self._process = LineProcess(self._command, self.clock)
         except OSError as error:
             raise NoAnswer(f"cannot be started: {error.strerror}") from error
         self._stop = weakref.finalize(self, self._process.end, GOODBYE)
@@ -92,10 +92,10 @@ class ExternalAgent(OutsideAgent):
         self.wants_tokens = "tokens" in wants
         self.max_rows = max_rows
 
-    def stop(self) -> None:
-        """End the program; one that has failed is not waited for."""
+    def stop(self, has_failed: bool) -> None:
+        """End the program, with a goodbye if there is somebody to hear it."""
         if self._stop is not None and self._stop.detach():
-            self._process.end()
+            self._process.end("" if has_failed else GOODBYE)
 
     def _hello(self) -> Row:
         game, facts = self.game, self.game.facts

@@ -21,6 +21,8 @@ import numpy.typing as npt
 
 from agents import make_agent
 from agents.base import Actions, Agent, Probs, Views
+from agents.learning.device import chosen_device, computing_on
+from agents.processes.line_process import SECONDS_TO_END
 from agents.processes.outside import NoAnswer, OutsideAgent, late
 from envs.core.errors import reason_of
 from envs.core.game import Game
@@ -44,14 +46,24 @@ class HostedAgent(OutsideAgent):
         agent_id: the agent, as ``make_agent`` knows it.
         params: what it is made with.
         limit: seconds it may take for a move.
+        is_foreign: whether its code is not ours; then every match has a process of its own.
     """
 
-    def __init__(self, game: Game, agent_id: str, params: Mapping[str, Any], limit: float) -> None:
+    def __init__(
+        self,
+        game: Game,
+        agent_id: str,
+        params: Mapping[str, Any],
+        limit: float,
+        is_foreign: bool = False,
+    ) -> None:
         """Make the agent here once, to know that it can be made; the process starts when asked."""
         super().__init__(game, limit, MAX_ROWS)
+        self.is_foreign = is_foreign
         self._what = game, agent_id, dict(params)
         self._stop: weakref.finalize[[subprocess.Popen[bytes], Connection], HostedAgent] | None
         self._stop = None
+        self._device = chosen_device()
         agent = make_agent(agent_id, game, **params)
         self.wants_tokens = agent.wants_tokens
         self.num_past = agent.num_past
@@ -72,15 +84,16 @@ class HostedAgent(OutsideAgent):
         )
         other.close()
         self._stop = weakref.finalize(self, _end, self._process, self._connection)
-        self._send(self._what)
+        deadline = self.clock() + self.start_limit
+        self._send((*self._what, self._device))
         try:
-            kind, *words = self._receive(self.start_limit)
+            kind, *words = self._receive(deadline)
         except TimeoutError:
             raise NoAnswer(f"was not ready within {self.start_limit:g} s") from None
         if kind == "failed":
             raise NoAnswer(words[0])
 
-    def stop(self) -> None:
+    def stop(self, has_failed: bool) -> None:
         """Kill the process."""
         if self._stop is not None:
             self._stop()
@@ -120,11 +133,12 @@ class HostedAgent(OutsideAgent):
             try:
                 if not self._is_running:
                     self._begin()
+                self._is_fresh = False
                 seconds = len(rows) * self.limit + self.first_grace
                 (probs,) = self._exchange("policy", views.part(rows), seconds)
             except NoAnswer as failure:
                 if failure.is_broken:
-                    self._end()
+                    self.end(has_failed=True)
                 return None
             if probs is None:
                 return None
@@ -133,9 +147,10 @@ class HostedAgent(OutsideAgent):
 
     def _exchange(self, what: str, views: Views, seconds: float) -> list[Any]:
         """Have the agent act, or tell its policy, in some rows."""
+        deadline = self.clock() + seconds
         self._send((what, views))
         try:
-            kind, *words = self._receive(seconds)
+            kind, *words = self._receive(deadline)
         except TimeoutError:
             raise late(self.limit) from None
         if kind == "failed":
@@ -146,13 +161,21 @@ class HostedAgent(OutsideAgent):
         with contextlib.suppress(OSError):  # if it has ended, the answer will tell how
             self._connection.send(message)
 
-    def _receive(self, seconds: float) -> tuple[Any, ...]:
+    def _receive(self, deadline: float) -> tuple[Any, ...]:
         try:
-            if not self._connection.poll(seconds):
-                raise TimeoutError
+            while True:
+                left = deadline - self.clock()
+                if self._connection.poll(max(left, 0.0)):
+                    break
+                if left <= 0:
+                    # A child of it may hold the pipe: it has ended all the same.
+                    raise TimeoutError if self._process.poll() is None else EOFError
             answer: tuple[Any, ...] = self._connection.recv()
         except (EOFError, ConnectionError):
-            code = self._process.wait()
+            try:
+                code = self._process.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                raise NoAnswer("closed its connection") from None
             raise NoAnswer(f"ended with exit code {code}") from None
         except TimeoutError:
             raise
@@ -177,10 +200,11 @@ def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
 def serve(descriptor: int) -> None:
     """The life of the process: make the agent, answer questions until there are no more."""
     connection: Connection = Connection(descriptor)
-    game, agent_id, params = connection.recv()
+    game, agent_id, params, device = connection.recv()
 
     try:
-        agent = make_agent(agent_id, game, **params)
+        with computing_on(device):
+            agent = make_agent(agent_id, game, **params)
     except FAULTS as error:
         connection.send(("failed", reason_of(error)))
         return

@@ -12,7 +12,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, cast
 
 from agents.processes.outside import NoAnswer
@@ -25,18 +25,21 @@ MAX_ERROR = 4000
 MAX_LAST_WORDS = 100
 """Pieces of its errors that are read after its end."""
 SECONDS_TO_LEAVE = 0.5
+SECONDS_TO_END = 5.0
+"""From the end of its output to its own, on a machine that has other work too."""
+POLL_EVERY = 0.5
 
 
 class LineProcess:
     """A running program with pipes to its input, output and errors.
 
     >>> process = LineProcess(["cat"])
-    >>> process.ask("hello", seconds=10.0)
+    >>> process.ask("hello", seconds=600.0)
     'hello'
     >>> process.end()
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
         """Start the program in a process group of its own, so that its children end with it."""
         self._process = subprocess.Popen(
             list(command),
@@ -54,21 +57,19 @@ class LineProcess:
             os.set_blocking(pipe.fileno(), False)
         self._received = b""
         self._said = b""
+        self._clock = clock
 
     def ask(self, line: str, seconds: float) -> str:
         """Write a line and wait for the next one, at most so long (``TimeoutError``)."""
-        deadline = time.monotonic() + seconds
+        deadline = self._clock() + seconds
         outgoing = memoryview(line.encode() + b"\n")
         with selectors.DefaultSelector() as selector:
             selector.register(self._input, selectors.EVENT_WRITE)
             selector.register(self._output, selectors.EVENT_READ)
             selector.register(self._errors, selectors.EVENT_READ)
             while b"\n" not in self._received:
-                left = deadline - time.monotonic()
-                ready = selector.select(max(left, 0.0))
-                if not ready or left < 0:  # who never stops talking has not answered either
-                    raise TimeoutError
-                for key, _ in ready:
+                left = deadline - self._clock()
+                for key, _ in selector.select(max(left, 0.0)):
                     if key.fileobj is self._input:
                         outgoing = outgoing[self._write(outgoing) :]
                         if not outgoing:
@@ -77,6 +78,10 @@ class LineProcess:
                         self._read_output()
                     elif not self._read_errors():
                         selector.unregister(self._errors)
+                if left <= 0 and b"\n" not in self._received:
+                    # What it did in time counts even if this machine noticed late; a child of it
+                    # may hold its pipes. Who never stops talking has not answered.
+                    raise TimeoutError if self._process.poll() is None else self._ended()
         answer, _, self._received = self._received.partition(b"\n")
         return answer.decode(errors="replace")
 
@@ -103,10 +108,13 @@ class LineProcess:
 
     def _ended(self) -> NoAnswer:
         """Why the program has closed its output, in its own last words."""
-        try:
-            code = self._process.wait(SECONDS_TO_LEAVE)
-        except subprocess.TimeoutExpired:
-            return NoAnswer("closed its output")
+        deadline = self._clock() + SECONDS_TO_END
+        while (code := self._process.poll()) is None:
+            left = deadline - self._clock()
+            if left <= 0:
+                return NoAnswer("closed its output")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(min(left, POLL_EVERY))
         for _ in range(MAX_LAST_WORDS):  # a child of it may go on for ever
             if not self._read_errors():
                 break

@@ -14,6 +14,7 @@ lost for it, and nothing else:
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -54,6 +55,7 @@ class OutsideAgent(Agent):
     """Base of players in processes; see the module for what it promises."""
 
     keeps_time: ClassVar[bool] = True
+    clock: ClassVar[staticmethod[[], float]] = staticmethod(time.monotonic)
     start_limit: ClassVar[float] = 60.0
     """Seconds it has to get ready."""
     grace: ClassVar[float] = 1.0
@@ -65,6 +67,8 @@ class OutsideAgent(Agent):
     max_failures_in_row: ClassVar[int] = 3
     max_late_matches: ClassVar[int] = 3
     """Matches in a row that it has given up for being late after which it is not asked again."""
+    is_foreign: bool = True
+    """Whether its process runs code that is not ours: nothing of it outlives a match."""
 
     def __init__(self, game: Game, limit: float, max_rows: int) -> None:
         """Set the rules of time; the subclass starts its process."""
@@ -75,7 +79,6 @@ class OutsideAgent(Agent):
         self.max_rows = max_rows
         self._is_running = False
         self._is_fresh = True
-        self._is_proven = False
         self._late_matches = 0
         self._last_word = ""
         self.begin_match()
@@ -87,8 +90,8 @@ class OutsideAgent(Agent):
         """Start the process and wait until it is ready."""
 
     @abstractmethod
-    def stop(self) -> None:
-        """End the process and leave nothing of it."""
+    def stop(self, has_failed: bool) -> None:
+        """End the process and leave nothing of it; one that has failed is not waited for."""
 
     @abstractmethod
     def prepare(self, views: Views) -> Any:
@@ -103,10 +106,14 @@ class OutsideAgent(Agent):
     def begin_match(self) -> None:
         """Failures are counted match by match, so that no process's past changes a result.
 
-        Except for being late, which is a matter of the clock anyway.
+        Except for being late, which is a matter of the clock anyway. For the same reason code that
+        is not ours gets a new process, whatever it remembers.
         """
         self._failures = 0
         self._failures_in_row = 0
+        self._is_proven = False
+        if self.is_foreign and self._is_running and not self._is_fresh:
+            self.end()
         if self._late_matches < self.max_late_matches:
             self._last_word = ""
 
@@ -137,7 +144,7 @@ class OutsideAgent(Agent):
             actions[rows] = self._ask_in_time(questions, rows)
         except NoAnswer as failure:
             if failure.is_broken:
-                self._end()
+                self.end(has_failed=True)
             if len(rows) > 1:
                 for row in rows:
                     self._ask(questions, np.array([row]), actions, reasons)
@@ -162,9 +169,10 @@ class OutsideAgent(Agent):
         self._is_fresh = True
         self.start()
 
-    def _end(self) -> None:
+    def end(self, has_failed: bool = False) -> None:
+        """End the process, if there is one; the next question starts another."""
         self._is_running = False
-        self.stop()
+        self.stop(has_failed)
 
     def _count(self, failure: NoAnswer) -> None:
         self._failures += 1

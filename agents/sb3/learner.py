@@ -19,6 +19,7 @@ import numpy as np
 from agents.learning.learner import Learner, State, Task, part
 from agents.sb3.player import PREFIX, SB3Agent, load_weights
 from agents.sb3.settings import SB3Settings, load_library
+from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.saved import restore, saved_array, saved_number
 
@@ -41,7 +42,7 @@ class SB3Learner(Learner):
         super().__init__(task, settings)
         assert isinstance(settings, SB3Settings)
         self._own = settings
-        self._randomness = _Randomness(task.seed)
+        self._randomness = _Randomness(task.seed, has_card=task.device != "cpu")
         algorithm = load_library(settings.algorithm)
         with self._randomness:
             from agents.sb3.vec_env import TrainingVecEnv
@@ -55,10 +56,19 @@ class SB3Learner(Learner):
                 seed=None,
                 **settings.arguments(),
             )
-        self._env.games.myself = SB3Agent(task.game, device=task.device, model=self._model)
+        self._env.games.myself = SB3Agent(task.game, model=self._model)
         self._model.action_space.seed(task.seed)
         self._callback: Any = None
         self._last: dict[str, Any] = {}
+
+    @classmethod
+    def num_weights(cls, game: Game, settings: Options) -> int:
+        """Of the larger of its networks: the library has one for values beside that of a policy."""
+        assert isinstance(settings, SB3Settings)
+        # Imported when needed: torch, which a list does without.
+        from agents.learning.networks import num_weights
+
+        return num_weights(game.observation_size, game.facts.num_actions, settings.hidden)
 
     # ---- learning --------------------------------------------------------------------------------
 
@@ -216,37 +226,50 @@ class SB3Learner(Learner):
 
 
 class _Randomness:
-    """The global generators, as this learner wants them."""
+    """The global generators, as this learner wants them; with a card, that of the card too."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, has_card: bool = False) -> None:
         sequence = np.random.SeedSequence(seed, spawn_key=(3,))
         numpy_seed, torch_seed = (int(word) for word in sequence.generate_state(2))
         self._numpy: Any = np.random.RandomState(numpy_seed).get_state(legacy=False)
         self._torch: Any = None
+        self._card: Any = None
+        self._has_card = has_card
         self._torch_seed = torch_seed
         self._before: list[Any] = []
 
     def __enter__(self) -> None:
         import torch
 
-        self._before.append((np.random.get_state(legacy=False), torch.get_rng_state()))  # noqa: NPY002
-        np.random.set_state(self._numpy)  # noqa: NPY002
+        self._before.append(self._now())
         if self._torch is None:
-            torch.manual_seed(self._torch_seed)
-        else:
-            torch.set_rng_state(self._torch)
+            torch.manual_seed(self._torch_seed)  # the card's as well
+        self._set(self._numpy, self._torch, self._card)
 
     def __exit__(self, *_: object) -> None:
+        self._numpy, self._torch, self._card = self._now()
+        self._set(*self._before.pop())
+
+    def _now(self) -> tuple[Any, Any, Any]:
         import torch
 
-        self._numpy, self._torch = np.random.get_state(legacy=False), torch.get_rng_state()  # noqa: NPY002
-        numpy_before, torch_before = self._before.pop()
-        np.random.set_state(numpy_before)  # noqa: NPY002
-        torch.set_rng_state(torch_before)
+        card = torch.cuda.get_rng_state() if self._has_card else None
+        return np.random.get_state(legacy=False), torch.get_rng_state(), card  # noqa: NPY002
+
+    def _set(self, of_numpy: Any, of_torch: Any, of_card: Any) -> None:
+        import torch
+
+        np.random.set_state(of_numpy)  # noqa: NPY002
+        if of_torch is not None:
+            torch.set_rng_state(of_torch)
+        if of_card is not None:
+            torch.cuda.set_rng_state(of_card)
 
     def state_dict(self) -> State:
         inner = self._numpy["state"]
+        of_card = {} if self._card is None else {"cuda_rng": self._card.numpy().copy()}
         return {
+            **of_card,
             "numpy_key": inner["key"].copy(),
             "numpy_place": [
                 int(inner["pos"]),
@@ -273,6 +296,11 @@ class _Randomness:
         bytes_of_torch = (len(torch.get_rng_state()),)
         saved = saved_array(state, "torch_rng", np.uint8, bytes_of_torch)
         self._torch = torch.from_numpy(saved.copy())
+        # A run that was on the processor before has none for the card.
+        if self._has_card and "cuda_rng" in state:
+            bytes_of_card = (len(torch.cuda.get_rng_state()),)
+            saved = saved_array(state, "cuda_rng", np.uint8, bytes_of_card)
+            self._card = torch.from_numpy(saved.copy())
 
 
 def _generator_state(space: Any) -> dict[str, Any]:

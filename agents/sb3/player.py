@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
+from agents.learning.device import resolve_device
 from agents.learning.files import load_state, reading
 from agents.learning.games import roles_in
 from agents.sb3.settings import make_policy
@@ -46,7 +47,7 @@ class SB3Agent(Agent):
     Args:
         game: the game to play.
         path: a run of ``train.py`` with ``agent: {id: sb3}``, or one of its checkpoints.
-        device: where the network computes.
+        device: where the network computes: ``auto``, ``cpu`` or ``cuda``.
         state: the memory of a learner, instead of a path.
         model: a model that still learns, instead of both; it plays as that one does at the moment.
     """
@@ -55,7 +56,7 @@ class SB3Agent(Agent):
         self,
         game: Game,
         path: str | None = None,
-        device: str = "cpu",
+        device: str = "auto",
         state: dict[str, Any] | None = None,
         model: Any = None,
     ) -> None:
@@ -63,11 +64,11 @@ class SB3Agent(Agent):
         super().__init__(game)
         import torch
 
-        self._device = torch.device(device)
         if model is not None:
             if not hasattr(model, "policy"):
                 raise MasqueradeError(f"model must be one of Stable-Baselines3, not {model!r:.80}")
             self.algorithm, self._policy = type(model).__name__, model.policy
+            self._device = str(model.device)
             return
         if state is None:
             if path is None:
@@ -78,14 +79,18 @@ class SB3Agent(Agent):
             self.roles = roles_in(state)
             self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
             load_weights(self._policy, state)
-        self._policy.to(self._device).set_training_mode(False)
+        size = sum(weights.numel() for weights in self._policy.parameters())
+        self._device = resolve_device(device, size)
+        self._policy.to(torch.device(self._device)).set_training_mode(False)
 
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """[n, num_actions] with which probability it chooses each action; ties share it."""
         import torch
 
+        from agents.learning.networks import to_device
+
         with torch.no_grad():
-            observations = torch.from_numpy(views.observations).to(self._device)
+            observations = to_device(views.observations, self._device)
             if self.algorithm == "DQN":
                 scores = self._policy.q_net(observations)
             else:
@@ -102,8 +107,10 @@ class SB3Agent(Agent):
         """[n] what the player to move may expect: the value of a PPO, or the best of a DQN."""
         import torch
 
+        from agents.learning.networks import to_device
+
         with torch.no_grad():
-            observations = torch.from_numpy(views.observations).to(self._device)
+            observations = to_device(views.observations, self._device)
             if self.algorithm == "DQN":
                 scores = self._policy.q_net(observations).cpu().numpy().astype(np.float64)
                 scores[views.masks == 0] = -np.inf

@@ -2,7 +2,11 @@
 
 All games of a batch advance together (``envs/core/rollouts.py``), and a row whose game has ended
 takes the next game at once. Game *i* draws its dice and cards from (seed, *i*) and its players'
-choices from (seed, *i*, seat), so the result is the same for any batch size.
+choices from (choice seed, *i*, seat), so the result is the same for any batch size.
+
+Games are begun in an order of their own, drawn from the choice seed: neither the place of a game in
+a batch nor its id says which deal it is. Two matches with one seed and two choice seeds play the
+same deals, and no player can tell which game of the one is which of the other.
 
 A tournament cannot stop because one agent fails: with ``has_forfeits`` an agent that raises an
 error or chooses an illegal action loses that game, the fault is noted, and all others go on.
@@ -25,6 +29,7 @@ from envs.core.errors import MasqueradeError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.progress import LOG_EVERY, Progress
+from envs.core.rng import stream
 from envs.core.rollouts import FAULTS, Rollouts
 
 __all__ = ["Fault", "MatchResult", "play_match", "play_shown"]
@@ -87,6 +92,7 @@ def play_match(
     has_forfeits: bool = False,
     on_progress: Callable[[int], None] | None = None,
     on_end: Callable[[Batch, npt.NDArray[np.int64]], None] | None = None,
+    choice_seed: int | None = None,
 ) -> MatchResult:
     """Play games ``first_game`` .. ``first_game + num_games - 1`` of a seed.
 
@@ -108,6 +114,8 @@ def play_match(
         on_progress: called with the number of games that have just ended.
         on_end: called with the batch and the rows whose games have just ended; all games are then
             recorded, so that ``batch.history`` has them.
+        choice_seed: root of the order of games and of all that players are given; ``seed``, unless
+            the same deals are played in several matches.
     """
     num_players = game.facts.num_players
     if len(agents) != num_players:
@@ -118,14 +126,20 @@ def play_match(
         raise ValueError(f"num_games must be at least 1, not {num_games}")
     result = MatchResult(np.zeros((num_games, num_players)), np.zeros(num_games, np.int64))
     players = list({id(agent): agent for agent in agents}.values())
-    learners = Learners(agents, seed)
+    choice_seed = seed if choice_seed is None else choice_seed
+    learners = Learners(agents, choice_seed)
     size = 1 if learners else min(batch_size or _quick_size(game), num_games)
 
     def note_fault(row: int, seat: int, reason: str) -> None:
         result.faults.append(Fault(int(rollouts.batch.numbers[row]), seat, reason))
 
     on_fault = note_fault if has_forfeits else None
-    rollouts = Rollouts(game, players, size, seed, on_end is not None, on_fault)
+    rollouts = Rollouts(
+        game, players, size, seed, on_end is not None, on_fault, choice_seed=choice_seed
+    )
+    shuffler = np.random.default_rng(stream(choice_seed, "order", first_game))
+    numbers = first_game + shuffler.permutation(num_games)
+    is_shared = len(players) < num_players  # somebody has several seats
     place = {id(player): i for i, player in enumerate(players)}
     seating = np.array([place[id(agent)] for agent in agents])
     for player in players:
@@ -147,7 +161,7 @@ def play_match(
         if on_end:
             on_end(batch, rows)
 
-    rollouts.begin(np.arange(size), first_game + np.arange(size), seating)
+    rollouts.begin(np.arange(size), numbers[:size], seating)
     num_begun = size
     while True:
         # Whoever has the most rows goes first, a player or the dealer: few calls with many rows are
@@ -158,9 +172,11 @@ def play_match(
         if most == OVER:
             ended = mine[: num_games - num_begun]
             note(ended)
-            rollouts.begin(ended, first_game + num_begun + np.arange(len(ended)), seating)
+            rollouts.begin(ended, numbers[num_begun : num_begun + len(ended)], seating)
             num_begun += len(ended)
         else:
+            if is_shared:  # rows in the same order would tell which of its seats are at one table
+                mine = shuffler.permutation(mine)
             rollouts.move(mine, most)
             if learners:
                 learners.tell(rollouts.batch, int(mine[0]))

@@ -90,6 +90,7 @@ def record_game(
     seed: int = 0,
     first_deal: int | None = None,
     num_deals: int = 1,
+    choice_seed: int | None = None,
 ) -> Recording:
     """Play deal number ``deal`` of a seed and keep its actions.
 
@@ -108,6 +109,7 @@ def record_game(
         seed: root of all chance.
         first_deal: the first to play, if others are to be played with it.
         num_deals: how many are played.
+        choice_seed: root of what players were given, if it was another.
     """
     if not 0 <= deal < MAX_DEALS or not 0 <= seed < 2**63:
         raise MasqueradeError(
@@ -125,7 +127,14 @@ def record_game(
     for agent in agents:
         agent.log = []
     result = play_match(
-        game, agents, num_deals, seed=seed, first_game=first, has_forfeits=True, on_end=keep
+        game,
+        agents,
+        num_deals,
+        seed=seed,
+        first_game=first,
+        has_forfeits=True,
+        on_end=keep,
+        choice_seed=choice_seed,
     )
     logs = {id(agent): agent.log for agent in agents}
     for agent in agents:

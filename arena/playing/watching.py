@@ -42,7 +42,8 @@ class Learners:
         for seat in self._seats:
             world = batch.world(row, seat, self._rngs[seat])
             total = float(batch.totals[row, seat])
-            self._tell_agent(TimeStep(number, seat, self._names, world, total, is_over))
+            game_id = int(batch.game_ids(np.array([row]), np.array([seat]))[0])
+            self._tell_agent(TimeStep(game_id, seat, self._names, world, total, is_over))
 
     def _tell_agent(self, step: TimeStep) -> None:
         agent = self._agents[step.seat]
@@ -50,6 +51,5 @@ class Learners:
             agent.observe(step)
         except FAULTS as error:
             raise MasqueradeError(
-                f"{agent.name or repr(agent)} failed while it watched game {step.game_number}: "
-                f"{reason_of(error)}"
+                f"{agent.name or repr(agent)} failed while it watched a game: {reason_of(error)}"
             ) from error

@@ -14,11 +14,15 @@ from arena.report.columns import escape
 from arena.report.page import to_html
 from arena.report.tables import by_opponent, comparisons, standings, to_markdown
 from arena.running.context import WorkerContext
+from arena.running.folder import read_tournament
 from arena.statistics.summary import Summary
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
+from envs.core.signed import check_out, signed
 
-__all__ = ["write_report"]
+__all__ = ["COMMAND", "write_report"]
+
+COMMAND = "python evaluate.py report"
 
 
 def write_report(
@@ -27,6 +31,7 @@ def write_report(
     summary: Summary | None = None,
     context: WorkerContext | None = None,
     is_trusted: bool = False,
+    is_forced: bool = False,
 ) -> Path:
     """Write the report of the tournament in ``folder`` and return the path of its page.
 
@@ -36,23 +41,32 @@ def write_report(
         summary: of the tournament, if it is at hand; else it is read from the folder.
         context: its game and agents, if they have been made already.
         is_trusted: run programs and modules that the folder names, to show a few games again.
+        is_forced: write over files at ``out`` that are no report.
     """
     page = folder / "report.html" if out is None else out
     if page.suffix != ".html":
         raise MasqueradeError(f"--out must end in .html, not {page.name!r}")
-    report = collect(folder, summary, context, is_trusted)
     prefix = "" if page.stem == "report" else f"{page.stem}-"
-    files = {
+    summary = summary or read_tournament(folder).summary
+    tables = {
+        f"{prefix}{table.name}.csv": table.csv()
+        for table in (make(summary) for make in (standings, comparisons, by_opponent))
+    }
+    if out is not None:
+        pages = [page.name, f"{page.stem}.md", f"{page.stem}.json"]
+        heads = {name: text[: text.find("\n") + 1] for name, text in tables.items()}
+        for name, head in (dict.fromkeys(pages, "") | heads).items():
+            check_out(page.with_name(name), COMMAND, is_forced, head=head)
+    report = collect(folder, summary, context, is_trusted)
+    texts = {
         f"{page.stem}.md": _to_markdown(report),
         f"{page.stem}.json": _to_json(report),
-        **{
-            f"{prefix}{table.name}.csv": table.csv()
-            for table in (make(report.summary) for make in (standings, comparisons, by_opponent))
-        },
         page.name: to_html(report),
     }
-    for name, content in files.items():
-        write_text(page.with_name(name), content)
+    for name, text in texts.items():
+        texts[name] = signed(text, Path(name).suffix, COMMAND)
+    for name, text in (tables | texts).items():
+        write_text(page.with_name(name), text)
     return page
 
 

@@ -22,6 +22,14 @@ def standings_notes(summary: Summary) -> list[str]:
         found.append(f"Elo is 0 for {summary.anchor}.")
     if not all(entry.is_firm for entry in entries):
         found.append("* won or lost everything: the rating is an indication only.")
+    if len(summary.groups) > 1:
+        all_play = (
+            "All groups play the same" if summary.spec.shared_deals else "Each group draws its own"
+        )
+        found.append(
+            f"{all_play} {summary.spec.deals:,} deals; 'deals' are the independent ones that a "
+            "figure rests on."
+        )
     known = [(entry.name, entry.nash_conv, entry.policy) for entry in entries]
     return found + distance_notes(known, len(summary.roles))
 
@@ -31,6 +39,14 @@ def notes(summary: Summary) -> list[str]:
     found = standings_notes(summary)
     learning = [standing.name for standing in summary.standings if standing.is_learning]
     found.append(f"Learning: {', '.join(learning)}." if learning else "All agents are frozen.")
+    remembering = [
+        agent.name for i, agent in enumerate(summary.spec.agents) if summary.spec.can_remember(i)
+    ]
+    if remembering:
+        found.append(
+            f"Could remember earlier games: {', '.join(remembering)}. They never meet the same "
+            "deal twice" + ("." if learning else ", and start afresh in every work unit.")
+        )
     unsteady = [s.name for s in summary.standings if not s.is_reproducible]
     if unsteady:
         found.append(f"Another run may differ, because of {', '.join(unsteady)}.")

@@ -113,7 +113,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     found = [
         ("agents", f"{len(spec.agents)}"),
         ("games", f"{sum(group.games for group in summary.groups):,}"),
-        ("deals", f"{spec.deals:,} in every seating"),
+        ("deals", f"{spec.deals:,} for every seating"),
         ("seed", f"{spec.seed}"),
         ("confidence", report.percent),
         ("unit", summary.unit.name),
@@ -193,8 +193,7 @@ def _cross_note(summary: Summary, cross: Cross) -> str:
         )
     return (
         f"Lead, in {summary.unit.name}, is half the difference of the two mean returns when they "
-        "sit at one table: with two players, what the row wins per game. Every deal was played in "
-        "every seating."
+        "sit at one table: with two players, what the row wins per game."
     )
 
 

@@ -57,6 +57,7 @@ def _get(key: str, entry: object) -> object:
 
 WINS = Column("win_rate", "wins, %", _getter("win_rate"), ".1f", 100)
 GAMES = Column("games", "games", _getter("games"), ",")
+DEALS = Column("deals", "deals", _getter("deals"), ",")
 
 
 def standings(summary: Summary) -> Table:
@@ -79,6 +80,7 @@ def standings(summary: Summary) -> Table:
             hint=lambda entry: entry.policy,
         ),
         Column("seats", "seats", _getter("seats"), ","),
+        DEALS,
         Column("faults", "faults", lambda entry: entry.faults or None, ","),
         Column("state", "state", _state if _has_states(summary) else lambda _: None),
     ]
@@ -119,6 +121,7 @@ def comparisons(summary: Summary) -> Table:
         _figure(summary, "lead", "lead of the first", is_signed=True),
         Column("score", "better in, %", _getter("score"), ".1f", 100),
         GAMES,
+        DEALS,
         Column("gain", "paired gain", _getter("gain"), ".2f"),
         Column("variance_gain", "variance gain", _getter("variance_gain"), ".2f"),
     ]
@@ -344,6 +347,6 @@ def _title(summary: Summary) -> str:
     options = ", ".join(f"{name} {value}" for name, value in spec.options.items())
     return (
         f"{spec.game_id}{f' ({options})' if options else ''}: "
-        f"{spec.deals:,} deals in every seating, {summary.length.games:,} games, "
+        f"{spec.deals:,} deals for every seating, {summary.length.games:,} games, "
         f"seed {spec.seed}, intervals {100 * spec.confidence:g} %"
     )

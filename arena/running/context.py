@@ -6,6 +6,7 @@ import pickle
 from functools import lru_cache
 
 from agents.base import Agent
+from agents.processes.outside import OutsideAgent
 from arena.playing.match import MatchResult, play_match
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
@@ -38,20 +39,40 @@ class WorkerContext:
     def play(self, unit: WorkUnit) -> MatchResult:
         """Play the deals of a unit; who fails forfeits."""
         seatings = self.groups[unit.group].seatings
+        seeds = self.spec.seeds_of(self.groups, unit.group, unit.seating)
         if self.spec.variance_reduction != "none":
             # Imported when needed: compiled code that takes seconds to load.
             from arena.running.pilots import play_corrected
 
             agents = [[self.agents[agent] for agent in seating] for seating in seatings]
-            return play_corrected(self.spec, self.game, agents, unit)
+            return play_corrected(self.spec, self.game, agents, unit, seeds)
         return play_match(
             self.game,
             [self.agents[agent] for agent in seatings[unit.seating]],
             unit.num_deals,
-            seed=self.spec.root_seed,
             first_game=unit.first_deal,
             has_forfeits=True,
+            **seeds,
         )
+
+    def needs_copy(self, unit: WorkUnit) -> bool:
+        """Whether a unit must be played in a copy of a process, which ends with it.
+
+        So it is where code that is not ours would run in the process itself, because nothing else
+        clears what it remembers. A table is then the same for any number of workers. Learners are
+        to remember: they play all their games in one process.
+        """
+        agents = self.groups[unit.group].agents
+        return not self.spec.has_learners and any(
+            self.spec.can_remember(agent) and not isinstance(self.agents[agent], OutsideAgent)
+            for agent in agents
+        )
+
+    def end_processes(self) -> None:
+        """End the processes of players that have one; they get another when they are asked."""
+        for agent in self.agents:
+            if isinstance(agent, OutsideAgent):
+                agent.end()
 
 
 @lru_cache(maxsize=1)

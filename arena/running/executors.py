@@ -21,10 +21,12 @@ from collections.abc import Generator, Iterable, Iterator
 from multiprocessing.connection import Connection, Pipe, wait
 from types import FrameType
 
+from agents import AGENTS, agent_class
 from arena.playing.match import MatchResult
 from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
+from envs import GAMES
 from envs.core.errors import MasqueradeError, nearest
 
 __all__ = ["EXECUTORS", "play_units", "prepared"]
@@ -69,8 +71,9 @@ def play_units(
     Args:
         context: the game and agents of the tournament they belong to.
         units: what to play.
-        workers: how many at a time. With processes one by default, and that one is this process;
-            with Ray as many as the cluster has processors.
+        workers: how many at a time. With processes one by default, and that one is this process
+            unless some player's code must not stay in it; with Ray as many as the cluster has
+            processors.
         executor: one of ``EXECUTORS``.
         ray_address: the cluster, as ``ray.init`` takes it; by default that of ``RAY_ADDRESS``, or
             else one that is started here and stopped at the end.
@@ -81,12 +84,15 @@ def play_units(
             from arena.running.on_ray import play_on_ray
 
             yield from play_on_ray(context, units, workers)
-        elif workers is None or workers == 1:
+            return
+        # At the end those that no process may play which has agents: workers are exchanged once.
+        units = sorted(units, key=context.needs_copy)
+        if workers in (None, 1) and not (units and context.needs_copy(units[-1])):
             for unit in units:
                 yield unit, context.play(unit)
         else:
             with _ctrl_c() as ctrl_c:
-                yield from _share_out(context, units, workers, ctrl_c)
+                yield from _share_out(context, units, workers or 1, ctrl_c)
 
 
 # ---- worker processes ----------------------------------------------------------------------------
@@ -109,14 +115,17 @@ class _Worker:
             },
         )
         other.close()  # so that the end of the process is the end of the connection
+        self.has_agents = False
         self.end = weakref.finalize(self, _end, self._process, self.connection)
         with contextlib.suppress(OSError):  # if it has died, ``receive`` will tell
-            self.connection.send(spec)
+            # Games and agents may have been entered by hand, which a new process does not know.
+            self.connection.send((spec, GAMES, AGENTS))
 
-    def send(self, unit: WorkUnit) -> None:
-        """Let it play a unit."""
+    def send(self, unit: WorkUnit, needs_copy: bool) -> None:
+        """Let it, or a copy of it, play a unit."""
+        self.has_agents |= not needs_copy
         with contextlib.suppress(OSError):
-            self.connection.send(unit)
+            self.connection.send((unit, needs_copy))
 
     def receive(self) -> MatchResult:
         """The result of the unit; ``EOFError`` if the process has died."""
@@ -147,7 +156,7 @@ def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
     try:
         process.wait(SECONDS_TO_LEAVE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the copy of it that plays, if there is one
         process.wait()
 
 
@@ -191,10 +200,14 @@ def _share_out(
     playing: dict[Connection, WorkUnit] = {}
 
     def begin(worker: _Worker) -> None:
+        needs_copy = bool(waiting) and context.needs_copy(waiting[0])
+        if needs_copy and worker.has_agents:
+            worker.end()
+            worker = _Worker(context.spec)
         workers[worker.connection] = worker
         if waiting:
             unit = playing[worker.connection] = waiting.popleft()
-            worker.send(unit)
+            worker.send(unit, needs_copy)
 
     try:
         for _ in range(min(num_workers, len(waiting))):
@@ -235,20 +248,71 @@ def serve(descriptor: int) -> None:
     connection: Connection = Connection(descriptor)
     # When whoever asked is gone, there is no more.
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
-        spec: TournamentSpec = connection.recv()
+        spec, games, agents = connection.recv()
+        GAMES.update(games)
+        AGENTS.update(agents)
         context: WorkerContext | None = None
         while True:
-            unit: WorkUnit = connection.recv()
-            answer: MatchResult | Exception
-            try:
-                context = context or WorkerContext(spec)
-                answer = context.play(unit)
-            except MasqueradeError as error:
-                answer = MasqueradeError(str(error))
-            except (Exception, SystemExit):
-                answer = RuntimeError(f"in a worker:\n{traceback.format_exc()}")
-            connection.send(answer)
+            unit, needs_copy = connection.recv()
+            if needs_copy:
+                _answer_in_copy(connection, spec, unit)
+            else:
+                context = _answer(connection, context or spec, unit)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving
+
+
+def _answer(
+    connection: Connection, context: WorkerContext | TournamentSpec, unit: WorkUnit
+) -> WorkerContext | None:
+    """Play a unit and send its result, or why there is none; the context, if it could be made."""
+    made: WorkerContext | None = None
+    answer: MatchResult | Exception
+    try:
+        made = context if isinstance(context, WorkerContext) else WorkerContext(context)
+        answer = made.play(unit)
+    except MasqueradeError as error:
+        answer = MasqueradeError(str(error))
+    except (Exception, SystemExit):
+        answer = RuntimeError(f"in a worker:\n{traceback.format_exc()}")
+    connection.send(answer)
+    return made
+
+
+def _answer_in_copy(connection: Connection, spec: TournamentSpec, unit: WorkUnit) -> None:
+    """Play a unit in a copy of this process, so that whatever its players remember ends with it.
+
+    The copy makes the agents, so each begins as if nothing had been played. This process has none:
+    it has only read what takes long to read. If the copy dies, so does this process, the same way.
+    """
+    with contextlib.suppress(Exception):  # the copy says what is wrong
+        spec.build_game()
+        for agent in spec.agents:
+            if agent.id in AGENTS:
+                agent_class(agent.id)
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        context, code = None, 1
+        try:
+            context = _answer(connection, spec, unit)
+            code = 0
+        finally:  # whatever happened: the rest of this program is not for the copy
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            if context is not None:
+                context.end_processes()
+            sys.stdout.flush()
+            os._exit(code)
+    try:
+        _, status = os.waitpid(child, 0)
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+        raise
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    if code:
+        os._exit(code)
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:

@@ -14,10 +14,13 @@ from arena.running.replayer import Replayer
 from envs import NOTATIONS, find_notation
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError
-from envs.core.files import write_text
+from envs.core.files import is_stream, write_text
 from envs.core.notation import Notation
+from envs.core.signed import check_out, signed
 
-__all__ = ["Written", "export_games", "notation_of"]
+__all__ = ["COMMAND", "Written", "export_games", "notation_of"]
+
+COMMAND = "python evaluate.py export"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,11 @@ def notation_of(game_id: str) -> Notation:
 
 
 def export_games(
-    replayer: Replayer, path: Path, groups: Sequence[int] | None = None, deals: int | None = None
+    replayer: Replayer,
+    path: Path,
+    groups: Sequence[int] | None = None,
+    deals: int | None = None,
+    is_forced: bool = False,
 ) -> Written:
     """Play the games of a tournament again and write them down.
 
@@ -54,16 +61,21 @@ def export_games(
         path: the file; it gets the notation's suffix if it has none.
         groups: numbers of the groups; all by default.
         deals: only the first so many of each; all by default.
+        is_forced: write over a file that is no export.
     """
     spec, game = replayer.tournament.spec, replayer.context.game
     notation = notation_of(game.id)
     if deals is not None and deals < 1:
         raise MasqueradeError(f"--deals must be at least 1, not {deals}")
+    if not (path.suffix or is_stream(path)):
+        path = path.with_suffix(notation.suffix)
+    check_out(path, COMMAND, is_forced, [notation.suffix])
     num_deals = spec.deals if deals is None else min(deals, spec.deals)
     documents: list[str] = []
     num_games = num_lost = 0
     for group in range(len(replayer.groups)) if groups is None else groups:
-        for seats in replayer.groups[group].seatings:
+        for seating, seats in enumerate(replayer.groups[group].seatings):
+            seeds = spec.seeds_of(replayer.groups, group, seating)
             agents = [replayer.context.agents[agent] for agent in seats]
             names = [replayer.names[agent] for agent in seats]
             histories: dict[int, list[int]] = {}
@@ -75,15 +87,12 @@ def export_games(
             ) -> None:
                 kept.update({int(batch.numbers[row]): batch.history(int(row)) for row in rows})
 
-            result = play_shown(
-                game, agents, num_deals, seed=spec.root_seed, has_forfeits=True, on_end=keep
-            )
+            result = play_shown(game, agents, num_deals, has_forfeits=True, on_end=keep, **seeds)
             lost = {fault.game for fault in result.faults}
             num_lost += len(lost)
             for deal in sorted(histories.keys() - lost):
                 documents += notation.write(game.replay(histories[deal], deal), names)
                 num_games += 1
-    path = path if path.suffix else path.with_suffix(notation.suffix)
-    write_text(path, notation.join(documents))
+    write_text(path, signed(notation.join(documents), path.suffix, COMMAND))
     notes = (f"{num_lost} forfeited games are left out",) if num_lost else ()
     return Written(path, num_games, notes)

@@ -96,7 +96,7 @@ def play_on_ray(
     """Play units on the connected cluster and yield each as it is done."""
     import ray
 
-    submit = _submitter(context.spec)
+    submit = _submitter(context)
     waiting = deque(units)
     losses: Counter[WorkUnit] = Counter()
     playing: dict[Any, WorkUnit] = {}
@@ -125,17 +125,38 @@ def play_on_ray(
             ray.cancel(reference, force=True)
 
 
-def _submitter(spec: TournamentSpec) -> Any:
+def _submitter(context: WorkerContext) -> Any:
     """A function that hands a unit to the cluster and returns Ray's reference to its result."""
     import ray
 
     ray.cloudpickle.register_pickle_by_value(ray_node)
-    task = ray.remote(num_cpus=1, max_retries=0)(ray_node.play_unit)
+    spec = context.spec
+    usual = {"num_cpus": 1, "num_gpus": _cards(spec), "max_retries": 0}
+    # Where code that is not ours plays, its process ends with the unit.
+    as_usual, in_copy = (
+        ray.remote(**usual, max_calls=max_calls)(ray_node.play_unit) for max_calls in (0, 1)
+    )
     files = sources(spec)
-    code, package = hash_files(files), pickle.dumps(spec)
+    # Whoever asks for no card has none, whatever the node shows.
+    code, package = hash_files(files), pickle.dumps(spec.within(device="cpu"))
     # In a list a reference stays one: the archive is sent only where it is asked for.
     archive = [ray.put(pack(files))]
-    return lambda unit: task.remote(files, code, archive, package, pickle.dumps(unit))
+    return lambda unit: (in_copy if context.needs_copy(unit) else as_usual).remote(
+        files, code, archive, package, pickle.dumps(unit)
+    )
+
+
+def _cards(spec: TournamentSpec) -> int:
+    """What a unit needs of them: Ray hides the cards of a node from whoever asks for none."""
+    import ray
+
+    needed = int(any(agent.device == "cuda" for agent in spec.agents))
+    if needed and ray.cluster_resources().get("GPU", 0) < 1:
+        raise MasqueradeError(
+            "device 'cuda' needs a graphics card, and no node of the cluster has one: "
+            "use --device cpu"
+        )
+    return needed
 
 
 def _processors() -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from agents.base import Agent
 from arena.playing.match import MatchResult
-from arena.schedules.spec import TournamentSpec
+from arena.schedules.spec import Seeds, TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.variance_reduction.correction import Values, corrections, record_match
 from arena.variance_reduction.values import pilot_values
@@ -50,7 +50,11 @@ class CorrectedUnit(WorkUnit):
 
 
 def play_corrected(
-    spec: TournamentSpec, game: Game, seatings: Sequence[Sequence[Agent]], unit: WorkUnit
+    spec: TournamentSpec,
+    game: Game,
+    seatings: Sequence[Sequence[Agent]],
+    unit: WorkUnit,
+    seeds: Seeds,
 ) -> MatchResult:
     """Play a pilot and learn from it, or play a unit and correct it.
 
@@ -59,17 +63,18 @@ def play_corrected(
         game: its game.
         seatings: for each seating of the unit's group the agent in each seat.
         unit: what to play.
+        seeds: of the unit's seating.
     """
-    seed, reduction = spec.root_seed, spec.variance_reduction
+    reduction = spec.variance_reduction
     if isinstance(unit, Pilot):
-        values = pilot_values(game, seatings, seed, reduction, unit.num_deals)
+        values = pilot_values(game, seatings, spec.root_seed, reduction, unit.num_deals)
         nothing = np.zeros((0, game.facts.num_players)), np.zeros(0, np.int64)
         return PilotResult(*nothing, values=values)
     assert isinstance(unit, CorrectedUnit), "with_values makes units that can be corrected"
     agents = seatings[unit.seating]
-    block = {"seed": seed, "first_game": unit.first_deal}
+    block = {**seeds, "first_game": unit.first_deal}
     result, records = record_match(game, agents, unit.num_deals, has_forfeits=True, **block)
-    added = corrections(game, agents, unit.values, records, seed, reduction)
+    added = corrections(game, agents, unit.values, records, seeds["seed"], reduction)
     return replace(result, corrected=result.returns + added)
 
 

@@ -9,6 +9,7 @@ from arena.playing.match import MatchResult
 from arena.playing.replay import Recording, in_points, record_game
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
+from arena.schedules.spec import Seeds
 from envs.core.errors import MasqueradeError, one_line
 
 __all__ = ["Replayer"]
@@ -63,15 +64,18 @@ class Replayer:
             has_patience: play a whole work unit if the game alone comes out otherwise.
         """
         seatings = self.groups[group].seatings
+        seeds = self.tournament.spec.seeds_of(self.groups, group, seating)
         bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))
         for what, value, bound in bounds:
             if not 0 <= value < bound:
                 raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
         played = self.tournament.find(self.groups, group, seating, deal)
-        recording = self._record(seatings[seating], deal, 1, deal)
+        recording = self._record(seatings[seating], seeds, deal, 1, deal)
         if has_patience and played is not None and _differs(recording, played.result):
             # A network rounds differently in a batch of another size: play as many as then.
-            recording = self._record(seatings[seating], played.first_deal, played.num_deals, deal)
+            recording = self._record(
+                seatings[seating], seeds, played.first_deal, played.num_deals, deal
+            )
         if played is None:
             note = "the tournament's own result of this game is no longer in its folder"
             return replace(recording, notes=[note])
@@ -79,12 +83,15 @@ class Replayer:
             return replace(recording, notes=[self._why(played.result)], is_exact=False)
         return recording
 
-    def _record(self, seats: Sequence[int], first: int, count: int, deal: int) -> Recording:
+    def _record(
+        self, seats: Sequence[int], seeds: Seeds, first: int, count: int, deal: int
+    ) -> Recording:
         """Play some deals and keep the wanted one."""
         agents = [self.context.agents[agent] for agent in seats]
         names = [self.names[agent] for agent in seats]
-        seed = self.tournament.spec.root_seed
-        return record_game(self.context.game, agents, names, deal, seed, first, count)
+        return record_game(
+            self.context.game, agents, names, deal, first_deal=first, num_deals=count, **seeds
+        )
 
     def _why(self, played: MatchResult) -> str:
         """What the game that was played in the tournament did otherwise, and for what reason."""

@@ -30,11 +30,12 @@ from arena.schedules.work_units import WorkUnit, make_units, whole_units
 from arena.statistics.measure import faults_by_agent, summarise
 from arena.statistics.results import Results
 from arena.statistics.stopping import SequentialStop
-from arena.statistics.summary import AgentInfo, Stopping, Summary
+from arena.statistics.summary import SHARED, AgentInfo, Stopping, Summary
 from envs.core.errors import MasqueradeError
 from envs.core.files import read_json, write_json, write_text
 from envs.core.progress import Progress
 from envs.core.sides import side_bounds
+from envs.core.signed import check_folder
 from envs.core.versions import versions
 
 __all__ = ["holds_another", "run_tournament"]
@@ -170,7 +171,8 @@ def _play_until(
     deals = next(stop.looks())
     while True:
         played = play(deals)
-        series = Results.collect(context.groups, facts, deals, played).lead_series()
+        shared = context.spec.shared_deals
+        series = Results.collect(context.groups, facts, deals, played, shared).lead_series()
         end = stop.stop_at_all(series)
         if end is not None:
             break
@@ -181,6 +183,22 @@ def _play_until(
     return played, Stopping(stop.half_width, reach * scale, looks, reach <= stop.half_width)
 
 
+def check_place(folder: Path, has_resume: bool) -> None:
+    """Refuse a folder of something else, or a tournament that is not to be gone on with."""
+    check_folder(folder, "tournament.json", ["seed"])
+    if (folder / "tournament.json").exists():
+        _check_resume(folder, has_resume)
+    elif (folder / "seed").exists():
+        _read_seed(folder / "seed")  # somebody else's file of this name is no number
+
+
+def _check_resume(folder: Path, has_resume: bool) -> None:
+    if not has_resume:
+        raise MasqueradeError(
+            f"{folder} holds a tournament: go on with --resume, or choose another --out"
+        )
+
+
 def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> TournamentSpec:
     """Note what is played, or check that it is what the folder already holds; choose the seed."""
     path, seed_path = folder / "tournament.json", folder / "seed"
@@ -189,14 +207,12 @@ def _open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tourna
     what = json.loads(json.dumps(values))
     marks = {agent.name: agent.fingerprint() for agent in spec.agents}
     if path.exists():
-        if not has_resume:
-            raise MasqueradeError(
-                f"{folder} holds a tournament: go on with --resume, or choose another --out"
-            )
+        _check_resume(folder, has_resume)
         noted = read_json(path, "choose another --out")
         before, was_played_with = noted.get("spec"), noted.get("versions")
         if not isinstance(before, dict):
             raise MasqueradeError(f"{path} is damaged (it has no spec): choose another --out")
+        before = SHARED | before
         seed = _read_seed(seed_path)
         spec = spec if spec.seed is not None else replace(spec, seed=seed)
         played = [key for key in what if key not in _OF_THE_TABLE]
@@ -231,7 +247,9 @@ def holds_another(spec: TournamentSpec, folder: Path) -> bool:
     left_out = ("deals", "seed", *_OF_THE_TABLE)
     what = json.loads(json.dumps(spec.to_dict()))
     played = {key: value for key, value in what.items() if key not in left_out}
-    return not isinstance(before, dict) or any(before.get(key) != played[key] for key in played)
+    if not isinstance(before, dict):
+        return True
+    return any((SHARED | before).get(key) != played[key] for key in played)
 
 
 def _read_seed(path: Path) -> int:
@@ -239,5 +257,6 @@ def _read_seed(path: Path) -> int:
         return int(path.read_text())
     except (OSError, ValueError) as error:
         raise MasqueradeError(
-            f"{path} cannot be read: a tournament is resumed with the seed in it"
+            f"{path} cannot be read: a tournament is resumed with the seed in it; if there is "
+            "none, choose another --out"
         ) from error

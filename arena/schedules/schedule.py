@@ -1,7 +1,8 @@
 """Who sits where: every deal is played in every seating of a group, so that chance and seat cancel.
 
-A group is a set of agents that are compared with each other and the seatings in which they play the
-same deals. With two places a group is a pair in both orders. With more there are three schedules:
+A group is a set of agents that are compared with each other and the seatings in which they play.
+Where nobody could remember a deal, all seatings play the same ones. With two places a group is a
+pair in both orders. With more there are three schedules:
 
 * ``distinct``: as many different agents as places, every set of them, in all orders (or, from five
   places on, in rotations that put everybody everywhere and behind everybody equally often);
@@ -54,6 +55,8 @@ class Group:
     agents: Row
     seatings: tuple[Row, ...]
     """For each seating the agent in each seat."""
+    is_paired: bool = True
+    """Whether all seatings play the same deals; otherwise each has deals of its own."""
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypedDict
 
 from agents import agent_class
 from agents.base import Agent
@@ -19,9 +19,10 @@ from envs import game_class
 from envs.core.errors import OptionError, nearest, one_line
 from envs.core.facts import Unit
 from envs.core.game import Game
+from envs.core.rng import stream
 from envs.core.sides import roles_of
 
-__all__ = ["VARIANCE_REDUCTION", "AgentSpec", "TournamentSpec"]
+__all__ = ["VARIANCE_REDUCTION", "AgentSpec", "Seeds", "TournamentSpec"]
 
 VARIANCE_REDUCTION = ("none", "chance", "full")
 """What is taken out of returns: nothing, chance, or chance and the decisions of known policies."""
@@ -34,7 +35,7 @@ GAME_KEYS, UNIT_KEYS = ("id", "params"), ("name", "scale")
 MAX_UNIT = 40
 
 KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
-KEYS += ("unit", "variance_reduction", "pilot")
+KEYS += ("unit", "variance_reduction", "pilot", "shared_deals")
 LIMITS = ("time_per_move", "device")
 # Keys of older files, and what to do instead.
 OLD_KEYS = {
@@ -45,6 +46,13 @@ OLD_KEYS = {
     "design": "it is called 'schedule' now",
     "luck": "it is called 'variance_reduction' now",
 }
+
+
+class Seeds(TypedDict):
+    """The seeds of some games, as ``play_match`` takes them."""
+
+    seed: int
+    choice_seed: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ class TournamentSpec:
     """What is taken out of the returns, one of ``VARIANCE_REDUCTION``."""
     pilot: int = 4000
     """Games of every group from which variance reduction learns, before those that count."""
+    shared_deals: bool = False
+    """Whether all groups play the same deals; otherwise each draws its own."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played before anything is."""
@@ -107,9 +117,13 @@ class TournamentSpec:
             raise OptionError(
                 f"confidence must be a number from 0.5 to below 1, not {self.confidence!r}"
             )
+        if not isinstance(self.shared_deals, bool):
+            raise OptionError(f"shared_deals must be true or false, not {self.shared_deals!r}")
         for name in ("game_id", "schedule", "variance_reduction"):
             if not isinstance(getattr(self, name), str):
                 raise OptionError(f"{name} must be text, not {getattr(self, name)!r}")
+        if not isinstance(self.shared_deals, bool):
+            raise OptionError(f"shared_deals must be true or false, not {self.shared_deals!r}")
         if not isinstance(self.options, dict):
             raise OptionError(f"params of the game must be a mapping, not {self.options!r}")
 
@@ -179,6 +193,33 @@ class TournamentSpec:
             for agent in self.agents
         )
 
+    def can_remember(self, agent: int) -> bool:
+        """Whether an agent could carry what it saw from one game to another.
+
+        The arena decides this, not the agent: whoever learns could, and whoever runs code that is
+        not ours (a program, a module, a bot of OpenSpiel), wherever it may hide its memory.
+        """
+        spec = self.agents[agent]
+        return spec.learning or bool(spec.foreign_code())
+
+    def seeds_of(self, groups: Sequence[Group], group: int, seating: int) -> Seeds:
+        """The seeds of a seating's games.
+
+        Seatings of a paired group play the same deals. Whatever players are given (ids, generators,
+        the order of games) is another for every seating, so that nobody can tell which game is
+        which. Whoever could remember more than that meets no deal twice.
+        """
+        members, is_paired = groups[group].agents, groups[group].is_paired
+        # By its members, not its number: others who take part change no games of a group.
+        number = sum(other.agents == members for other in groups[:group])
+        names: list[str | int] = [*members, "table", number]
+        deals = [] if is_paired and self.shared_deals else [*names]
+        deals += [] if is_paired else ["seating", seating]
+        return {
+            "seed": _derive(self.root_seed, "deals", *deals),
+            "choice_seed": _derive(self.root_seed, "players", *names, "seating", seating),
+        }
+
     def build_game(self) -> Game:
         """The game, made once for equal options."""
         return _build_game(self.game_id, json.dumps(self.options))
@@ -208,7 +249,10 @@ class TournamentSpec:
                 f"there are no opponents for {', '.join(idle)}: add agents for the other roles of "
                 f"{game.id} ({', '.join(known)})"
             )
-        return groups
+        return [
+            replace(group, is_paired=not any(map(self.can_remember, group.agents)))
+            for group in groups
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
@@ -218,6 +262,10 @@ class TournamentSpec:
 @lru_cache(maxsize=8)
 def _build_game(game_id: str, options: str) -> Game:
     return game_class(game_id)(**json.loads(options))
+
+
+def _derive(seed: int, *names: str | int) -> int:
+    return int(stream(seed, *names)[0]) >> (64 - SEED_BITS)
 
 
 def _parse_unit(value: Any) -> Unit:

@@ -1,7 +1,7 @@
 """From the games of a tournament to its summary.
 
-Games of one deal share its chance events, so every interval is taken over deals: all seatings of a
-deal, in all groups, count as one observation.
+Games of one deal share its chance events, so every interval is taken over deals: all that was
+played with a deal counts as one observation. ``streams_of`` says who played the same deals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.statistics.distance import Distance
-from arena.statistics.intervals import paired_gain, paired_rate
+from arena.statistics.intervals import paired_gain
 from arena.statistics.lengths import bin_edges, measure_lengths
 from arena.statistics.metagame import alpha_rank, cycles, nash_average
 from arena.statistics.ratings import Ratings, bradley_terry, plackett_luce
@@ -38,8 +38,8 @@ from arena.statistics.summary import (
 from envs.core.errors import MasqueradeError
 from envs.core.facts import Facts
 from envs.core.game import Game
-from envs.core.sides import is_symmetric, is_two_sided, side_roles, sides_of
-from envs.core.statistics import Interval, mean_interval
+from envs.core.sides import is_symmetric, is_two_sided, side_bounds, side_roles, sides_of
+from envs.core.statistics import Blocks, Interval, mean_interval
 
 __all__ = ["faults_by_agent", "side_names", "summarise"]
 
@@ -55,7 +55,7 @@ def summarise(
     infos: Sequence[AgentInfo],
     stopping: Stopping | None = None,
     distances: Sequence[Distance] = (),
-    lead_interval: Callable[[Floats], Interval] | None = None,
+    lead_interval: Callable[[Blocks], Interval] | None = None,
 ) -> Summary:
     """Put the results of all units together.
 
@@ -67,11 +67,10 @@ def summarise(
         infos: what each agent says about itself.
         stopping: how play was ended, if not by the number of deals.
         distances: how far each agent is from an equilibrium, if that was measured.
-        lead_interval: the interval of a lead; Student's by default.
+        lead_interval: the interval of a lead; ``mean_interval`` by default.
     """
-    measured = _Measured(
-        spec, game, Results.collect(groups, game.facts, spec.deals, played), lead_interval
-    )
+    collected = Results.collect(groups, game.facts, spec.deals, played, spec.shared_deals)
+    measured = _Measured(spec, game, collected, lead_interval)
     results, names = measured.results, measured.names
     faults = faults_by_agent(groups, played, spec.deals)
     every_length = np.concatenate([lengths.ravel() for lengths in results.lengths])
@@ -150,7 +149,7 @@ class _Measured:
         spec: TournamentSpec,
         game: Game,
         results: Results,
-        lead_interval: Callable[[Floats], Interval] | None,
+        lead_interval: Callable[[Blocks], Interval] | None,
     ) -> None:
         self.spec, self.results = spec, results
         self.names = [agent.name for agent in spec.agents]
@@ -158,12 +157,14 @@ class _Measured:
         self.is_symmetric = is_symmetric(game.facts)
         self.objective = game.facts.objective
         self.counts_wins = self.objective != "return"
-        self.span = game.facts.max_return - game.facts.min_return
+        ends = side_bounds(game.facts)
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        self.lead_bounds = ((low - high) / 2, (high - low) / 2)
         mean = partial(mean_interval, confidence=spec.confidence)
-        self.mean_return = partial(mean, span=self.span)
-        self.mean_place = partial(mean, span=results.num_sides - 1)
-        self.rate = partial(paired_rate, confidence=spec.confidence)
-        self.lead_interval = lead_interval or self.mean_return
+        self.mean_return = partial(mean, bounds=(low, high))
+        self.mean_place = partial(mean, bounds=(1, results.num_sides))
+        self.rate = partial(mean, bounds=(0, 1))
+        self.lead_interval = lead_interval or partial(mean, bounds=self.lead_bounds)
         self.rated = sorted({agent for pair in results.pairs for agent in pair})
         """Those that can be compared; all of them unless somebody plays one role only."""
         ids = [agent.id for agent in spec.agents]
@@ -187,12 +188,13 @@ class _Measured:
             roles = [role for role, has in zip(self.roles, has_side, strict=True) if has]
             row = self.rated.index(agent) if agent in self.rated else None
             found = distances[agent] if distances else Distance("", reason="it was not measured")
+            returns = results.ask(results.corrected, weights)
             standings.append(
                 Standing(
                     self.names[agent],
                     self.spec.agents[agent].id,
                     None if len(roles) == len(self.roles) else " and ".join(roles),
-                    self.mean_return(results.ask(results.corrected, weights)),
+                    self.mean_return(returns),
                     self.mean_place(results.ask(results.places, weights)) if has_ranks else None,
                     self.rate(results.ask(results.wins, weights)) if self.counts_wins else None,
                     elo.interval(row, self.spec.confidence) if elo and row is not None else None,
@@ -206,6 +208,7 @@ class _Measured:
                     found.nash_conv,
                     found.exploitability,
                     found.how,
+                    returns.count,
                 )
             )
         return sorted(standings, key=self._order)
@@ -220,27 +223,28 @@ class _Measured:
         return standing.role or "", by_objective, -standing.mean_return.mean
 
     def _bradley_terry(self) -> Ratings:
-        """Ratings from who did better, with the covariance of scores measured over deals."""
+        """Ratings from who did better, with the spread of scores measured over deals."""
         place = {agent: i for i, agent in enumerate(self.rated)}
-        num_agents, deals = len(place), self.results.num_deals
-        wins, totals = np.zeros((num_agents, num_agents)), np.zeros((deals, num_agents))
-        for pair in self.results.pairs:
-            (a, b), scores = (place[agent] for agent in pair), self.results.scores(*pair)
+        num_agents, results = len(place), self.results
+        wins = np.zeros((num_agents, num_agents))
+        totals = np.zeros((num_agents, results.num_streams, results.num_deals))
+        for pair in results.pairs:
+            (a, b), scores = (place[agent] for agent in pair), results.scores(*pair)
             wins[a, b], wins[b, a] = scores.sum(), scores.size - scores.sum()
-            totals[:, a] += scores.sum(axis=1)
-            totals[:, b] += scores.shape[1] - scores.sum(axis=1)
-        covariance = np.cov(totals, rowvar=False) * deals if deals > 1 else None
+            np.add.at(totals[a], results.meetings(*pair), scores.T)
+            np.add.at(totals[b], results.meetings(*pair), 1 - scores.T)
         names = [self.names[agent] for agent in self.rated]
-        return bradley_terry(wins, place[self.anchor], score_covariance=covariance, names=names)
+        return bradley_terry(wins, place[self.anchor], totals=totals.T, names=names)
 
     def _plackett_luce(self) -> Ratings:
-        players, places, deals = self.results.rankings()
+        players, places, deals, streams = self.results.rankings()
         return plackett_luce(
             players,
             places,
             self.anchor,
             names=self.names,
-            blocks=deals,
+            deals=deals,
+            streams=streams,
             # Where all losers get the same, they are not equally good: nobody ranked them.
             is_last_unranked=self.results.has_only_winners,
         )
@@ -249,15 +253,19 @@ class _Measured:
 
     def compare(self, a: int, b: int) -> Comparison:
         leads = self.results.leads(a, b)
-        scores = self.results.scores(a, b).mean(axis=1).round(12) if self.counts_wins else None
+        blocks = self.results.blocks(leads, a, b)
+        score = None
+        if self.counts_wins:
+            score = self.rate(self.results.blocks(self.results.scores(a, b), a, b))
         return Comparison(
             self.names[a],
             self.names[b],
             leads.size,
-            self.lead_interval(leads),
-            None if scores is None else self.rate(scores),
-            paired_gain(leads) if len(leads) > 1 else 1.0,
+            self.lead_interval(blocks),
+            score,
+            paired_gain(leads, blocks) if len(leads) > 1 else 1.0,
             self._variance_gain(a, b) if self.spec.variance_reduction != "none" else None,
+            blocks.count,
         )
 
     def _variance_gain(self, a: int, b: int) -> float:
@@ -325,7 +333,8 @@ class _Measured:
         confidence = 1 - (1 - self.spec.confidence) / len(self.results.pairs)
         for pair in self.results.pairs:
             (a, b) = (place[agent] for agent in pair)
-            lead = mean_interval(self.results.leads(*pair), confidence, self.span)
+            blocks = self.results.blocks(self.results.leads(*pair), *pair)
+            lead = mean_interval(blocks, confidence, self.lead_bounds)
             leads[a, b], low[a, b] = lead.mean, lead.low
             leads[b, a], low[b, a] = -lead.mean, -lead.high
         is_certain = (low > 0) | (low.T > 0)

@@ -7,7 +7,7 @@ the Elo scale, with one player anchored at 0. Where a beats b beats c beats a no
 truth; see ``metagame``.
 
 Games of one deal share its chance events and are not independent. The estimates do not mind, but
-the errors do, so both take what the deals say: ``bradley_terry`` the measured covariance of scores,
+the errors do, so both take what the deals say: ``bradley_terry`` the scores of every deal,
 ``plackett_luce`` the deal of every game.
 """
 
@@ -23,7 +23,7 @@ from scipy import sparse, special
 from scipy.sparse import csgraph
 
 from envs.core.errors import MasqueradeError
-from envs.core.statistics import DEFAULT_CONFIDENCE, Interval, normal_quantile
+from envs.core.statistics import DEFAULT_CONFIDENCE, Blocks, Interval, t_quantile
 
 __all__ = [
     "Ratings",
@@ -45,32 +45,45 @@ class Ratings:
     elo: Floats
     """[players] rating; the anchor has 0."""
     covariance: Floats
-    """[players, players] of the ratings; the anchor's row and column are 0."""
+    """[players, players] of the ratings, were games independent and those of a deal a single one;
+    the anchor's row and column are 0. It serves where all deals are alike and show no spread."""
     is_firm: npt.NDArray[np.bool_]
     """[players] False where only the prior keeps the rating finite: a player, or a group, that won
     or lost everything against the anchor's group. Their interval is an indication, no more."""
+    pulls: Floats | None = None
+    """[deals, streams, players] by how much each deal alone pulls a rating; None for independent
+    games. Their mean has the spread of the ratings."""
 
     def interval(self, player: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
         """Return a player's rating relative to the anchor."""
-        return self._interval(self.elo[player], self.covariance[player, player], confidence)
+        return self._interval(np.eye(len(self.elo))[player], confidence)
 
     def difference(self, a: int, b: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
         """Return by how much a is ahead of b: narrower than two intervals, if the anchor is far."""
-        covariance = self.covariance
-        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
-        return self._interval(self.elo[a] - self.elo[b], variance, confidence)
+        one_hot = np.eye(len(self.elo))
+        return self._interval(one_hot[a] - one_hot[b], confidence)
 
-    @staticmethod
-    def _interval(mean: float, variance: float, confidence: float) -> Interval:
-        reach = normal_quantile(confidence) * math.sqrt(max(0.0, variance))
-        return Interval(float(mean), float(mean) - reach, float(mean) + reach)
+    def _interval(self, contrast: Floats, confidence: float) -> Interval:
+        mean, variance = float(contrast @ self.elo), float(contrast @ self.covariance @ contrast)
+        degrees = math.inf
+        if self.pulls is not None:
+            measured, found = _blocks(self.pulls @ contrast).spread
+            if measured > 0:  # deals that are all alike show no spread
+                variance, degrees = measured, found
+        reach = t_quantile(confidence, degrees) * math.sqrt(max(0.0, variance))
+        return Interval(mean, mean - reach, mean + reach)
+
+
+def _blocks(values: Floats) -> Blocks:
+    """[deals, streams] that all count the same."""
+    return Blocks(values, np.full(values.shape[1], 1 / values.shape[1]))
 
 
 def bradley_terry(
     wins: npt.ArrayLike,
     anchor: int = 0,
     prior: float = 1.0,
-    score_covariance: npt.ArrayLike | None = None,
+    totals: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> Ratings:
     """Rate players from the table of who beat whom (Zermelo 1929, Bradley and Terry 1952).
@@ -86,10 +99,11 @@ def bradley_terry(
         anchor: the player whose rating is 0.
         prior: drawn games added to each pair that has met. One, the default, is Jeffreys' prior for
             a single pair; it keeps an undefeated player finite and fades as games are played.
-        score_covariance: [players, players] measured covariance of the players' total scores (wins
-            over all opponents), for games that are not independent (paired deals, many players at
-            one table) or have many ties. The estimate stays the same and errors become the sandwich
-            ``H⁻¹ V H⁻¹`` instead of the inverse Fisher information ``H⁻¹``.
+        totals: [deals, streams, players] the players' scores (wins over all opponents) with every
+            deal of every stream of deals, for games that are not independent (paired deals, many
+            players at one table) or have many ties. The estimate stays the same and errors become
+            the sandwich ``H⁻¹ V H⁻¹`` with the spread ``V`` of the totals within streams instead of
+            the inverse Fisher information ``H⁻¹``.
         names: what to call the players in an error.
 
     Raises:
@@ -101,7 +115,7 @@ def bradley_terry(
         raise MasqueradeError("wins must not be negative")
     sets, weights = _pairs(table + table.T)
     choices = _Choices(sets, weights, table.sum(axis=1), table)
-    measured = None if score_covariance is None else square(score_covariance, "score_covariance")
+    measured = None if totals is None else np.asarray(totals, np.float64)
     return _rate(choices, anchor, prior, names, lambda _: measured)
 
 
@@ -112,7 +126,8 @@ def plackett_luce(
     prior: float = 1.0,
     names: Sequence[str] | None = None,
     *,
-    blocks: npt.ArrayLike | None = None,
+    deals: npt.ArrayLike | None = None,
+    streams: npt.ArrayLike = 0,
     is_last_unranked: bool = False,
 ) -> Ratings:
     """Rate players from the places of games of any size (Luce 1959, Plackett 1975, Hunter 2004).
@@ -132,8 +147,9 @@ def plackett_luce(
         anchor: the player whose rating is 0.
         prior: drawn games of two, added to each pair that has met; see ``bradley_terry``.
         names: what to call the players in an error.
-        blocks: [games] the number of each game's deal, from 0, for games that are not independent.
+        deals: [games] the number of each game's deal, from 0, for games that are not independent.
             The estimate stays the same; errors are the sandwich with the spread between deals.
+        streams: [games] from which stream of deals, if there are several.
         is_last_unranked: take seats tied for the last place as unordered instead of equal, which is
             right for games that name only the winner.
 
@@ -153,11 +169,14 @@ def plackett_luce(
     choices = _Choices(left, shares.T @ ties.counts, weighted.sum(axis=0), beaten)
 
     def measured(log_strengths: Floats) -> Floats | None:
-        if blocks is None:
+        if deals is None:
             return None
         probs = left * np.exp(log_strengths)
         pulls = tied - shares @ (probs / probs.sum(axis=1, keepdims=True))
-        return _total_covariance(ties.of_game @ pulls, np.asarray(blocks, np.int64))
+        deal, stream = np.asarray(deals, np.int64), np.asarray(streams, np.int64)
+        totals = np.zeros((int(deal.max()) + 1, int(stream.max()) + 1, num_players))
+        np.add.at(totals, (deal, stream), ties.of_game @ pulls)
+        return totals
 
     return _rate(choices, anchor, prior, names, measured)
 
@@ -245,16 +264,6 @@ def _unique_rows(
     return rows[first], index
 
 
-def _total_covariance(values: Floats, blocks: npt.NDArray[np.int64]) -> Floats | None:
-    """Covariance of the total of rows that are independent between blocks; None for one block."""
-    totals = np.zeros((int(blocks.max()) + 1, values.shape[1]))
-    np.add.at(totals, blocks, values)
-    if len(totals) < 2:
-        return None
-    covariance: Floats = np.cov(totals, rowvar=False) * len(totals)
-    return covariance
-
-
 @dataclass(frozen=True)
 class _Choices:
     """Everything the likelihood of Luce's model needs."""
@@ -285,8 +294,8 @@ def _rate(
 ) -> Ratings:
     """Check, add the prior, fit, and put the result on the Elo scale.
 
-    ``measured`` gives, at the fitted log-strengths, the covariance of the players' total scores;
-    None stands for independent games.
+    ``measured`` gives, at the fitted log-strengths, the players' total scores in every block,
+    [deals, streams, players]; None stands for independent games.
     """
     num_players = len(choices.chosen)
     if num_players < 2:
@@ -307,13 +316,15 @@ def _rate(
         choices.chosen + prior / 2 * has_met.sum(axis=1),
     )
     others = np.ix_(*[np.delete(np.arange(num_players), anchor)] * 2)
-    errors = np.linalg.inv(information[others])
-    scores = measured(log_strengths)
-    if scores is not None:
-        errors = errors @ scores[others] @ errors
-    covariance = np.zeros((num_players, num_players))
-    covariance[others] = errors * ELO**2
-    return Ratings((log_strengths - log_strengths[anchor]) * ELO, covariance, is_firm)
+    errors = np.zeros((num_players, num_players))
+    errors[others] = np.linalg.inv(information[others])
+    totals, games, pulls = measured(log_strengths), 1.0, None
+    if totals is not None:
+        num_pairs = has_met.sum() / 2
+        games = float(choices.beaten.sum() / num_pairs) / len(totals)  # of a pair with a deal
+        pulls = totals @ errors * ELO * totals[..., 0].size
+    covariance = errors * ELO**2 * max(1.0, games)
+    return Ratings((log_strengths - log_strengths[anchor]) * ELO, covariance, is_firm, pulls)
 
 
 def _fit(sets: Floats, weights: Floats, chosen: Floats) -> tuple[Floats, Floats]:

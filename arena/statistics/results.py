@@ -2,8 +2,8 @@
 
 What competes is a **side**: a seat, or a team of seats played by one agent, whose return is then
 the mean of its seats' returns. A question is a set of weights over seatings and sides (agent a in
-seat 0, say); its answer is one number per deal, so that everything that shares the chance events of
-a deal is one observation, in whatever groups and seatings it was played.
+seat 0, say); its answer is one number for each deal of each stream of deals, so that everything
+that shares the chance events of a deal is one observation.
 """
 
 from __future__ import annotations
@@ -21,14 +21,33 @@ from arena.schedules.schedule import Group
 from arena.schedules.work_units import WorkUnit
 from envs.core.facts import Facts
 from envs.core.sides import side_returns, sides_of
+from envs.core.statistics import Blocks
 
-__all__ = ["Results"]
+__all__ = ["Results", "streams_of"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 # Returns that differ by less are equal: means over a team round differently in different orders.
 DECIMALS = 9
+
+
+def streams_of(groups: Sequence[Group], shared_deals: bool) -> list[Ints]:
+    """The stream of deals of every seating: seatings of one stream play the same deals.
+
+    >>> paired = Group((0, 1), ((0, 1), (1, 0)))
+    >>> apart = Group((0, 2), ((0, 2), (2, 0)), is_paired=False)
+    >>> [stream.tolist() for stream in streams_of([paired, apart, paired], shared_deals=False)]
+    [[0, 0], [1, 2], [3, 3]]
+    >>> [stream.tolist() for stream in streams_of([paired, apart], shared_deals=True)]
+    [[0, 0], [0, 0]]
+    """
+    found, first = [], 0
+    for group in groups:
+        own = np.arange(len(group.seatings)) * (not group.is_paired and not shared_deals)
+        found.append(first + own)
+        first += 0 if shared_deals else int(own.max()) + 1
+    return found
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,8 @@ class Results:
     """[deals, seatings] actions and chance events."""
     corrected: list[Floats]
     """The returns after variance reduction; the returns themselves if there was none."""
+    streams: list[Ints]
+    """[seatings] which stream of deals each plays."""
 
     @classmethod
     def collect(
@@ -52,6 +73,7 @@ class Results:
         facts: Facts,
         deals: int,
         results: Sequence[tuple[WorkUnit, MatchResult]],
+        shared_deals: bool = False,
     ) -> Results:
         """Put the first ``deals`` deals of all units together."""
         sides = sides_of(facts)
@@ -74,11 +96,12 @@ class Results:
             np.array([[seating[side[0]] for side in sides] for seating in group.seatings])
             for group in groups
         ]
-        return cls(groups, seated, returns, lengths, corrected)
+        streams = streams_of(groups, shared_deals)
+        return cls(groups, seated, returns, lengths, corrected, streams)
 
     @property
     def num_deals(self) -> int:
-        """How many deals, each played by every group."""
+        """How many deals each stream has."""
         return len(self.returns[0])
 
     @property
@@ -102,20 +125,26 @@ class Results:
 
     # ---- questions -------------------------------------------------------------------------------
 
-    def ask(self, values: list[Floats], weights: list[Floats]) -> Floats:
-        """The weighted mean of each deal, over all groups, seatings and sides: [deals].
+    @property
+    def num_streams(self) -> int:
+        """How many streams of deals there are."""
+        return 1 + max(int(stream.max()) for stream in self.streams)
+
+    def ask(self, values: list[Floats], weights: list[Floats]) -> Blocks:
+        """The weighted mean of each deal, over all groups, seatings and sides.
 
         Args:
             values: for each group [deals, seatings, sides], such as ``returns``.
             weights: for each group [seatings, sides].
         """
-        total = sum(float(weight.sum()) for weight in weights)
-        answer = np.zeros(self.num_deals)
-        for value, weight in zip(values, weights, strict=True):
-            if weight.any():
-                answer += np.tensordot(value, weight, 2)
-        rounded: Floats = (answer / total).round(DECIMALS + 3)
-        return rounded
+        columns, streams, sums = [], [], []
+        for value, weight, stream in zip(values, weights, self.streams, strict=True):
+            has_any = weight.any(axis=1)
+            if has_any.any():
+                columns.append(np.einsum("dsk,sk->ds", value[:, has_any], weight[has_any]))
+                streams.append(stream[has_any])
+                sums.append(weight[has_any].sum(axis=1))
+        return _blocks(np.concatenate(columns, 1), np.concatenate(streams), np.concatenate(sums))
 
     def of_agent(
         self, agent: int, against: int | None = None, side: int | None = None
@@ -188,6 +217,16 @@ class Results:
             columns.append(np.einsum("dsk,sk->ds", returns[:, has_both], weight))
         return np.concatenate(columns, axis=1)
 
+    def meetings(self, a: int, b: int) -> Ints:
+        """The stream of every seating in which the two meet: [seatings]."""
+        both = zip(self.streams, self.of_agent(a, against=b), strict=True)
+        return np.concatenate([stream[weight.any(axis=1)] for stream, weight in both])
+
+    def blocks(self, columns: Floats, a: int, b: int) -> Blocks:
+        """What ``leads`` or ``scores`` say, by deals."""
+        streams = self.meetings(a, b)
+        return _blocks(columns, streams, np.ones(len(streams)))
+
     def scores(self, a: int, b: int) -> Floats:
         """How often a's sides did better than b's, ties counted half: [deals, seatings]."""
         columns = []
@@ -211,14 +250,16 @@ class Results:
 
     # ---- rankings --------------------------------------------------------------------------------
 
-    def rankings(self) -> tuple[Ints, Floats, Ints]:
-        """Every game: who played, [games, sides]; their places, the same; its deal, [games]."""
-        players, places, deals = [], [], []
-        for seated, place in zip(self.seated, self.places, strict=True):
+    def rankings(self) -> tuple[Ints, Floats, Ints, Ints]:
+        """Every game: who played, [games, sides]; places, the same; deal and stream, [games]."""
+        players, places, deals, streams = [], [], [], []
+        for seated, place, stream in zip(self.seated, self.places, self.streams, strict=True):
             players.append(np.broadcast_to(seated, place.shape).reshape(-1, self.num_sides))
             places.append(place.reshape(-1, self.num_sides))
             deals.append(np.repeat(np.arange(self.num_deals), len(seated)))
-        return np.concatenate(players), np.concatenate(places), np.concatenate(deals)
+            streams.append(np.tile(stream, self.num_deals))
+        found = (np.concatenate(each) for each in (players, places, deals, streams))
+        return tuple(found)  # type: ignore[return-value]
 
     @cached_property
     def has_only_winners(self) -> bool:
@@ -229,3 +270,18 @@ class Results:
             if (np.fmax.reduce(losers, axis=2) > lowest).any():
                 return False
         return True
+
+
+def _blocks(columns: Floats, streams: Ints, weights: Floats) -> Blocks:
+    """Add up seatings, [deals, seatings], that play the same deals.
+
+    Args:
+        columns: what each seating adds.
+        streams: [seatings] which deals it plays.
+        weights: [seatings] how much it counts.
+    """
+    names, index = np.unique(streams, return_inverse=True)
+    totals, sums = np.zeros((len(names), len(columns))), np.zeros(len(names))
+    np.add.at(totals, index, columns.T)
+    np.add.at(sums, index, weights)
+    return Blocks((totals.T / sums).round(DECIMALS + 3), sums / sums.sum())

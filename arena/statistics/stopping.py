@@ -24,7 +24,13 @@ import numpy as np
 import numpy.typing as npt
 
 from envs.core.errors import MasqueradeError
-from envs.core.statistics import DEFAULT_CONFIDENCE, Interval, block_means, normal_quantile
+from envs.core.statistics import (
+    DEFAULT_CONFIDENCE,
+    Blocks,
+    Interval,
+    block_means,
+    normal_quantile,
+)
 
 __all__ = ["SequentialStop"]
 
@@ -105,9 +111,9 @@ class SequentialStop:
         """The half width that a look sees: that of the least certain of [deals, series]."""
         return max(self._reach(*_spread(column), len(series)) for column in series.T)
 
-    def interval(self, values: npt.ArrayLike) -> Interval:
+    def interval(self, values: npt.ArrayLike | Blocks) -> Interval:
         """The mean of [deals, ...] with an interval that holds however play came to its end."""
-        means = block_means(values)
+        means = Blocks.of(values).series
         mean, reach = float(means.mean()), self._reach(*_spread(means), len(means))
         return Interval(mean, mean - reach, mean + reach)
 

@@ -23,8 +23,11 @@ from envs.core.statistics import Interval
 
 MAX_TEXT = 2000
 MAX_NUMBER = 1e300
+SHARED = {"shared_deals": True}
+"""What a folder means that does not say it: once all groups played the same deals."""
 
 __all__ = [
+    "SHARED",
     "AgentInfo",
     "Comparison",
     "Cycle",
@@ -92,6 +95,8 @@ class Standing:
     """NashConv divided by the number of players."""
     policy: str = ""
     """How the policy behind these two is known ("exact"), or why it is not."""
+    deals: int = 0
+    """On how many independent deals all of this rests."""
 
     @property
     def is_estimated(self) -> bool:
@@ -115,6 +120,8 @@ class Comparison:
     """How many times more games would be needed without playing deals in every seating."""
     variance_gain: float | None = None
     """How many times more games would be needed without variance reduction, if there was any."""
+    deals: int = 0
+    """On how many independent deals the lead rests."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +269,9 @@ class Summary:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Summary:
         """What ``to_dict`` gave; raises KeyError for what another version wrote."""
-        spec = TournamentSpec.parse(config_of(content["spec"]))
+        spec = TournamentSpec.parse({**SHARED, **config_of(content["spec"])})
+        for entry in (*content["standings"], *content["comparisons"]):
+            entry.setdefault("deals", spec.deals)
         values = {
             name: _typed(kind, content[name])
             for name, kind in get_type_hints(cls).items()

@@ -43,9 +43,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
     """Any game as a PettingZoo environment; see ``envs.make_env`` and ``envs.make_raw_env``.
 
     Observations are dictionaries: ``observation`` (float32) and ``action_mask`` (int8, all zero for
-    a player who is not to move). A player who is out stays in ``agents``, is never selected, and
-    terminates with the others. An illegal move ends the game and costs the mover's side its lowest
-    return.
+    a player who waits, and all one when the game is over: libraries that draw an action from every
+    observation, the last one too, must be able to). A player who is out stays in ``agents``, is
+    never selected, and terminates with the others. An illegal move ends the game and costs the
+    mover's side its lowest return.
 
     >>> from envs import leduc_v0
     >>> env = leduc_v0.env()
@@ -170,6 +171,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             self.rewards = self._zeros.copy()
             self._has_rewards = False
         if turn == OVER:
+            mask.fill(1)
             self.terminations = self._trues.copy()
             turn = 0
         self.agent_selection = self._viewer = agents[turn]
@@ -250,6 +252,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         game, frame, player = self.game, self._frame, self._players[agent]
         observation, mask = next(frame.pages, None) or frame.next_page()
         _observe_game(game.kernels, game.rules, frame.buffer, player, self._turn, observation, mask)
+        if self._turn == OVER:
+            mask.fill(1)
         return {"observation": observation, "action_mask": mask}
 
     def last(

@@ -26,7 +26,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     """One learner among opponents; ``action_masks`` is what sb3-contrib's MaskablePPO looks for.
 
     The reward of a step is all the learner is paid until its next decision or the end of the game,
-    so a loser sees the loss.
+    so a loser sees the loss. When the game is over every action is in the mask: Gymnasium's vectors
+    ask for one more, which nobody looks at, before they begin the next game.
 
     >>> import gymnasium, envs.adapters
     >>> env = gymnasium.make("masquerade/kuhn-v0", seat=1)
@@ -92,6 +93,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def _look(self) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
         observations, masks = self._games.observe(_ROW)
+        if self._games.is_over[0]:
+            masks.fill(1)
         self._mask = masks[0]
         if self.render_mode == "human":
             self.render()

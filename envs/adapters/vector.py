@@ -308,6 +308,7 @@ class SeatVectorEnv(
         infos: dict[str, Any] = {}
         if is_over.any():
             infos["final_obs"], masks = games.observe(self._rows)
+            masks[is_over] = 1  # as in the single-agent environment
             infos["final_info"] = {
                 "action_mask": masks,
                 "_action_mask": is_over.copy(),

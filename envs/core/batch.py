@@ -22,6 +22,7 @@ from envs.core.position import Position
 from envs.core.rng import Words, new_rng, uniform
 from envs.core.rows import begin_rows, legal_rows, look_rows, observe_rows, step_rows
 from envs.core.saved import DamagedStateError, restore
+from envs.core.sides import sides_of
 from envs.core.views import Views
 
 __all__ = ["Batch", "random_actions", "weighted_actions"]
@@ -105,7 +106,11 @@ class Batch:
         self.totals = np.zeros((size, players))
         self.lengths: Indices = np.zeros(size, np.int64)
         self.numbers: Indices = np.zeros(size, np.int64)
-        self.game_ids: Words = np.zeros(size, np.uint64)
+        self._game_ids: Words = np.zeros((size, players), np.uint64)
+        # A team is one party, whoever moves its pieces: it knows a game by one id.
+        self._id_places: Indices = np.zeros(players, np.int64)
+        for side in sides_of(facts):
+            self._id_places[list(side)] = side[0]
         self.keys: Words = np.zeros((size, players), np.uint64)
         self._states = np.zeros((size, game.state_size), np.uint8)
         self._histories = np.zeros((size, facts.max_length if has_record else 0), np.int32)
@@ -162,7 +167,7 @@ class Batch:
             numbers,
             self._choice_rngs,
             self._world_rngs,
-            self.game_ids,
+            self._game_ids,
             *self._row_arrays,
         )
 
@@ -257,7 +262,12 @@ class Batch:
             tokens = self._tokens.reshape(self.size * players, -1)[rows * players + seats, :longest]
         if self._past.shape[2]:
             past = self._past[rows, seats]
-        return Views(self.game, seats, keys, rngs, worlds, self.game_ids[rows], tokens, past)
+        return Views(self.game, seats, keys, rngs, worlds, self.game_ids(rows, seats), tokens, past)
+
+    def game_ids(self, rows: Indices, seats: Indices) -> Words:
+        """[n] by which ``seats`` know the games in ``rows``; another for every side of a game."""
+        ids: Words = self._game_ids[rows, self._id_places[seats]]
+        return ids
 
     def observe(
         self, rows: Indices, seats: Indices
@@ -361,7 +371,7 @@ class Batch:
             **arrays,
             "past": self._past,
             "numbers": self.numbers,
-            "game_ids": self.game_ids,
+            "game_ids": self._game_ids,
             "choice_rngs": self._choice_rngs,
             "world_rngs": self._world_rngs,
         }

@@ -6,9 +6,13 @@ import argparse
 import difflib
 import math
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
+from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
 
 from envs.core.errors import MasqueradeError, OptionError, one_line
@@ -21,10 +25,14 @@ __all__ = [
     "MAX_WORKERS",
     "SEED",
     "WORKERS",
+    "Pairs",
     "Parser",
     "add_option",
+    "add_out",
     "answers_in_one_line",
+    "as_called",
     "at_least",
+    "calling_from",
     "parse_option",
     "words_of",
 ]
@@ -35,6 +43,34 @@ MAX_GAMES = 10**9
 MAX_SEED = 2**63 - 1
 MAX_WORKERS = 1024
 """More of these can only be a slip of the hand."""
+
+
+# A door where a text names it, as "python train.py" or as the name of the program.
+_DOOR = re.compile(r"(?:\bpython )?(?<![\w/.-])(train|evaluate|play)\.py\b")
+_program: ContextVar[str] = ContextVar("program", default="")
+
+
+def as_called(text: str) -> str:
+    """Commands in a text as whoever reads it can call them: installed, there are no doors.
+
+    >>> with calling_from("masquerade"):
+    ...     as_called("play.py: python train.py --list says it")
+    'masquerade play: masquerade train --list says it'
+    >>> as_called("python train.py --list")
+    'python train.py --list'
+    """
+    program = _program.get()
+    return _DOOR.sub(rf"{program} \1", text) if program else text
+
+
+@contextmanager
+def calling_from(program: str) -> Iterator[None]:
+    """In here ``train.py`` is called ``program train``, and so on."""
+    token = _program.set(program)
+    try:
+        yield
+    finally:
+        _program.reset(token)
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,6 +85,8 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **arguments: Any) -> None:
         """Descriptions keep their lines."""
         arguments.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        for key in arguments.keys() & {"prog", "description", "epilog"}:
+            arguments[key] = as_called(arguments[key] or "")
         super().__init__(**arguments)
         self._is_mixing = False
 
@@ -93,27 +131,31 @@ def answers_in_one_line(
         stopped: what is said after Ctrl-C.
     """
 
+    def say(text: object) -> None:
+        print(as_called(f"{program}: {text}"), file=sys.stderr)
+
     def decorate(main: Callable[P, int]) -> Callable[P, int]:
         @wraps(main)
         def careful(*args: P.args, **kwargs: P.kwargs) -> int:
             try:
                 return main(*args, **kwargs)
             except MasqueradeError as error:
-                print(f"{program}: {error}", file=sys.stderr)
+                say(error)
                 return 2
             except BrokenPipeError:
                 # The reader has seen enough, such as `head`; Python must not complain of it.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 return 0
             except OSError as error:
-                print(f"{program}: {words_of(error)}", file=sys.stderr)
+                say(words_of(error))
                 return 2
             except MemoryError as error:
                 reason = one_line(error) or "no memory is left"
-                print(f"{program}: {reason}: choose less, or smaller pieces", file=sys.stderr)
+                say(f"{reason}: choose less, or smaller pieces")
                 return 2
             except KeyboardInterrupt:
-                print(f"\n{program}: {stopped}", file=sys.stderr)
+                print(file=sys.stderr)
+                say(stopped)
                 return 130
 
         return careful
@@ -155,15 +197,42 @@ AMOUNT = at_least(0.0, most=1e6)
 """Numbers of many commands: of games and the like, of seconds and the like."""
 
 
+class Pairs(argparse.Action):
+    """Collects pairs; of a name that is given twice only one value would count."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one pair."""
+        before: list[tuple[str, Any]] = getattr(namespace, self.dest)
+        if values[0] in dict(before):
+            raise argparse.ArgumentError(
+                self, f"{one_line(values[0], 80)} is given twice: keep one"
+            )
+        setattr(namespace, self.dest, [*before, values])
+
+
 def add_option(parser: argparse.ArgumentParser) -> None:
     """Let a command take options of the game, as a list of pairs that a ``dict`` can be made of."""
     parser.add_argument(
         "--option",
-        action="append",
+        action=Pairs,
         type=parse_option,
         default=[],
         metavar="NAME=VALUE",
         help="an option of the game, such as --option num_players=3; may be repeated",
+    )
+
+
+def add_out(parser: argparse.ArgumentParser, help: str, metavar: str = "FILE") -> None:
+    """Let a command write where the user says; what is not its own there stays without --force."""
+    parser.add_argument("--out", type=Path, metavar=metavar, help=help)
+    parser.add_argument(
+        "--force", action="store_true", help="write over a file that this command has not written"
     )
 
 

@@ -28,7 +28,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -221,22 +221,26 @@ def _announce(source: Path) -> None:
 def sources_of(source: Path) -> set[Path]:
     """Every file that compiled code of ``source`` can contain: whatever it imports, and so on.
 
-    A file of somebody else's may also contain code of those that lie beside it.
+    A file of somebody else's may also contain code of those that lie beside it. From a wheel we lie
+    beside Numba, NumPy and everybody else, whom nobody's code is followed into: only our own rooms
+    and the folder that the source itself comes from count.
     """
     found = {source}
-    if not source.is_relative_to(_PROJECT) or source.relative_to(_PROJECT).parts[0] not in ROOMS:
+    own = source.relative_to(_PROJECT).parts[0] if source.is_relative_to(_PROJECT) else ""
+    if own not in ROOMS:
         found.update(source.parent.glob("*.py"))
+    rooms = frozenset((*ROOMS, own))
     waiting = list(found)
     while waiting:
-        new = set(_imported(waiting.pop())) - found
+        new = set(_imported(waiting.pop(), rooms)) - found
         found |= new
         waiting += new
     return found
 
 
 @cache
-def _imported(source: Path) -> tuple[Path, ...]:
-    """The files of the project that a file imports, wherever in it the import stands."""
+def _imported(source: Path, rooms: Collection[str] = ROOMS) -> tuple[Path, ...]:
+    """The files of some rooms that a file imports, wherever in it the import stands."""
     modules = []
     for match in _IMPORT.finditer(source.read_text(encoding="utf-8")):
         package, in_brackets, on_line, plain = match.groups()
@@ -245,7 +249,8 @@ def _imported(source: Path) -> tuple[Path, ...]:
         else:  # each name may be a module of the package, or something inside it
             names = _WORD.findall(in_brackets or on_line)
             modules += [package, *(f"{package}.{name}" for name in names)]
-    paths = (_PROJECT.joinpath(*module.split(".")) for module in modules)
+    places = (module.split(".") for module in modules)
+    paths = (_PROJECT.joinpath(*place) for place in places if place[0] in rooms)
     files = (file for path in paths for file in (path.with_suffix(".py"), path / "__init__.py"))
     return tuple(file for file in files if file.is_file())
 

@@ -15,6 +15,7 @@ import errno
 import json
 import os
 import stat
+import sys
 import threading
 import zipfile
 import zlib
@@ -30,9 +31,11 @@ from envs.core.errors import FileError, MasqueradeError, one_line, reason_of
 __all__ = [
     "append_text",
     "checksum",
+    "is_stream",
     "make_folder",
     "open_file",
     "parse_yaml",
+    "partial_of",
     "read_arrays",
     "read_json",
     "read_text",
@@ -62,12 +65,24 @@ MAX_ARRAYS, MAX_SQUEEZED = 1 << 30, 100
 def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write into, which takes the place of ``path`` when all of it is on the disk.
 
+    A device such as ``/dev/null`` keeps its place and is written to.
+
     Args:
         path: the file; folders above it are made.
         mode: who may read it, as ``os.open`` takes it.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
+    if is_stream(path):
+        try:
+            door = _door(path)
+            handle = os.open(path, os.O_WRONLY) if door is None else os.dup(door)
+            sys.stdout.flush()
+            with os.fdopen(handle, "wb") as file:
+                yield file
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        return
+    partial = partial_of(path)
     try:
         make_folder(path.parent)
         handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
@@ -81,6 +96,33 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether what is written there goes elsewhere: a device, a pipe, the standard output.
+
+    >>> is_stream(Path("/dev/null")), is_stream(Path("results.json"))
+    (True, False)
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    is_open = stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return stat.S_ISCHR(mode) or (is_open and _door(path) is not None)
+
+
+def _door(path: Path) -> int | None:
+    """The number of an open file that a path stands for: the standard output, or another."""
+    place, name = os.path.split(os.path.abspath(path))
+    if place == "/dev" and name in ("stdout", "stderr"):
+        return 1 if name == "stdout" else 2
+    return int(name) if place in ("/dev/fd", "/proc/self/fd") and name.isdecimal() else None
+
+
+def partial_of(path: Path) -> Path:
+    """What a file is called while this thread writes it."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
 
 
 def write_text(path: Path, text: str, mode: int = 0o666) -> None:

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["attribute_of", "summary_of"]
+__all__ = ["attribute_of", "class_at", "constant_of", "fields_of", "summary_of"]
+__all__ += ["value_of"]
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -30,6 +31,89 @@ def attribute_of(place: str, attribute: str) -> Any:
     >>> attribute_of("agents.cfr.learner:CFRLearner", "unit")
     'iterations'
     """
+    found = _assigned(place, attribute)
+    return found[1].value if found and isinstance(found[1], ast.Constant) else None
+
+
+def constant_of(place: str, attribute: str) -> Any:
+    """What a class or one that it is derived from sets an attribute to; ``None`` if that is hidden.
+
+    >>> constant_of("agents.games.kuhn.rule:KuhnRule", "game_ids")
+    ('kuhn_v0',)
+    """
+    found = _assigned(place, attribute)
+    if found is None:
+        return None
+    module, value = found
+    if isinstance(value, ast.Name):
+        found = _constant(module, value.id)
+        if found is None:
+            return None
+        module, value = found
+    return _literal(value)
+
+
+def class_at(place: str, attribute: str) -> str | None:
+    """The place of the class that a class names in an attribute, its own or an inherited one.
+
+    >>> class_at("envs.kuhn:Kuhn", "Options")
+    'envs.kuhn:KuhnOptions'
+    """
+    found = _assigned(place, attribute)
+    if found is None or not isinstance(found[1], ast.Name):
+        return None
+    home = _find(found[0], found[1].id)
+    return f"{home[0]}:{home[1].name}" if home else None
+
+
+def fields_of(place: str) -> tuple[str, ...] | None:
+    """The fields of a class of ``Options`` with those it is derived from; ``None`` if hidden.
+
+    >>> fields_of("envs.kuhn:KuhnOptions")
+    ('num_players',)
+    """
+    if place == "envs.core.options:Options":
+        return ()
+    module, name = place.split(":")
+    found = _find(module, name)
+    if found is None:
+        return None
+    module, node = found
+    names: list[str] = []
+    for base in node.bases:
+        home = _find(module, base.id) if isinstance(base, ast.Name) else None
+        above = fields_of(f"{home[0]}:{home[1].name}") if home else None
+        if above is None:
+            return None
+        names += above
+    for line in node.body:
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            names += [line.target.id] * ("ClassVar" not in ast.unparse(line.annotation))
+        elif isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "renamed":
+            words = [each.value for each in ast.walk(line.value) if isinstance(each, ast.Constant)]
+            names += [word for word in words if isinstance(word, str)]  # the class has an answer
+    return tuple(dict.fromkeys(names))
+
+
+def value_of(place: str) -> Any:
+    """What ``"module:NAME"`` is set to; ``None`` if that is hidden.
+
+    >>> value_of("arena.running.executors:EXECUTORS")
+    ('processes', 'ray')
+    """
+    found = _constant(*place.split(":"))
+    return _literal(found[1]) if found else None
+
+
+def _literal(value: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        return None
+
+
+def _assigned(place: str, attribute: str) -> tuple[str, ast.expr] | None:
+    """The expression that an attribute is set to, and the module in which that stands."""
     module, name = place.split(":")
     found = _find(module, name)
     if found is None:
@@ -37,15 +121,31 @@ def attribute_of(place: str, attribute: str) -> Any:
     module, node = found
     for line in node.body:
         targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
-        if any(isinstance(t, ast.Name) and t.id == attribute for t in targets):
-            value = getattr(line, "value", None)
-            return value.value if isinstance(value, ast.Constant) else None
+        value = getattr(line, "value", None)
+        if value and any(isinstance(t, ast.Name) and t.id == attribute for t in targets):
+            return module, value
     for base in node.bases:
         if isinstance(base, ast.Subscript):
             base = base.value
-        inherited = isinstance(base, ast.Name) and attribute_of(f"{module}:{base.id}", attribute)
-        if inherited:
-            return inherited
+        if isinstance(base, ast.Name):
+            inherited = _assigned(f"{module}:{base.id}", attribute)
+            if inherited:
+                return inherited
+    return None
+
+
+def _constant(module: str, name: str) -> tuple[str, ast.expr] | None:
+    """What a module sets a name to, by whatever import it came."""
+    tree = _read(module)
+    for node in tree.body if tree else ():
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        if value and any(isinstance(t, ast.Name) and t.id == name for t in targets):
+            return module, value
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for each in node.names:
+                if (each.asname or each.name) == name:
+                    return _constant(node.module, each.name)
     return None
 
 

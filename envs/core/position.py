@@ -75,7 +75,8 @@ class Position:
 
     def legal_actions(self) -> list[int]:
         """The possible actions or outcomes, in rising order; none when the game is over."""
-        return [int(a) for a in np.flatnonzero(self.mask())]
+        found: list[int] = np.flatnonzero(self.mask()).tolist()
+        return found
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Every possible outcome of the coming chance event with its probability."""
@@ -149,13 +150,13 @@ class Position:
 
     def apply(self, action: int) -> None:
         """Play an action or a chance outcome; what is not legal is refused and changes nothing."""
-        legal = self.legal_actions()
+        mask = self.mask()
         try:
             number = operator.index(action)
         except TypeError:
             number = -1
-        if number not in legal:
-            raise IllegalActionError(self._refusal(action, legal))
+        if not 0 <= number < len(mask) or not mask[number]:
+            raise IllegalActionError(self._refusal(action, np.flatnonzero(mask).tolist()))
         self.game.kernels.step(self.state, self.game.rules, number)
         self.history.append(number)
 

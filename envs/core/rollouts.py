@@ -85,6 +85,7 @@ class Rollouts:
         players: who there is; seatings name them by their place in this list, which may grow.
         size: how many games side by side.
         seed: root of all randomness, or one for each row: game *n* is dealt from (seed, *n*).
+        choice_seed: root of what players are given, if it is another: of their generators and ids.
         has_record: keep the actions of every game.
         on_fault: if given, a player that fails or chooses an illegal action forfeits that game,
             this is told, and all others go on; else the error is raised.
@@ -100,6 +101,7 @@ class Rollouts:
         has_record: bool = False,
         on_fault: Fault | None = None,
         num_past: int = 0,
+        choice_seed: int | None = None,
     ) -> None:
         """Make room for the games; ``begin`` starts them."""
         self.players = players
@@ -107,7 +109,7 @@ class Rollouts:
             game,
             size,
             _roots(seed, "chance"),
-            _roots(seed, "choice"),
+            _roots(seed if choice_seed is None else choice_seed, "choice"),
             has_record,
             any(getattr(player, "wants_tokens", False) for player in players),
             max([num_past, *(getattr(player, "num_past", 0) for player in players)]),
@@ -223,7 +225,7 @@ class Rollouts:
             places, seats = np.nonzero(seated == number)
             own = ended[places]
             try:
-                tell(batch.game_ids[own], seats, batch.totals[own])
+                tell(batch.game_ids(own, seats), seats, batch.totals[own])
             except FAULTS:
                 if self._on_fault is None:
                     raise  # its games are over: there is nothing left to forfeit

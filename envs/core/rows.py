@@ -66,14 +66,15 @@ def _settle(kernels, rules, state, rng, keys, tokens, history, length):
 
 
 @helper
-def _seed_seats(root, number, first, choice_rngs, world_rngs, block, num_players):
-    """Seed what the players of a game are given, from place ``first`` on; returns its id.
+def _seed_seats(root, number, first, choice_rngs, world_rngs, ids, block, num_players):
+    """Seed what the players of a game are given, from place ``first`` on.
 
-    The id and three words for each seat are taken from one-way blocks, as few as will do. A player
-    may work out the generator of its own worlds, and nobody else's.
+    The id of the game and three words for each seat are taken from one-way blocks, as few as will
+    do. A player may work out the generator of its own worlds, and nobody else's. Every seat knows
+    the game by an id of its own, so that whoever has two cannot put together what they see.
     """
     one_way_block(root, number, 0, block)
-    game_id = block[0]
+    ids[0] = block[0]
     at = 1
     for place in range(first, first + num_players):
         for word in range(3):
@@ -83,12 +84,16 @@ def _seed_seats(root, number, first, choice_rngs, world_rngs, block, num_players
             at += 1
         choice_rngs[place, 3] = FOURTH_WORD
         seed_stream(choice_rngs[place], 0, world_rngs[place])
-    return game_id
+    for seat in range(1, num_players):
+        if at % block.size == 0:
+            one_way_block(root, number, at // block.size, block)
+        ids[seat] = block[at % block.size]
+        at += 1
 
 
 @compiled(
     types.void(
-        *(KERNELS, RULES, INT, _RNGS, _RNGS, RNG, _ROWS, _ROWS, _RNGS, _RNGS, RNG),
+        *(KERNELS, RULES, INT, _RNGS, _RNGS, RNG, _ROWS, _ROWS, _RNGS, _RNGS, _KEYS),
         *(_STATES, _RNGS, _ROWS, _TOTALS, _KEYS, _TOKENS, _HISTORIES, _ROWS),
     )
 )
@@ -122,9 +127,9 @@ def _begin_rows(
         row, number = rows[i], numbers[i]
         state, rng = states[row], rngs[row]
         seed_stream(chance[row], number, rng)
-        game_ids[row] = _seed_seats(
-            choice[row], number, num_players * row, choice_rngs, world_rngs, block, num_players
-        )
+        first = num_players * row
+        ids = game_ids[row]
+        _seed_seats(choice[row], number, first, choice_rngs, world_rngs, ids, block, num_players)
         for seat in range(num_players):
             keys[row, seat] = first_key(seat)
         kernels.new(state, rules, number % num_openings)

@@ -36,7 +36,8 @@ class Views:
         keys: [n] the perfect-recall information set of that seat.
         rngs: [n, 4] one generator per row.
         worlds: [n, state_size] states that the seats cannot tell from the true ones.
-        game_ids: [n] a number for each game, the same at all its decisions; it says nothing else.
+        game_ids: [n] a number for each game, the same at all decisions of a side; it says nothing
+            else, and no other side, seating or match knows the game by it.
         tokens: [n, longest] what each seat has seen, zeros behind it; ``None``: not recorded.
         past: [n, count, observation_size] what each seat observed at its last earlier decisions.
     """
@@ -61,7 +62,7 @@ class Views:
         self.rngs = rngs
         """[n, 4] uint64: one generator per row; all of an agent's chance must come from its row."""
         self.game_ids = game_ids
-        """[n] uint64: the same number at all decisions of a game, another in every other game."""
+        """[n] uint64: the same number at all decisions that a side has in a game, and no other."""
         self._worlds = worlds.tobytes()
         self._num_rows = len(worlds)
         self._tokens = tokens

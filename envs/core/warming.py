@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, redirect_stderr
 from io import StringIO
 from multiprocessing import get_context
@@ -29,14 +29,17 @@ OPTIONAL = {"benchmarks"}
 """Rooms that need packages which not everybody has."""
 
 
-def compiled_files() -> list[Path]:
+def compiled_files(more: Sequence[str] = ()) -> list[Path]:
     """Every file of the project with compiled functions, those that need the fewest others first.
+
+    Args:
+        more: further folders of the project to look into.
 
     >>> "kuhn.py" in [path.name for path in compiled_files()]
     True
     """
     found: list[Path] = []
-    for room in (room for room in ROOMS if room not in OPTIONAL):
+    for room in (*(room for room in ROOMS if room not in OPTIONAL), *more):
         found += [path for path in (PROJECT / room).rglob("*.py") if has_compiled_code(path)]
     return sorted(found, key=lambda path: (len(sources_of(path)), path))
 
@@ -52,9 +55,9 @@ def is_compiled(path: Path) -> bool:
     return any(cache_folders(path)[0].rglob("*.nbc"))
 
 
-def warm_up(num_processes: int | None = None) -> int:
+def warm_up(num_processes: int | None = None, more: Sequence[str] = ()) -> int:
     """Compile every file that is not compiled yet; returns how many there were."""
-    waiting = [path for path in compiled_files() if not is_compiled(path)]
+    waiting = [path for path in compiled_files(more) if not is_compiled(path)]
     if JIT_DISABLED or not waiting:
         return 0
     processes = min(num_processes or os.cpu_count() or 1, len(waiting))
@@ -86,8 +89,9 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
     )
     parser.add_argument("--processes", type=WORKERS, help="how many (one for each core)")
+    parser.add_argument("more", nargs="*", help="further folders, such as tests/support")
     parsed = parser.parse_args(arguments)
-    print(f"{warm_up(parsed.processes)} files compiled")
+    print(f"{warm_up(parsed.processes, parsed.more)} files compiled")
     return 0
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from envs.core.commands import MAX_SEED, Parser, answers_in_one_line, at_least
+from envs.core.commands import MAX_SEED, Parser, add_out, answers_in_one_line, at_least
 from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
-from envs.pursuit.board import MAX_NODES, Board, save_board
+from envs.core.signed import check_out
+from envs.pursuit.board import MAX_NODES, Board
 from envs.pursuit.city import city_board
 from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board
 from envs.pursuit.picture import draw_board
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (draw, make):
         command.add_argument("--rows", type=cells, default=5)
         command.add_argument("--columns", type=cells, default=5)
-        command.add_argument("--out", type=Path, help="file to write; standard output if left out")
+        add_out(command, "file to write; standard output if left out")
     return parser
 
 
@@ -81,11 +81,10 @@ def _make(args: argparse.Namespace) -> Board:
     return random_board(recipe, args.seed, args.number)
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what no file can be called."""
-    out = getattr(args, "out", None)
-    if out is not None and not out.name:
-        raise MasqueradeError("--out must name a file, such as map.json")
+def _write(args: argparse.Namespace, text: str) -> None:
+    """Write a file: what would be the same is no loss, and another one stays."""
+    check_out(args.out, "this command", args.force, head=text, is_whole=True)
+    write_text(args.out, text)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -103,14 +102,14 @@ def _run(args: argparse.Namespace) -> int:
         if args.out is None:
             print(svg)
         else:
-            write_text(args.out, svg)
+            _write(args, svg)
             print(f"wrote {args.out}")
         return 0
     board = _make(args)
     if args.out is None:
         print(board.to_text(), end="")
     else:
-        save_board(board, args.out)
+        _write(args, board.to_text())
         print(f"wrote {args.out}: {describe(board)}")
     return 0
 
@@ -119,7 +118,6 @@ def _run(args: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input, such as a broken board, gets one line and exit code 2."""
     args = _parser().parse_args(argv)
-    _check(args)
     return _run(args)
 
 

@@ -98,7 +98,7 @@ class PursuitOptions(Options):
         "any_order",
         choices=MOVING,
         help="detectives move in the order of their numbers, in any order they like, or at once, "
-        "so that only their targets must differ",
+        "so that only their targets must differ; with seats='each' they move in order by default",
     )
     starts: str = option("drawn", choices=("drawn", "chosen"), help="start cards, or free choice")
     placement_order: str = option(
@@ -148,9 +148,12 @@ class PursuitOptions(Options):
     def __post_init__(self) -> None:
         """Check what no single option can."""
         if self.seats == "each" and self.moving == "any_order":
-            raise OptionError(
-                "seats='each' needs moving='in_order' or 'at_once': who has a seat moves in turn"
-            )
+            if "moving" in self.model_fields_set:
+                raise OptionError(
+                    "seats='each' needs moving='in_order' or 'at_once': "
+                    "who has a seat moves in turn"
+                )
+            object.__setattr__(self, "moving", "in_order")  # it is frozen from here on
         if self.num_maps > 1 and self.board != "random":
             raise OptionError(f"num_maps={self.num_maps} needs board='random', not '{self.board}'")
         if self.max_imbalance is not None and self.board != "random":

@@ -28,11 +28,19 @@ export function signed(value, digits = 3) {
   return (value > 0 ? "+" : "") + number(value, digits);
 }
 
-export function toast(words, link = null) {
+// What a toast is about: a game of a table, or nothing that can pass.
+export function toast(words, link = null, about = "") {
   const box = document.getElementById("toasts");
-  const item = el("div", { class: "toast" }, words, link ? el("a", { href: link }, " Go there") : null);
+  const item = el("div", { class: "toast", "data-about": about }, words, link ? el("a", { href: link }, " Go there") : null);
   box.append(item);
   setTimeout(() => item.remove(), link ? 20_000 : 6000);
+}
+
+// Another game or another place is shown: what was said of the last one goes.
+export function dropToasts(about) {
+  for (const item of document.querySelectorAll(".toast")) {
+    if (item.dataset.about && item.dataset.about !== about) item.remove();
+  }
 }
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,7 +1,6 @@
 // Hints while playing, and a review of one's own decisions at the end.
 
 import { el, number } from "./dom.js";
-import { send } from "./net.js";
 import { Viewer } from "./viewer.js";
 
 export class Learn {
@@ -34,6 +33,7 @@ export class Learn {
   }
 
   turn(view, isMine) {
+    if (this.view && this.view.number !== view.number) this.viewer.element.close();
     this.view = view;
     this.button.disabled = !this.advisers.length || (!isMine && view.to_move !== -2);
     this.button.firstChild.textContent = view.to_move === -2 ? "Review my moves " : "Hint ";
@@ -52,19 +52,18 @@ export class Learn {
     const isOver = this.view.to_move === -2;
     this.shown = `${this.view.number} ${this.view.turn}`;
     this.body.replaceChildren(el("p", {}, el("span", { class: "spinner", "aria-hidden": "true" }), isOver ? " looking at your moves …" : " thinking …"));
-    if (isOver) send({ type: "review", table: this.table_.id, seat, agent });
-    else send({ type: "hint", table: this.table_.id, seat, agent });
+    this.table_.say(isOver ? "review" : "hint", { seat, agent });
     return true;
   }
 
   askLearnt() {
     if (!this.advisers.length) return false;
-    const { stepper, seat, info, id } = this.table_;
-    const message = { type: "learnt", table: id, agent: this.select.value };
+    const { stepper, seat, info } = this.table_;
+    const message = { agent: this.select.value };
     if (this.view.to_move === -2) message.step = stepper.now();
     else if (info.yours.length) message.seat = seat;
     this.viewer.open(label(this, this.select.value));
-    send(message);
+    this.table_.say("learnt", message);
     return true;
   }
 
@@ -89,6 +88,7 @@ export class Learn {
   }
 
   review(message) {
+    if (this.view.to_move !== -2) return;
     if (!message.verdicts.length) {
       this.body.replaceChildren(el("p", {}, "You had nothing to decide."));
       return;

@@ -1,6 +1,6 @@
 // The page: which part of it is shown follows the part of the address behind the #.
 
-import { el, toast } from "./dom.js";
+import { dropToasts, el, toast } from "./dom.js";
 import { showLobby, showTournament } from "./lobby.js";
 import { connect, keepKey, keyOf, on, send } from "./net.js";
 import { showSetup } from "./setup.js";
@@ -17,6 +17,7 @@ function route() {
   app.view?.close?.();
   app.view = null;
   app.awaited = null;
+  dropToasts("");
   title.textContent = "";
   tools.replaceChildren();
   if (where === "t" && rest[0]) openTable(rest[0], rest[1] ?? "", rest.slice(2));
@@ -69,8 +70,11 @@ on("open", () => {
 });
 on("closed", () => { document.getElementById("offline").hidden = false; });
 on("error", (message) => {
+  const isAbout = message.table && message.about !== "join";
+  // Of a table or a game that is not shown any more nobody wants to hear.
+  if (isAbout && !(app.view instanceof TableView && app.view.isAbout(message))) return;
   if (app.view?.error?.(message)) return;
-  toast(message.text);
+  toast(message.text, null, isAbout ? app.view.about() : "");
   if (["join", "open", "tournament"].includes(message.about)) {
     main.replaceChildren(el("p", { class: "empty" }, message.text), el("p", { class: "empty" }, el("a", { class: "button", href: "#" }, "All games")));
   } else if (message.about === "create" && app.lobby && !app.view) showLobby(main, app.lobby, start);
@@ -92,12 +96,13 @@ on("compiling", (message) => {
   else if (!(app.view instanceof TableView)) main.querySelector(".empty, .setup")?.prepend(el("div", { class: "compiling", "data-compiling": "" }, ...parts));
 });
 on("tournament", (message) => { if (location.hash.startsWith("#tournament/")) showTournament(main, message); });
-on("maps", (message) => app.view?.maps?.(message));
+on("maps", (message) => { if (!message.table || app.view?.id === message.table) app.view?.maps?.(message); });
 on("players", (message) => app.view?.players?.(message));
 on("joined", (message) => {
   keepKey(message.table, message.key);
   if (app.view instanceof TableView && app.view.id === message.table) {
     app.view.invites = { ...app.view.invites, ...message.invites };
+    app.view.isBack = true;
     return;
   }
   if (!Object.entries(app.awaited ?? { none: 0 }).every(([name, value]) => message[name] === value)) {
@@ -113,7 +118,10 @@ on("joined", (message) => {
 });
 for (const type of ["table", "view", "hint", "look", "review", "learnt", "advisers", "rules"]) {
   on(type, (message) => {
-    if (app.view instanceof TableView && app.view.id === message.table) app.view[type](message);
+    if (!(app.view instanceof TableView)) return;
+    // Answers are about the game they were asked in; the table and its views tell which one is on.
+    const isAnswer = ["hint", "look", "review", "learnt"].includes(type);
+    if (isAnswer ? app.view.isAbout(message) : app.view.id === message.table) app.view[type](message);
   });
 }
 
@@ -127,7 +135,7 @@ window.addEventListener("hashchange", () => {
 document.addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (document.getElementById("help").open) return;
+  if (document.querySelector("dialog[open]")) return;
   if (event.key === "?") {
     showHelp();
     event.preventDefault();

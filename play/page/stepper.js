@@ -1,7 +1,6 @@
 // Stepping through a game that is over, as any seat saw it or as it was.
 
 import { el } from "./dom.js";
-import { send } from "./net.js";
 
 export class Stepper {
   constructor(table) {
@@ -20,6 +19,7 @@ export class Stepper {
       return;
     }
     if (this.last === view.number && !this.element.hidden) return;
+    if (this.last !== view.number) this.stop();
     this.last = view.number;
     this.count = view.num_steps;
     const button = (words, label, run) => el("button", { type: "button", class: "plain", "aria-label": label, onclick: run }, words);
@@ -49,7 +49,7 @@ export class Stepper {
     this.isOn = true;
     this.range.value = String(this.step);
     const viewer = this.viewers.value === "" ? null : Number(this.viewers.value);
-    send({ type: "look", table: this.table.id, step: this.step, viewer });
+    this.table.say("look", { step: this.step, viewer });
   }
 
   look(message) {

@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { Choices } from "./choices.js";
-import { el, number, signed, toast } from "./dom.js";
+import { dropToasts, el, number, signed, toast } from "./dom.js";
 import { Learn } from "./learn.js";
 import { send } from "./net.js";
 import { Stepper } from "./stepper.js";
@@ -19,6 +19,8 @@ export class TableView {
     this.views = new Map();
     this.seat = null;
     this.shownFor = undefined;
+    this.sent = null;
+    this.isBack = false;
     this.board = new Board((action) => this.play(action));
     this.choices = new Choices((action) => this.play(action), this.board);
     this.learn = new Learn(this);
@@ -58,7 +60,11 @@ export class TableView {
   }
 
   view(message) {
+    const isNew = this.number !== message.number;
+    this.number = message.number;
+    if (isNew) dropToasts(this.about());
     this.views.set(message.seat, message);
+    if (this.sent?.seat === message.seat) this.follow(message);
     if (message.statistics) this.showFigures(message.statistics);
     this.choose();
   }
@@ -74,8 +80,20 @@ export class TableView {
   look(message) { this.stepper.look(message); }
   learnt(message) { this.learn.viewer.show(message.exhibits); }
 
+  about() { return `${this.id} ${this.number}`; }
+  isAbout(message) { return message.table === this.id && (message.number ?? this.number) === this.number; }
+  say(type, message) { send({ type, table: this.id, number: this.number, ...message }); }
+
+  // Where we come back and the table stands as when we moved, the move was lost on its way.
+  follow(view) {
+    const isLost = this.isBack && view.number === this.sent.number && view.turn === this.sent.turn && view.to_move === view.seat;
+    if (isLost) send(this.sent);
+    else this.sent = null;
+    this.isBack = false;
+  }
+
   error(message) {
-    this.isSent = false;
+    if (message.about === "move") this.sent = null;
     if (message.about === "hint" || message.about === "review") {
       this.learn.failed(message.text);
       return true;
@@ -85,7 +103,7 @@ export class TableView {
       return true;
     }
     if (message.about === "move") {
-      toast(message.text);
+      toast(message.text, null, this.about());
       this.show();
       return true;
     }
@@ -116,7 +134,6 @@ export class TableView {
   show() {
     const view = this.current();
     if (!view) return;
-    this.isSent = false;
     if (this.pending.length && view.to_move === OVER) {
       const [step, viewer] = this.pending;
       this.pending = [];
@@ -205,7 +222,7 @@ export class TableView {
       onclick: async () => {
         try {
           await navigator.clipboard.writeText(link);
-          toast("The link is copied: whoever opens it sits here.");
+          toast("The link is copied: whoever opens it sits here.", null, this.about());
         } catch {
           prompt("Send this link:", link);
         }
@@ -264,7 +281,7 @@ export class TableView {
       if (this.info.yours.length > 1) buttons.push(tool("Hide", "x", () => this.hide()));
     } else if (!isRecorded && this.info.is_watched) {
       buttons.push(tool(this.info.is_paused ? "Go on" : "Pause", "p", () => this.pause()));
-      buttons.push(tool("One move", ".", () => send({ type: "pace", table: this.id, has_step: true, is_paused: true })));
+      buttons.push(tool("One move", ".", () => this.say("pace", { has_step: true, is_paused: true })));
       buttons.push(tool("New game", "n", () => this.again(false)));
       buttons.push(this.speed());
     }
@@ -277,7 +294,7 @@ export class TableView {
   speed() {
     const range = el("input", {
       type: "range", min: "0", max: "100", value: String(Math.round(100 - 100 * Math.sqrt(this.info.pace / 3000))), "aria-label": "Speed of the agents", title: "speed of the agents",
-      onchange: (event) => send({ type: "pace", table: this.id, pace: Math.round(3000 * ((100 - Number(event.target.value)) / 100) ** 2) }),
+      onchange: (event) => this.say("pace", { pace: Math.round(3000 * ((100 - Number(event.target.value)) / 100) ** 2) }),
     });
     return el("label", { class: "speed" }, "speed ", range);
   }
@@ -286,19 +303,19 @@ export class TableView {
 
   play(action) {
     const view = this.current();
-    if (!this.isMine() || this.isSent || this.stepper.isOn) return;
+    if (!this.isMine() || this.sent || this.stepper.isOn) return;
     const isThere = view.choices.some((c) => c.action === action || (c.last !== undefined && action >= c.action && action <= c.last));
     if (!isThere) return;
-    this.isSent = true;
+    this.sent = { type: "move", table: this.id, number: view.number, seat: view.seat, turn: view.turn, action };
     this.learn.clear();
-    send({ type: "move", table: this.id, seat: view.seat, turn: view.turn, action });
+    send(this.sent);
   }
 
   takeBack() {
     const own = this.info.yours;
     const seat = own.includes(this.seat) ? this.seat : own[0];
     this.stepper.stop();
-    send({ type: "take_back", table: this.id, seat });
+    this.say("take_back", { seat });
   }
 
   again(swap) {
@@ -306,21 +323,22 @@ export class TableView {
     this.learn.clear();
     if (swap) this.views.clear();
     this.shownFor = undefined;
-    send({ type: "again", table: this.id, seat: this.info.yours[0] ?? null, swap });
+    this.say("again", { seat: this.info.yours[0] ?? null, swap });
   }
 
   saveMap() {
     const name = prompt("Name of the map:", `${this.info.game.replace(/_v\d+$/, "")} ${new Date().toISOString().slice(0, 10)}`);
-    if (name) send({ type: "save_map", table: this.id, name });
+    if (name) this.say("save_map", { name });
   }
 
-  maps(message) { toast(`The map is saved as ${message.saved}: choose it under “Table …”, map and rules.`); }
+  maps(message) { toast(`The map is saved as ${message.saved}: choose it under “Table …”, map and rules.`, null, this.about()); }
 
-  pause() { send({ type: "pace", table: this.id, is_paused: !this.info.is_paused }); }
+  pause() { this.say("pace", { is_paused: !this.info.is_paused }); }
 
   hide() { this.board.cover("The table is hidden.", "Show it"); }
 
   key(event) {
+    if (!this.board.curtain.hidden) return false;
     if (event.target.closest?.("[data-action], button, a, summary") && (event.key === "Enter" || event.key === " ")) return false;
     if (this.stepper.key(event)) return true;
     if (this.choices.key(event)) return true;

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.cfr.learner import CFRLearner, CFRSettings
+from agents.cfr.learner import CFRLearner, CFRSettings, MCCFRLearner, MCCFRSettings
 from agents.cfr.solver import CFRSolver
 from agents.cfr.vector import VectorCFRSolver, make_solver
 from agents.learning.files import CheckpointError, load_state, save_state
@@ -118,3 +118,16 @@ def test_no_equilibrium_is_promised_to_three(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == ""
     learner_of(make_game("kuhn_v0", num_players=3))
     assert "CFR need not come to an equilibrium" in capsys.readouterr().err
+
+
+def test_a_game_that_is_too_large_is_refused_with_what_learns_it() -> None:
+    with pytest.raises(MasqueradeError, match="are learnt by dqn, by q_lambda, and by mccfr with"):
+        CFRLearner(Task(make_game("kuhn_v0")), CFRSettings(max_nodes=9))
+    walks = MCCFRLearner(Task(make_game("kuhn_v0")), MCCFRSettings(max_infosets=4))
+    with pytest.raises(MasqueradeError, match="when_full to freeze and sampling to outcome"):
+        walks.update(1000)
+    settings = MCCFRSettings(sampling="outcome", when_full="freeze", max_infosets=50, max_nodes=0)
+    games = MCCFRLearner(Task(make_game("no_thanks_v0")), settings)
+    games.update(100)
+    assert games.num_steps == 100
+    assert games.solver.num_left_out > 0

@@ -35,8 +35,8 @@ def test_a_learner_sees_every_round_also_those_after_it_is_out() -> None:
     histories: dict[int, list[int]] = {}
     seats = [learner, other, other]
     result = play_match(game, seats, 12, seed=4, first_game=5, on_end=recorder(histories))
-    for number, history in histories.items():
-        mine = [m for m in learner.steps if m.game_number == number]
+    for game_id, (number, history) in zip(learner.games(), histories.items(), strict=True):
+        mine = [m for m in learner.steps if m.game_id == game_id]
         position, truths = Position(game, number), []
         for action in history:
             was_chance = position.is_chance
@@ -62,9 +62,10 @@ def test_a_learner_is_told_its_own_card_and_not_the_others() -> None:
     histories: dict[int, list[int]] = {}
     play_match(game, [make_agent("random", game), learner], 100, seed=1, on_end=recorder(histories))
     own, other = [], []
+    truths = dict(zip(learner.games(), histories.values(), strict=True))
     for step in learner.steps:
         cards = game.record(step.world).cards
-        truth = histories[step.game_number][:2]
+        truth = truths[step.game_id][:2]
         own.append(cards[1] == truth[1])
         other.append(cards[0] == truth[0])
     assert all(own)
@@ -79,8 +80,9 @@ def test_seats_of_one_learner_are_told_apart() -> None:
     play_match(game, [learner, learner], 3)
     assert {m.seat for m in learner.steps} == {0, 1}
     assert {m.names for m in learner.steps} == {("both", "both")}
-    ends = [(m.game_number, m.seat) for m in learner.steps if m.is_over]
-    assert ends == [(number, seat) for number in range(3) for seat in (0, 1)]
+    ends = [(m.game_id, m.seat) for m in learner.steps if m.is_over]
+    assert [seat for _, seat in ends] == [0, 1] * 3
+    assert len({game_id for game_id, _ in ends}) == 6  # each seat knows a game by its own
 
 
 def test_games_are_the_same_whether_somebody_takes_notes_or_not() -> None:
@@ -118,7 +120,7 @@ def test_a_learner_that_fails_is_named() -> None:
     learner = Forgetful(game)
     learner.name = "goldfish"
     learner.begin_learning()
-    with pytest.raises(MasqueradeError, match="goldfish failed while it watched game 0: Runtime"):
+    with pytest.raises(MasqueradeError, match="goldfish failed while it watched a game: Runtime"):
         play_match(game, [learner, make_agent("random", game)], 4, has_forfeits=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import pickle
 import sys
@@ -18,7 +19,7 @@ from agents import make_agent
 from agents.learning.device import resolve_device
 from agents.processes import hosted
 from agents.processes.hosted import HostedAgent
-from agents.processes.outside import OutsideAgent
+from agents.processes.outside import NoAnswer, OutsideAgent
 from arena import play_match
 from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
@@ -28,17 +29,12 @@ from envs.core import Game, MasqueradeError, OptionError
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 
+pytestmark = pytest.mark.alone
+
 HANGING = "tests.support.hanging_agents:Hanging"
 TIMED = "tests.support.hanging_agents:Timed"
 KUHN = make_game("kuhn_v0")
 LEDUC = make_game("leduc_v0")
-
-
-@pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hangs is noticed after its own time; the time of honest rows is long."""
-    monkeypatch.setattr(OutsideAgent, "grace", 0.0)
-    monkeypatch.setattr(OutsideAgent, "first_grace", 0.0)
 
 
 def host(game: Game, agent_id: str, limit: float = 20.0, **params: Any) -> HostedAgent:
@@ -130,13 +126,31 @@ def test_whatever_it_hangs_in_it_is_ended(kind: str, monkeypatch: pytest.MonkeyP
     assert agent._process.returncode is not None
 
 
+@pytest.mark.parametrize("has_child", [False, True])
+def test_who_died_before_we_looked_has_died_whatever_the_clock_says(
+    has_child: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even if a child of it holds its pipe, so that the pipe does not end."""
+    agent = host(KUHN, "random")
+    agent._begin()
+    agent._process.kill()
+    agent._process.wait()
+    if has_child:
+        monkeypatch.setattr(agent._connection, "poll", lambda _: False, raising=False)
+    times = itertools.count(step=1000.0)
+    monkeypatch.setattr(OutsideAgent, "clock", staticmethod(lambda: next(times)))
+    with pytest.raises(NoAnswer, match="ended with exit code -9"):
+        agent._receive(0.1)
+    agent.end()
+
+
 def test_one_hanging_game_costs_that_game_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosted, "MAX_ROWS", 2)  # the row beside it is asked again
     honest = make_agent("random", LEDUC)
     clean = play_match(LEDUC, [honest, honest], 20, seed=1)
-    agent = host(LEDUC, HANGING, 1.0, kind="loop", one_in=19)
+    agent = host(LEDUC, HANGING, 0.1, kind="loop", one_in=19)
     result = play_match(LEDUC, [honest, agent], 20, seed=1, has_forfeits=True)
-    assert [(f.seat, f.reason) for f in result.faults] == [(1, "took longer than 1 s a move")]
+    assert [(f.seat, f.reason) for f in result.faults] == [(1, "took longer than 0.1 s a move")]
     same = [number for number in range(20) if number != result.faults[0].game]
     assert (result.returns[same] == clean.returns[same]).all()
 
@@ -150,11 +164,11 @@ def test_no_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     gc.collect()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    monkeypatch.setattr(OutsideAgent, "start_limit", 0.0)
+    monkeypatch.setattr(OutsideAgent, "start_limit", 0.1)
     monkeypatch.setattr(OutsideAgent, "max_failures_in_row", 1)
-    agent = host(KUHN, "random")
+    agent = host(KUHN, HANGING, kind="when it is made", home=os.getpid())
     result = play_match(KUHN, [agent, honest], 4, has_forfeits=True)
-    assert result.faults[0].reason == "was not ready within 0 s"
+    assert result.faults[0].reason == "was not ready within 0.1 s"
     assert agent._process.returncode is not None
 
 
@@ -218,6 +232,7 @@ def test_the_command_gives_every_agent_a_time_unless_it_has_one(
 def fake_torch(has_card: bool) -> Any:
     torch: Any = types.ModuleType("torch")
     torch.cuda = types.SimpleNamespace(is_available=lambda: has_card)
+    torch.zeros = lambda *_, **__: None
     return torch
 
 

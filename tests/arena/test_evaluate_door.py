@@ -244,7 +244,7 @@ def test_a_saved_position_is_shown_with_its_moves(tmp_path: Path, capsys: Any) -
         (["FOLDER", "--viewer", "2"], "viewer must be a seat from 0 to 1, not 2"),
         (["FOLDER", "--pair", "random", "nobody"], "choose random leduc_rule; random bad; "),
         (["FOLDER", "--game", "kuhn_v0"], "either a tournament's folder or --game"),
-        (["nowhere"], "nowhere is no folder"),
+        (["nowhere"], "nowhere is neither a folder nor a file"),
         ([], "name a tournament's folder"),
         (["--game", "kuhn_v0", "--agents", "random"], "2 seats: give as many --agents, not 1"),
         (["--game", "kuhn_v9", "--agents", "random"], "did you mean 'kuhn_v0'"),

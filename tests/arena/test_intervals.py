@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from arena.statistics.intervals import paired_gain, paired_rate
+from arena.statistics.intervals import paired_gain
 from arena.statistics.stopping import SequentialStop
 from envs.core import MasqueradeError
-from envs.core.statistics import Interval, mean_interval, wilson
+from envs.core.statistics import Blocks, Interval, mean_interval, wilson
+
+rate = partial(mean_interval, bounds=(0.0, 1.0))
 
 
 def correlated_deals(
@@ -91,11 +95,19 @@ def test_mean_interval_is_students_and_covers_what_it_promises() -> None:
 def test_equal_deals_are_not_taken_for_certainty(share: float, num_deals: int) -> None:
     """A share of deals costs all that there is: the interval covers though few tries meet one."""
     deals = (np.random.default_rng(5).random((2000, num_deals)) < share).astype(float)
-    found = [mean_interval(row, span=1.0) for row in deals if np.ptp(row) == 0]
+    found = [rate(row) for row in deals if np.ptp(row) == 0]
     covered = [not interval.excludes(share) for interval in found]
     missed = (len(covered) - sum(covered)) / len(deals)
     assert missed < 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(deals))
     assert all(interval.half_width > 0 for interval in found)
+
+
+def test_equal_deals_reach_as_far_as_there_is_room() -> None:
+    won, shared = rate([1.0] * 30), rate([0.5] * 30)
+    assert (won.low, won.high) == (pytest.approx(0.025 ** (1 / 30)), 1.0)
+    assert shared.half_width == pytest.approx((1 - won.low) / 2)
+    streams = Blocks(np.full((10, 3), 0.5), np.array([0.25, 0.25, 0.5]))
+    assert rate(streams) == rate([0.5] * 20), "half of all rests on ten deals"
 
 
 def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
@@ -104,30 +116,90 @@ def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
 
 def test_a_rate_of_single_games_is_wilsons_and_a_paired_one_is_students_in_the_middle() -> None:
     won = np.random.default_rng(3).integers(0, 2, size=2000).astype(float)
-    alone, wilsons = paired_rate(won), wilson(won.sum(), len(won))
+    alone, wilsons = rate(won), wilson(won.sum(), len(won))
     assert alone.half_width == pytest.approx(wilsons.half_width, rel=0.002)
     luck = np.random.default_rng(6).random(size=(2000, 1))
     paired = np.concatenate([luck, 1.0 - 0.9 * luck], axis=1)
     student = mean_interval(paired)
-    assert paired_rate(paired).half_width == pytest.approx(student.half_width, rel=0.01)
-    assert paired_rate(np.full(30, 0.5)) == wilson(15, 30)
+    assert rate(paired).half_width == pytest.approx(student.half_width, rel=0.01)
 
 
 def test_a_rate_stays_between_0_and_1_where_students_does_not() -> None:
     won = np.ones(40)
     won[0] = 0.5
     assert mean_interval(won).high > 1.0
-    rate = paired_rate(won)
-    assert rate.high < 1.0
-    assert rate.mean - rate.low > rate.high - rate.mean
-    assert paired_rate([[0.5, 1.0]]).half_width < 1.0, "one deal is one game"
+    found = rate(won)
+    assert found.high < 1.0
+    assert found.mean - found.low > found.high - found.mean
+    assert rate([[0.5, 1.0]]).half_width < 1.0, "one deal is one game"
+
+
+def test_values_beyond_the_bounds_move_them() -> None:
+    """Returns after variance reduction may lie where no game ends."""
+    found = mean_interval([1.1, 1.3, 0.9, 1.2, 1.1], bounds=(-1.0, 1.0))
+    assert found.low < 1.12 < found.high <= 1.3
+
+
+KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int]], np.ndarray]] = {
+    # Blocks of No Thanks!: means of many games, nearly normal, far from what one game can cost.
+    "points": lambda rng, shape: rng.normal(-60, 9, shape),
+    # Kuhn: a deal in both seatings, on a grid.
+    "grid": lambda rng, shape: rng.integers(-2, 3, (*shape, 2)).mean(axis=2) / 2,
+    # A pursuit that the better player nearly always wins.
+    "lopsided": lambda rng, shape: rng.choice([-1.0, 0.0, 1.0], shape, p=[0.01, 0.15, 0.84]),
+    # Players who are alike: most deals are shared.
+    "ties": lambda rng, shape: rng.choice([-0.5, 0.0, 0.5], shape, p=[0.05, 0.9, 0.05]),
+}
+BOUNDS = {"points": (-200.0, 0.0), "grid": (-2.0, 2.0)}
+
+
+@pytest.mark.parametrize("num_deals", [5, 10, 20, 30])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_interval_of_few_deals_covers_and_is_no_wider_than_it_must_be(
+    kind: str, num_deals: int
+) -> None:
+    bounds, draw = BOUNDS.get(kind, (-1.0, 1.0)), KINDS[kind]
+    truth = {"points": -60.0, "lopsided": 0.83}.get(kind, 0.0)
+    deals = draw(np.random.default_rng(7), (1500, num_deals))
+    found = [mean_interval(row, bounds=bounds) for row in deals]
+    assert np.mean([not interval.excludes(truth) for interval in found]) > 0.935
+    if kind in ("points", "grid"):
+        student = stats.t.ppf(0.975, num_deals - 1) * deals.std(axis=1, ddof=1) / num_deals**0.5
+        width = np.mean([interval.half_width for interval in found])
+        assert width < 1.06 * student.mean(), "the bounds of a game widened it"
+
+
+def test_few_deals_that_make_the_spread_count_for_few() -> None:
+    """One pot in a hundred deals: Student's with 99 degrees of freedom covers 9 in 10."""
+    deals = poker_hands(np.random.default_rng(1), (2000, 100))
+    deals = np.where(np.abs(deals) > 50, deals, deals / 10)
+    student = stats.t.ppf(0.975, 99) * deals.std(axis=1, ddof=1) / 10
+    plain = np.mean(np.abs(deals.mean(axis=1)) <= student)
+    ours = np.mean([not mean_interval(row, bounds=(-100.0, 100.0)).excludes(0) for row in deals])
+    assert ours > plain
+
+
+def test_groups_with_deals_of_their_own_are_measured_within() -> None:
+    """Three groups of unlike means and spreads, few deals each: it covers, and is narrower."""
+    rng, truth = np.random.default_rng(4), np.array([-3.0, 0.0, 4.0])
+    shares = np.array([0.25, 0.25, 0.5])
+    deals = truth + rng.normal(size=(2000, 6, 3)) * [1.0, 2.0, 0.5]
+    found = [mean_interval(Blocks(each, shares)) for each in deals]
+    assert 0.935 < np.mean([not each.excludes(float(shares @ truth)) for each in found]) < 0.975
+    heap = np.mean([mean_interval(each.ravel()).half_width for each in deals])
+    by_deal = np.mean([mean_interval(each @ shares).half_width for each in deals])
+    ours = np.mean([each.half_width for each in found])
+    assert ours < 0.95 * by_deal < heap
+    # With one deal each, only the groups can be compared: too wide rather than too narrow.
+    single = [mean_interval(Blocks(each[:1], shares)) for each in deals[:500]]
+    assert np.mean([not each.excludes(float(shares @ truth)) for each in single]) > 0.95
 
 
 def test_the_interval_of_a_rate_covers_where_the_bootstrap_did_not() -> None:
     """Players who are alike: most deals are shared, a few go to either (seed fixed)."""
     rng = np.random.default_rng(0)
     deals = rng.choice([0.0, 0.5, 1.0], p=[0.02, 0.96, 0.02], size=(4000, 30))
-    covered = np.mean([not paired_rate(row).excludes(0.5) for row in deals])
+    covered = np.mean([not rate(row).excludes(0.5) for row in deals])
     assert covered > 0.945
 
 

@@ -13,6 +13,7 @@ from arena import play_match
 from envs import make_game
 from envs.core import Game, IllegalActionError, UnknownNameError, new_rng, random_playouts
 from tests.support.option_sets import every_option_set
+from tests.support.sampling import IS_FULL
 
 
 class Spy(Agent):
@@ -49,8 +50,8 @@ def test_the_result_does_not_depend_on_the_batch_size_or_the_pieces(game: Game) 
 @every_option_set
 def test_random_agents_agree_with_compiled_random_playouts(game: Game) -> None:
     seats = [make_agent("random", game)] * game.facts.num_players
-    match = play_match(game, seats, 2000, seed=0)
-    playouts = random_playouts(game, 20_000, new_rng(1))
+    match = play_match(game, seats, 2000 if IS_FULL else 400, seed=0)
+    playouts = random_playouts(game, 20_000 if IS_FULL else 4000, new_rng(1))
     error = match.half_widths / 1.96 + playouts.standard_errors
     if game.facts.num_openings == 1:  # playouts always start from the first opening
         assert (abs(match.mean_returns - playouts.mean_returns) < 5 * error).all()

@@ -9,6 +9,7 @@ import choix
 import numpy as np
 import pytest
 from open_spiel.python.egt import alpharank
+from scipy import special
 
 from arena.statistics.metagame import (
     alpha_rank,
@@ -121,7 +122,7 @@ def test_eight_who_fold_at_a_table_of_ten_share_a_place() -> None:
     is_won = rng.random(len(players)) < strength[:, 0] / strength.sum(axis=1)
     places = np.full(players.shape, 2.0)
     places[:, 0], places[:, 1] = np.where(is_won, 1, 3), np.where(is_won, 3, 1)
-    ratings = plackett_luce(players, places, blocks=np.arange(len(players)) // 10)
+    ratings = plackett_luce(players, places, deals=np.arange(len(players)) // 10)
     assert ratings.is_firm.all()
     assert ratings.elo[5:].min() > ratings.elo[:5].max() + 20
     assert ratings.interval(9).half_width < 20
@@ -173,29 +174,51 @@ def test_players_who_never_met_are_refused_by_name() -> None:
 
 def test_measured_variances_replace_the_binomial_ones() -> None:
     wins = np.array([[0.0, 40], [60, 0]])
-    binomial = 100 * 0.4 * 0.6 * np.array([[1, -1], [-1, 1]])
-    fisher = bradley_terry(wins, prior=0)
-    assert bradley_terry(wins, prior=0, score_covariance=binomial).covariance == pytest.approx(
-        fisher.covariance
+    won = np.repeat([0.0, 1.0], [60, 40])
+    totals = np.stack([won, 1 - won], axis=1)[:, None]
+    fisher = bradley_terry(wins, prior=0).interval(1)
+    # Student's quantile instead of the normal one, and 99 instead of 100 in a measured variance.
+    factor = special.stdtrit(99, 0.975) / 1.959964 * math.sqrt(100 / 99)
+    single = bradley_terry(wins, prior=0, totals=totals).interval(1)
+    assert single.half_width == pytest.approx(factor * fisher.half_width)
+    halved = bradley_terry(wins, prior=0, totals=0.5 + (totals - 0.5) / 2).interval(1)
+    assert halved.half_width == pytest.approx(single.half_width / 2)
+
+
+def test_streams_of_deals_are_compared_with_themselves() -> None:
+    """Whoever wins in one group and loses in another has no spread for that."""
+    rng = np.random.default_rng(11)
+    won = (rng.random((50, 2)) < [0.2, 0.8]).astype(float)
+    totals = np.stack([won, 1 - won], axis=2)
+    wins = [[0, won.sum()], [100 - won.sum(), 0]]
+    apart = bradley_terry(wins, totals=totals).interval(0)
+    mixed = bradley_terry(wins, totals=totals.reshape(100, 1, 2)).interval(0)
+    assert apart.half_width == pytest.approx(0.8 * mixed.half_width, rel=0.1)
+
+
+def test_deals_that_are_all_alike_do_not_make_a_rating_certain() -> None:
+    """Ties everywhere: a deal counts as one game, however many games it had."""
+    shared = np.full((30, 1, 2), 1.0)  # two games of a deal, one won by each
+    rating = bradley_terry([[0, 30], [30, 0]], totals=shared).interval(0)
+    assert rating.half_width == pytest.approx(
+        bradley_terry([[0, 15], [15, 0]]).interval(0).half_width, rel=0.05
     )
-    quarter = bradley_terry(wins, prior=0, score_covariance=binomial / 4)
-    assert quarter.interval(1).half_width == pytest.approx(fisher.interval(1).half_width / 2)
 
 
 def test_games_of_one_deal_are_one_observation() -> None:
     rng = np.random.default_rng(10)
     players, places = places_of_ladder(LADDER, 400, 3, rng)
-    alone = plackett_luce(players, places, blocks=np.arange(400))
+    alone = plackett_luce(players, places, deals=np.arange(400))
     fisher = plackett_luce(players, places)
     assert alone.elo == pytest.approx(fisher.elo)
     for i in range(1, 6):
         assert alone.interval(i).half_width == pytest.approx(fisher.interval(i).half_width, rel=0.2)
     # The same games written down four times tell no more than once.
     copies = plackett_luce(
-        np.tile(players, (4, 1)), np.tile(places, (4, 1)), prior=4, blocks=np.arange(1600) % 400
+        np.tile(players, (4, 1)), np.tile(places, (4, 1)), prior=4, deals=np.arange(1600) % 400
     )
     assert copies.elo == pytest.approx(alone.elo, abs=1e-6)
-    assert copies.covariance == pytest.approx(alone.covariance, rel=1e-6)
+    assert copies.interval(5).half_width == pytest.approx(alone.interval(5).half_width)
 
 
 def test_ratings_do_not_depend_on_the_order_of_players_or_the_anchor() -> None:

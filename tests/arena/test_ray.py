@@ -19,7 +19,7 @@ from ray.cluster_utils import Cluster
 
 from arena.running import ray_node
 from arena.running.context import WorkerContext, WorkersDiedError
-from arena.running.on_ray import pack, sources
+from arena.running.on_ray import _submitter, pack, sources
 from arena.running.ray_node import Files, hash_files
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
@@ -28,22 +28,24 @@ from tests.support.tournaments import PROJECT, alive, played, tournament, units_
 
 # Ray leaves its processes and files to the garbage collector.
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
 ]
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+# Programs beside a cluster that nothing here needs: each imports Ray anew.
+HEAD = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A head and two nodes with one processor each; tests connect to it and leave it."""
+    """A head and a node with one processor each; tests connect to it and leave it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # else they starve beside the other tests
-        made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-        made.add_node(**NODE)
+        made = Cluster(initialize_head=True, head_node_args={**NODE, **HEAD})
         made.add_node(**NODE)
         yield made
         made.shutdown()
@@ -99,6 +101,13 @@ def test_the_table_is_that_of_one_process_also_when_a_worker_dies(tmp_path: Path
 
 
 @pytest.mark.usefixtures("connected")
+def test_whoever_counts_its_games_starts_anew_with_every_unit() -> None:
+    counter = AgentSpec("tests.support.remembering:Counter", name="counter")
+    spec = TournamentSpec("kuhn_v0", (AgentSpec("kuhn_rule"), counter), deals=200, seed=0)
+    assert played(spec, executor="ray", workers=1) == played(spec, workers=2)
+
+
+@pytest.mark.usefixtures("connected")
 def test_a_unit_that_kills_every_worker_is_named(tmp_path: Path) -> None:
     spec = tournament(tmp_path, "Mortal", deals=50, deaths=99)
     with pytest.raises(WorkersDiedError, match=r"planted, deals 0 to 49 \(WorkerCra") as e:
@@ -114,6 +123,24 @@ def test_an_agent_that_a_node_cannot_make_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(MasqueradeError, match="Absent' cannot be found") as e:
         played(spec, executor="ray")
     assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize(("device", "num_cards"), [("cuda", 1), ("cpu", 0), ("auto", 0)])
+def test_a_unit_asks_for_a_card_if_its_device_is_one(
+    device: str, num_cards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(ray, "remote", lambda **options: asked.update(options) or (lambda _: None))
+    monkeypatch.setattr(ray, "put", lambda content: content)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0, "GPU": 1.0})
+    agents = AgentSpec("random", name="one", device=device), AgentSpec("random", name="other")
+    spec = TournamentSpec("kuhn_v0", agents)
+    _submitter(WorkerContext(spec))
+    assert asked["num_gpus"] == num_cards
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})  # nobody would ever answer
+    if num_cards:
+        with pytest.raises(MasqueradeError, match="no node of the cluster has one: use --device"):
+            _submitter(WorkerContext(spec))
 
 
 # ---- sources -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,12 +30,11 @@ from arena.report.words import verdict
 from arena.schedules.schedule import make_groups
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.schedules.work_units import WorkUnit
-from arena.statistics.intervals import paired_rate
 from arena.statistics.measure import side_names, summarise
 from arena.statistics.ratings import ELO
 from arena.statistics.summary import AgentInfo, Stopping, Summary
 from envs.core.facts import Facts, Unit
-from envs.core.statistics import Interval, mean_interval
+from envs.core.statistics import Blocks, Interval, mean_interval
 from tests.support.seats import facts_of
 
 Returns = Callable[[tuple[int, ...]], Any]
@@ -55,10 +55,13 @@ def plant(
     stopping: Stopping | None = None,
     facts: Facts | None = None,
     roles: Sequence[tuple[str, ...]] | None = None,
+    is_paired: bool = True,
 ) -> Summary:
     """The summary of games that nobody played, of a game in which winning counts."""
-    facts = facts or facts_of(["player"] * spec.options["num_players"], objective="win")
+    num_players = spec.options["num_players"]
+    facts = facts or facts_of(["player"] * num_players, objective="win", most=100.0)
     groups = make_groups(roles or [()] * len(spec.agents), facts)
+    groups = [replace(group, is_paired=is_paired) for group in groups]
     results = []
     for g, group in enumerate(groups):
         for s, seating in enumerate(group.seatings):
@@ -84,12 +87,12 @@ def test_two_players_by_hand() -> None:
     a, b = by_name(summary)["a"], by_name(summary)["b"]
     assert [standing.name for standing in summary.standings] == ["a", "b"]
     # Mean of each deal: 2, -1/2, 0. Wins: 1 and 1, 1/2 and 0, 0 and 1.
-    assert a.mean_return == mean_interval([2, -0.5, 0])
+    assert a.mean_return == mean_interval([2, -0.5, 0], bounds=(-100, 100))
     assert b.mean_return.mean == -0.5
     assert a.win_rate.mean == pytest.approx(3.5 / 6)
     assert b.win_rate.mean == pytest.approx(2.5 / 6)
     wins = np.array([1, 0.25, 0.5])
-    assert a.win_rate == paired_rate(wins)
+    assert a.win_rate == mean_interval(wins, bounds=(0, 1))
     assert a.placement is None  # of two
     assert (a.seats, a.faults) == (6, 0)
     (pair,) = summary.comparisons
@@ -141,6 +144,7 @@ def test_one_pair_is_compared_once_over_all_its_groups() -> None:
         return tables[seating]
 
     summary = plant(spec, games)
+    shared = plant(replace(spec, shared_deals=True), tables.__getitem__).comparisons[4]
     assert [(c.first + c.second) for c in summary.comparisons] == [
         "ab",
         "ac",
@@ -156,15 +160,78 @@ def test_one_pair_is_compared_once_over_all_its_groups() -> None:
     ]
     assert summary.comparisons[4].games == 12 * 50
     assert summary.comparisons[4].lead.mean == pytest.approx(np.mean(leads))
-    expected = mean_interval(np.mean(leads, axis=0)).half_width
+    # b and d meet in two groups: with a and with c.
+    bounds = (-100.0, 100.0)
+    assert (shared.deals, summary.comparisons[4].deals) == (50, 100)
+    expected = mean_interval(np.mean(leads, axis=0), bounds=bounds).half_width
+    assert shared.lead.half_width == pytest.approx(expected)
+    blocks = Blocks(np.stack([np.mean(leads[:6], 0), np.mean(leads[6:], 0)], 1), np.full(2, 0.5))
+    expected = mean_interval(blocks, bounds=bounds).half_width
     assert summary.comparisons[4].lead.half_width == pytest.approx(expected)
+
+
+def test_a_certain_lead_is_not_called_chance_because_much_could_be_lost() -> None:
+    """No Thanks!: a game can cost 200 points, but in 20 deals a lead of 5 has a spread of 6."""
+    rng = np.random.default_rng(0)
+    leads = rng.normal(size=20)
+    leads = 5.1 + 6.2 * (leads - leads.mean()) / leads.std(ddof=1)
+    noise = rng.normal(scale=20, size=20)
+    won = {(0, 1): noise + leads, (1, 0): noise - leads}
+
+    facts = facts_of(["player"] * 2)
+    facts = replace(facts, seats=tuple(replace(s, low=-200.0, high=0.0) for s in facts.seats))
+    summary = plant(a_spec(2, deals=20), lambda s: np.stack([won[s], -won[s]], 1), facts=facts)
+    (pair,) = summary.comparisons
+    assert pair.lead.mean == pytest.approx(5.1)
+    assert pair.lead.half_width == pytest.approx(2.9, abs=0.1)
+    assert pair.lead.excludes(0)
+    assert "chance" not in verdict(summary)
+
+
+def test_everything_says_on_how_many_independent_deals_it_rests() -> None:
+    def returns(seating: tuple[int, ...]) -> Any:
+        return np.random.default_rng(sum(seating)).normal(size=(10, 2))
+
+    spec = a_spec(3, deals=10)
+    own, shared = plant(spec, returns), plant(replace(spec, shared_deals=True), returns)
+    apart = plant(spec, returns, is_paired=False)
+    for summary, of_agent, of_pair in ((own, 20, 10), (shared, 10, 10), (apart, 40, 20)):
+        assert {standing.deals for standing in summary.standings} == {of_agent}
+        assert {pair.deals for pair in summary.comparisons} == {of_pair}
+        assert f" {of_agent} " in standings(summary).markdown()
+        assert comparisons(summary).head[-2:] == ["deals", "paired gain"]
+    assert "Each group draws its own 10 deals" in to_text(own)
+    assert "All groups play the same 10 deals" in to_text(shared)
+    assert [pair.gain for pair in apart.comparisons] == pytest.approx([1.0] * 3), "none is paired"
+
+
+@pytest.mark.parametrize("returns", [[[0, 0]], [[1, -1]]], ids=["tied", "won by a seat"])
+def test_equal_outcomes_are_not_taken_for_certainty(returns: list[list[float]]) -> None:
+    summary = plant(a_spec(2, deals=8), lambda _: returns * 8)
+    assert all(pair.lead.half_width > 0.2 for pair in summary.comparisons)
+    for standing in summary.standings:
+        assert standing.mean_return.half_width > 0.2
+        assert standing.win_rate.half_width > 0.1
+    assert by_name(summary)["b"].elo.half_width > 100
+
+
+def test_a_summary_of_before_is_one_of_shared_deals() -> None:
+    summary = plant(a_spec(3, deals=2), lambda _: [[1, -1], [0, 0]])
+    content = json.loads(json.dumps(summary.to_dict()))
+    del content["spec"]["shared_deals"]
+    for entry in content["standings"] + content["comparisons"]:
+        del entry["deals"]
+    again = Summary.from_dict(content)
+    assert again.spec.shared_deals
+    assert {entry.deals for entry in (*again.standings, *again.comparisons)} == {2}
+    assert again.standings[0].mean_return == summary.standings[0].mean_return
 
 
 def test_returns_are_read_in_the_unit_of_the_game_or_of_the_file() -> None:
     def games(seating: tuple[int, ...]) -> Any:
         return [[1, -1], [3, -3]] if seating == (0, 1) else [[-1, 1], [-3, 3]]
 
-    facts = dataclasses.replace(facts_of(["player"] * 2), unit=Unit("bb/100", 100 / 2))
+    facts = dataclasses.replace(facts_of(["player"] * 2, most=1e4), unit=Unit("bb/100", 100 / 2))
     summary = plant(a_spec(2, deals=2), games, facts=facts)
     assert by_name(summary)["a"].mean_return.mean == 2  # a summary has the returns themselves
     assert "mean return, bb/100" in to_text(summary)
@@ -208,8 +275,8 @@ def test_standings_by_place_follow_the_mean_place() -> None:
     assert [standing.placement.mean for standing in summary.standings] == [2, 2, 2]
     assert [standing.name for standing in summary.standings] == ["c", "a", "b"]
     always_second = summary.standings[1].placement  # in both deals, which is not for certain
-    assert always_second.low < 1
-    assert always_second.high > 3, "two equal deals exclude no place"
+    assert always_second.low < 1.2
+    assert always_second.high > 2.8, "two equal deals exclude hardly any place"
 
     def better(seating: tuple[int, ...]) -> Any:
         return [
@@ -544,7 +611,7 @@ def test_the_dictionary_is_complete_and_strict_json(num_seats: int) -> None:
             assert set(content[name][0]) == {field.name for field in dataclasses.fields(entries[0])}
         assert set(content) == {field.name for field in dataclasses.fields(summary)}
         mean, low, high = content["standings"][0]["mean_return"]
-        assert (low is None) == (high is None) == (deals == 1)
+        assert low <= mean <= high, "one deal has bounds, though no spread"
         assert mean == summary.standings[0].mean_return.mean
         assert sum(content["length"]["counts"]) == content["length"]["games"]
 

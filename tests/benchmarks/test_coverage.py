@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from benchmarks.coverage import (
     CASES,
     METHODS,
+    PLAIN,
     TRIED,
     USED,
     Case,
+    Pool,
     coverage,
     main,
     pool_of,
-    span_of,
 )
 
 ALIKE = Case("made up", "", (), "wins", shares=(0.02, 0.96, 0.02))
@@ -21,40 +23,52 @@ ALIKE = Case("made up", "", (), "wins", shares=(0.02, 0.96, 0.02))
 
 def test_the_quoted_interval_covers_between_players_who_are_alike() -> None:
     pool = pool_of(ALIKE, 1000)
-    assert pool.mean() == 0.5
-    assert coverage(pool, USED["wins"], 30, tries=400) > 0.93
-    covered = coverage(pool, USED["wins"], 30, tries=60)
-    assert coverage(pool, "bootstrap", 30, tries=60) < covered
+    assert pool.values.mean() == 0.5
+    assert coverage(pool, USED, 30, tries=400)[0] > 0.93
+    covered = coverage(pool, USED, 100, tries=200)[0]
+    assert coverage(pool, "bootstrap-t", 100, tries=200)[0] < covered
 
 
-def test_the_quoted_interval_covers_where_much_is_won_seldom() -> None:
-    """Big pots of hold'em: many tries of thirty deals have none."""
-    case = next(case for case in CASES if "tight - loose" in case.what)
-    pool, span = pool_of(case, 1500), span_of(case)
-    assert span == 20_000
-    for num_deals in (10, 30, 100, 300):
-        assert coverage(pool, USED["return"], num_deals, tries=300, span=span) > 0.92
-    assert coverage(pool, "Student's t", 30, tries=300) < 0.8
+def test_the_quoted_interval_covers_where_one_player_nearly_always_wins() -> None:
+    pool = Pool(np.repeat([[-1.0], [0.0], [1.0]], [10, 150, 840], axis=0), (-1.0, 1.0))
+    for num_deals in (5, 10, 30):
+        assert coverage(pool, USED, num_deals, tries=300)[0] > 0.93
+    assert coverage(pool, PLAIN, 5, tries=300)[0] < 0.8
+
+
+def test_the_quoted_interval_is_not_widened_by_what_a_game_could_cost() -> None:
+    pool = Pool(np.random.default_rng(0).normal(5, 6, (1000, 2)), (-200.0, 200.0))
+    share, width = coverage(pool, USED, 20, tries=300)
+    assert share > 0.92
+    assert width < coverage(pool, PLAIN, 20, tries=300)[1]
+    assert coverage(pool, "floor", 20, tries=10)[1] == pytest.approx(20.0)
+    assert coverage(pool, "pooled", 20, tries=10)[1] > 0
 
 
 def test_players_are_seated_every_way_and_places_are_shared() -> None:
-    case = next(case for case in CASES if case.kind == "place")
-    places = pool_of(case, 20)
-    assert places.shape == (20, 6)
-    assert places.min() >= 1.0
-    assert places.max() <= 3.0
+    case = next(case for case in CASES if case.kind == "place" and len(case.groups) == 1)
+    pool = pool_of(case, 20)
+    assert (pool.values.shape, pool.bounds) == ((20, 1), (1.0, 3.0))
+    assert pool.values.min() >= 1.0
+    assert pool.values.max() <= 3.0
+    groups = next(case for case in CASES if case.kind == "place" and len(case.groups) > 1)
+    values = pool_of(groups, 20).values
+    assert values.shape == (20, len(groups.groups))
+    assert values[:, :1] == pytest.approx(pool.values)
 
 
-def test_every_kind_has_an_interval_that_is_used() -> None:
+def test_every_kind_has_intervals_to_try() -> None:
     for case in CASES:
-        assert USED[case.kind] in TRIED[case.kind]
         assert set(TRIED[case.kind]) <= set(METHODS)
 
 
 def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--only", "shared", "--tries", "3", "--bootstraps", "2", "--pool", "100"]) == 0
+    assert main(["--only", "not shared", "--tries", "3", "--pool", "100"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith("| what")
     assert len(lines) == 4 + len(TRIED["wins"])
+    assert lines[4].endswith("| always |")
+    assert main(["--only", "not shared", "--tries", "3", "--pool", "100", "--quoted"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 5
     assert main(["--only", "nothing of the kind"]) == 2
     assert "no case has" in capsys.readouterr().err

@@ -29,7 +29,8 @@ def test_rounds_table(capsys, tmp_path) -> None:
     out = tmp_path / "rounds.md"
     told = ["--max-dice", "1", "--faces", "3", "--threads", "1", "--out", str(out)]
     assert liars_dice_rounds.main(told) == 0
-    head, _, plain, wild = out.read_text().splitlines()
+    mark, head, _, plain, wild = out.read_text().splitlines()
+    assert "liars_dice_rounds" in mark
     assert "value to the opener" in head
     assert "| 1 against 1 | 64 |" in plain
     assert "ones_unbiddable" in wild

@@ -235,6 +235,20 @@ def test_only_the_player_to_move_has_a_mask(game: Game) -> None:
         assert mask.any() == (agent == env.agent_selection)
 
 
+@pytest.mark.parametrize("is_illegal", [False, True])
+def test_when_the_game_is_over_every_observation_allows_an_action(is_illegal: bool) -> None:
+    # TorchRL draws one from whatever it is shown last, and cannot from a mask of zeros.
+    env = make_env("leduc_v0")
+    env.reset(seed=1)
+    while not env.terminations[env.agent_selection]:
+        legal = np.flatnonzero(env.last()[0]["action_mask"])
+        env.step(0 if is_illegal else int(legal[-1]))
+    assert env.observe("player_1")["action_mask"].all()
+    for _ in env.agent_iter():
+        assert env.last()[0]["action_mask"].all()
+        env.step(None)
+
+
 @every_option_set
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_a_copy_in_mid_game_is_an_independent_equal_game(game: Game, duplicate: Any) -> None:

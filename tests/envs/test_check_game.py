@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from envs import make_game
@@ -26,7 +21,6 @@ from tests.support.broken_games import (
 from tests.support.option_sets import every_option_set_in_time
 from tests.support.sampling import IS_FULL
 
-PROJECT = Path(__file__).resolve().parents[2]
 NO_TREE = 0
 
 
@@ -37,9 +31,9 @@ def readable(value: type[Kuhn] | str) -> str:
 @every_option_set_in_time
 def test_good_games_keep_the_contract(game: Game) -> None:
     if JIT_DISABLED:
-        report = check_game(game, num_games=2, max_nodes=2_000)
+        report = check_game(game, num_games=2, max_nodes=2_000 if IS_FULL else 600)
     else:
-        report = check_game(game, num_games=None if IS_FULL else 8)
+        report = check_game(game, num_games=None if IS_FULL else 2)
     assert report.game == repr(game)
     assert report.num_games > 0
     assert report.num_positions > report.num_games
@@ -136,17 +130,6 @@ def test_the_message_says_where() -> None:
     position = game.replay([int(action) for action in history.split(", ")])
     assert position.is_over
     assert position.returns().sum() != 0.0
-
-
-def test_plain_python_passes_too() -> None:
-    code = (
-        "import envs, envs.core as c; print(c.check_game(envs.make_game('kuhn_v0'), num_games=3))"
-    )
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(PROJECT)}
-    finished = subprocess.run(
-        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=True, text=True
-    )
-    assert "is_enumerated=True" in finished.stdout
 
 
 def test_rare_cells_are_put_together() -> None:

@@ -32,6 +32,7 @@ from envs.core import (
     uniform,
 )
 from envs.core.batch import Batch
+from envs.core.position import Position
 from envs.core.rng import next_word
 from tests.support.option_sets import OPTION_SETS, build, every_option_set, name
 
@@ -263,10 +264,17 @@ def test_a_random_choice_among_very_many_is_legal_in_plain_python_too() -> None:
 
 
 def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
-    code = "import envs.core.rng, numba; print(numba.config.CACHE_DIR or 'untouched')"
+    code = (
+        "from pathlib import Path; from envs.core.warming import is_compiled; "
+        "path = Path('envs/core/rng.py').resolve(); before = is_compiled(path); "
+        "import envs.core.rng, numba; "
+        "print(numba.config.CACHE_DIR or 'untouched', before, is_compiled(path))"
+    )
     first = run(code, MASQUERADE_CACHE=str(tmp_path))
     assert "compiling envs/core/ once" in first.stderr
-    assert first.stdout.strip() == "untouched", "Numba's setting for everybody else stays as it was"
+    told = first.stdout.split()
+    assert told[0] == "untouched", "Numba's setting for everybody else stays as it was"
+    assert told[1:] == ["False", "True"], "a file is warm once it is compiled"
     assert first.stderr.count("\n") == 1, "a folder of many files is announced once"
     folders = set(tmp_path.iterdir())
     assert all(list(folder.rglob("*.nbc")) for folder in folders)
@@ -307,6 +315,40 @@ def test_compiled_code_depends_on_what_its_file_imports_and_on_nothing_else() ->
     found = {str(path.relative_to(PROJECT)) for path in sources_of(PROJECT / "envs/kuhn.py")}
     assert {"envs/kuhn.py", "envs/core/rng.py", "envs/core/addresses.py"} <= found
     assert not {"envs/leduc.py", "envs/liars_dice.py"} & found
+
+
+def test_from_a_wheel_code_depends_on_our_rooms_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from envs.core import compiling
+
+    files = {
+        "envs/__init__.py": "",
+        "envs/game.py": "import numba\nfrom numpy import random\nfrom envs.core import rng\n",
+        "envs/core/__init__.py": "",
+        "envs/core/rng.py": "import numba.core\nimport setuptools\n",
+        "numba/__init__.py": "import envs.core.rng\n",
+        "numba/core.py": "",
+        "numpy/__init__.py": "",
+        "numpy/random.py": "",
+        "setuptools/__init__.py": "",
+        "theirs/__init__.py": "",
+        "theirs/game.py": "import numba\nfrom theirs.parts import rules\nimport envs.core.rng\n",
+        "theirs/parts/rules.py": "import numpy\n",
+    }
+    for place, text in files.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    monkeypatch.setattr(compiling, "_PROJECT", tmp_path)
+
+    def sources(place: str) -> set[str]:
+        found = compiling.sources_of(tmp_path / place)
+        return {path.relative_to(tmp_path).as_posix() for path in found}
+
+    ours = {"envs/__init__.py", "envs/core/__init__.py", "envs/core/rng.py"}
+    assert sources("envs/game.py") == {"envs/game.py", "envs/core/__init__.py", "envs/core/rng.py"}
+    theirs = {"theirs/__init__.py", "theirs/game.py", "theirs/parts/rules.py"}
+    assert sources("theirs/game.py") - ours == theirs
 
 
 @pytest.mark.parametrize(
@@ -377,12 +419,18 @@ def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
     assert {"envs/kuhn.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
     assert "envs/core/compiling.py" not in found
     assert found.index("envs/core/rng.py") < found.index("envs/core/rows.py")
+    more = [str(path.relative_to(PROJECT)) for path in compiled_files(["tests/support"])]
+    assert set(more) - set(found) >= {"tests/support/broken_games.py"}
 
 
-def test_a_file_is_warm_once_it_is_compiled(tmp_path: Path) -> None:
-    code = (
-        "from pathlib import Path; from envs.core.warming import is_compiled; "
-        "path = Path('envs/core/keys.py').resolve(); before = is_compiled(path); "
-        "import envs.core.keys; print(before, is_compiled(path))"
-    )
-    assert run(code, MASQUERADE_CACHE=str(tmp_path)).stdout == "False True\n"
+def test_a_move_is_checked_without_listing_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In hold'em there are thousands of bets.
+    position = make_game("kuhn_v0").new_position()
+    monkeypatch.delattr(Position, "legal_actions")
+    for action in (2, np.int64(0), 1):
+        position.apply(action)
+    assert position.history == [2, 0, 1]
+    assert [type(action) for action in position.history] == [int] * 3
+    for wrong in (-1, 2, 10**30, 0.0, None, "1"):
+        with pytest.raises(IllegalActionError, match="choose from 0"):
+            position.apply(wrong)

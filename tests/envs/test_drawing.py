@@ -10,6 +10,7 @@ from envs import make_game
 from envs.core import Game, Position, new_rng
 from envs.core.drawing import Drawing, draw_text
 from tests.support.option_sets import every_option_set
+from tests.support.sampling import IS_FULL
 
 MANY = 12
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,12 +60,13 @@ def test_text_boards_have_one_size_whatever_they_say() -> None:
 # ---- the pictures of the games -------------------------------------------------------------------
 
 
-def walk(game: Game, seed: int, num_positions: int = 12) -> list[Position]:
+def walk(game: Game, seed: int) -> list[Position]:
     """Positions of a few random games, chance and the end included."""
+    num_games, num_positions = (3, 12) if IS_FULL else (1, 4)
     rng = np.random.default_rng(seed)
     ends: list[Position] = []
     others: list[Position] = []
-    for number in range(3):
+    for number in range(num_games):
         position = game.new_position(number)
         while not position.is_over:
             others.append(position.copy())

@@ -29,6 +29,7 @@ from envs.core.sides import (
     sides_of,
 )
 from tests.support.fixture_games import Hideout, Market, Showdown
+from tests.support.sampling import IS_FULL
 
 GAMES = [
     Market(),
@@ -42,7 +43,7 @@ every_fixture = pytest.mark.parametrize("game", GAMES, ids=repr)
 
 @pytest.mark.parametrize("game", [*GAMES, Showdown(num_players=4, all_in=True)], ids=repr)
 def test_the_contract_holds(game: Game) -> None:
-    check_game(game)
+    check_game(game, num_games=None if IS_FULL else 8)
 
 
 @every_fixture
@@ -217,17 +218,20 @@ def test_tables_of_many_different_players_tell_each_of_the_end() -> None:
     seating = np.stack([np.roll(np.arange(6), row) for row in range(8)])
     rollouts.begin(np.arange(8), np.arange(8), seating)
     rollouts.run()
-    totals = {
-        int(i): t for i, t in zip(rollouts.batch.game_ids, rollouts.batch.totals, strict=True)
+    batch = rollouts.batch
+    places = {
+        int(batch.game_ids(np.array([row]), np.array([seat]))[0]): (row, seat)
+        for row in range(8)
+        for seat in range(6)
     }
-    played = {game_id for player in players for game_id in player.ids}
+    assert len(places) == 48
     for number, player in enumerate(players):
         for game_id, seat, returns in player.ended:
-            row = list(totals).index(game_id)
-            assert seating[row, seat] == number
-            assert returns == tuple(totals[game_id])
+            row, place = places[game_id]
+            assert (place, seating[row, seat]) == (seat, number)
+            assert returns == tuple(batch.totals[row])
+        assert player.ids <= {game_id for game_id, _, _ in player.ended}
         assert len(player.ended) == len({game_id for game_id, _, _ in player.ended})
-    assert played <= set(totals)
     assert (rollouts.batch.turns == OVER).all()
 
 

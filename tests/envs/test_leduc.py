@@ -9,14 +9,19 @@ import pytest
 
 from envs import make_game
 from envs.core import CHANCE, PUBLIC, Game, IllegalActionError, OptionError, Position, new_rng
+from envs.core.compiling import JIT_DISABLED
 from tests.support.plain_python import digest, plain_python_digest
+from tests.support.sampling import IS_FULL
 
 FOLD, CALL, RAISE = 0, 1, 2
 JACK, JACK_2, QUEEN, QUEEN_2, KING, KING_2 = range(6)
 
 GAME = make_game("leduc_v0")
 THREE = make_game("leduc_v0", num_players=3)
-TABLES = [make_game("leduc_v0", num_players=n) for n in (2, 3, 5)]
+TABLES = [
+    make_game("leduc_v0", num_players=n)
+    for n in ((2, 3) if JIT_DISABLED and not IS_FULL else (2, 3, 5))
+]
 
 
 def random_positions(game: Game, num_games: int, seed: int) -> list[Position]:

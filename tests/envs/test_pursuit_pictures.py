@@ -16,9 +16,13 @@ from envs.core import below, new_rng
 from envs.pursuit.board import load_board
 from envs.pursuit.boards import main
 from tests.support.pursuits import belief, cell, play, record, started
+from tests.support.sampling import IS_FULL
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROJECT = Path(__file__).resolve().parents[2]
+
+
+EVERY = 2 if IS_FULL else 9
 
 
 def actions_in(svg: str) -> set[int]:
@@ -41,8 +45,8 @@ def test_pictures_have_one_size_and_offer_what_the_viewer_may_play(
     rng, sizes = new_rng(3), set()
     position = game.new_position()
     for number in itertools.count():
-        # Every second position, and the end.
-        for viewer in (None, 0, 1) if number % 2 == 0 or position.is_over else ():
+        # Some positions, of both sides, and the end.
+        for viewer in (None, 0, 1) if number % EVERY == 0 or position.is_over else ():
             svg = game.draw(position.state, viewer)
             root = ElementTree.fromstring(svg)
             sizes.add((root.get("width"), root.get("height")))

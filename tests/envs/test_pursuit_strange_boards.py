@@ -17,6 +17,7 @@ from envs.pursuit.board import Board, BoardError, load_board, parse_board, save_
 from envs.pursuit.boards import describe, main
 from envs.pursuit.generators import MapRecipe, random_board
 from envs.pursuit.picture import draw_board
+from tests.support.sampling import IS_FULL
 
 LONGEST = 400
 """Letters of a message; a line of a terminal or three."""
@@ -74,7 +75,9 @@ def use(board: Board) -> None:
 WORDY = {"a": [10**99, 10**99, {"b": 10**99, "c": 10**99, "d": 10**99}], "e": 10**99}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=300 if IS_FULL else 60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @example([([5, 0, 0, 1], WORDY, False)])
 @given(
     st.lists(

@@ -437,13 +437,25 @@ def test_random_games_agree_with_a_second_version_of_the_rules(seed: int) -> Non
     assert (position.returns()[0] > 0) == (plain.winner == "fugitive")
 
 
+def test_a_seat_each_is_enough_to_say() -> None:
+    game: Any = make_game("scotland_yard_v0", seats="each")
+    assert game == make_game("scotland_yard_v0", seats="each", moving="in_order")
+    assert game.options.to_dict()["moving"] == "in_order"
+    assert game.options.replace(num_detectives=3).seats == "each"
+    at_once: Any = make_game("scotland_yard_v0", seats="each", moving="at_once")
+    assert at_once.options.moving == "at_once"
+
+
 def test_options_that_do_not_fit_are_refused_with_one_line() -> None:
     cases = [
         (
             {"board": "grid"},
             "detective_tickets lists 3 numbers, but 'grid 5 x 5' has 1: street",
         ),
-        ({"seats": "each"}, "seats='each' needs moving='in_order' or 'at_once'"),
+        (
+            {"seats": "each", "moving": "any_order"},
+            "seats='each' needs moving='in_order' or 'at_once'",
+        ),
         ({"num_maps": 3}, "num_maps=3 needs board='random', not 'city'"),
         ({"max_imbalance": 0.1}, "max_imbalance needs board='random', not 'city'"),
         ({"num_detectives": 7}, "num_detectives must be a whole number from 1 to 6, not 7"),

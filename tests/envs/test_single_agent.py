@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import envs.adapters  # noqa: F401  (enters the games in Gymnasium's registry)
 from agents import make_agent
@@ -158,3 +159,21 @@ def test_maskable_ppo_trains_on_it_unchanged() -> None:
     observation, info = env.reset(seed=1)
     action, _ = model.predict(observation, action_masks=info["action_mask"], deterministic=True)
     assert info["action_mask"][int(action)]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_gymnasiums_own_vectors_find_an_action_at_every_step(mode: AutoresetMode) -> None:
+    # With the reset in the next step there is an action between two games, too.
+    game = make_game("leduc_v0")
+    env = SyncVectorEnv([lambda: SingleAgentEnv(game, illegal="raise")] * 3, autoreset_mode=mode)
+    rng = np.random.default_rng(0)
+    _, infos = env.reset(seed=0)
+    num_over = 0
+    for _ in range(60):
+        actions = [rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]]
+        _, _, is_over, _, infos = env.step(np.array(actions))
+        num_over += is_over.sum()
+        if mode == AutoresetMode.DISABLED and is_over.any():
+            _, infos = env.reset(options={"reset_mask": is_over})
+            infos["action_mask"] = np.stack([each.action_masks() for each in env.envs])
+    assert num_over > 10

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
+ROOMS = ("envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
 LAZY = "# Imported when needed"
 
 # The only circles there may be, each of two or three modules that name each other's types.

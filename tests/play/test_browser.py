@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,19 +14,31 @@ from agents.spec import AgentSpec
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
 from envs import GAMES
-from tests.support.browser import find_chromium
+from tests.support.browser import clicks_wait_for_nothing, find_chromium
 from tests.support.play_server import Server
 
+pytestmark = pytest.mark.alone
 MAX_MOVES = 400
 # Shorter games of the long ones, chosen on the form for new tables.
 SHORT = {"scotland_yard_v0": {"rounds": "3"}, "phantom_v0": {"rounds": "3"}}
 
 
+# A step waits as long as it takes for what it needs; the limit is that of the whole test.
+expect.set_options(timeout=1e9)
+
+
+def new_context(browser: Browser, server: Server, **options: Any) -> BrowserContext:
+    made = browser.new_context(base_url=f"http://localhost:{server.port}", **options)
+    made.set_default_timeout(0)
+    made.set_default_navigation_timeout(0)
+    return made
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+    with clicks_wait_for_nothing(), sync_playwright() as playwright:
         launched = playwright.chromium.launch(
-            executable_path=find_chromium(), args=["--no-sandbox"]
+            executable_path=find_chromium(), args=["--no-sandbox"], timeout=0
         )
         yield launched
         launched.close()
@@ -34,12 +47,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
     """A person's browser, in which nothing moves by itself and nothing may go wrong."""
-    made = browser.new_context(
-        base_url=f"http://localhost:{server.port}",
-        viewport={"width": 1280, "height": 900},
-        reduced_motion="reduce",
-    )
-    made.set_default_timeout(30_000)
+    size: Any = {"width": 1280, "height": 900}
+    made = new_context(browser, server, viewport=size, reduced_motion="reduce")
     errors: list[str] = []
     made.on("weberror", lambda error: errors.append(str(error.error)))
     made.on(
@@ -65,8 +74,11 @@ def begin(page: Page, game: str) -> None:
         page.click(f"[data-setup={game}]")
         page.click("summary")
         for name, value in SHORT[game].items():
+            old = page.wait_for_selector(f"#option-{name}")
             page.fill(f"#option-{name}", value)
             page.press(f"#option-{name}", "Tab")
+            # The server answers with a new form, in which everything is another element.
+            page.wait_for_function("old => !old.isConnected", arg=old)
         page.click("[data-start]")
     page.wait_for_selector(".frame svg")
 
@@ -182,7 +194,7 @@ def test_a_second_person_joins_by_link_and_sees_another_hand(
     page.select_option("[data-seat='1']", "guest")
     page.click("[data-start]")
     link = page.locator("[data-invite]").get_attribute("data-invite")
-    with browser.new_context() as other:
+    with new_context(browser, server) as other:
         guest = other.new_page()
         guest.goto(str(link))
         guest.wait_for_selector(".frame svg")
@@ -361,11 +373,8 @@ def test_results_run_on_from_hand_to_hand_with_an_interval(page: Page) -> None:
 def test_everything_fits_a_telephone(
     browser: Browser, server: Server, game: str, scheme: str
 ) -> None:
-    with browser.new_context(
-        base_url=f"http://localhost:{server.port}",
-        viewport={"width": 390, "height": 844},
-        color_scheme=scheme,
-    ) as small:
+    size = {"width": 390, "height": 844}
+    with new_context(browser, server, viewport=size, color_scheme=scheme) as small:
         page = small.new_page()
         page.goto("/")
         page.click(f"[data-play={game}]")

@@ -174,9 +174,10 @@ async def compare_learnt(folder: Path) -> int:
             session.table.begin(seed, number=0)
             while not session.table.is_over:
                 seat = session.table.turn
-                message = {"type": "learnt", "table": "T", "seat": seat, "agent": agent}
+                about = {"table": "T", "number": 0}
+                message = {"type": "learnt", **about, "seat": seat, "agent": agent}
                 await hall.handle(guest, json.dumps(message))
-                sent = str(await asyncio.wait_for(guest.outbox.get(), 60))
+                sent = str(await guest.outbox.get())
                 position = session.table.position
                 key = agent, seat, tuple(position.tokens(seat))
                 first, states = known.setdefault(key, (sent, set()))

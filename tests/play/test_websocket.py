@@ -19,11 +19,14 @@ from play.catalogue import Catalogue
 from play.guest import Guest
 from play.warming import Warmth
 from tests.support.play_server import Client, Server, serving
+from tests.support.sampling import IS_FULL
 
 KUHN = [{"who": "me"}, {"who": "guest"}]
 
 
-@pytest.mark.parametrize("game", list(GAMES))
+@pytest.mark.parametrize(
+    "game", list(GAMES) if IS_FULL else ["kuhn_v0", "no_thanks_v0", "phantom_v0"]
+)
 def test_a_whole_game_can_be_played_against_the_usual_opponents(client: Client, game: str) -> None:
     client.create(game)
     view = client.play_out(seed=3)
@@ -155,7 +158,7 @@ def test_other_names_of_the_server_are_refused(server: Server) -> None:
     request = urllib.request.Request(f"http://localhost:{server.port}/")
     request.add_header("Host", "evil.example")
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(request, timeout=20)
+        urllib.request.urlopen(request)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,7 @@ def test_boards_are_not_read_from_paths_that_a_message_names(client: Client) -> 
 def test_a_server_that_was_killed_has_every_table_as_it_was(folder: Path) -> None:
     places: list[tuple[str, str, dict[str, Any]]] = []
     with serving(folder) as server:
-        for game in ("kuhn_v0", "leduc_v0", "liars_dice_v0", "no_thanks_v0"):
+        for game in ("kuhn_v0", "liars_dice_v0"):
             client = Client(server.port)
             table, key = client.create(game)
             view = client.view()
@@ -212,7 +215,7 @@ def test_an_interrupt_ends_the_server_and_keeps_the_tables(folder: Path) -> None
         table, key = client.create("leduc_v0")
         before = client.view()
         server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(60) == 130
+        assert server.process.wait() == 130
         client.close()
         assert "Traceback" not in server.kill()
     with serving(folder) as server:
@@ -234,10 +237,10 @@ def test_whoever_waits_for_the_compiler_is_told_how_far_it_is(
         warmth, guest = Warmth(Catalogue()), Guest()
         warmth.cold = ["kuhn_v0"]
         waiting = asyncio.create_task(warmth.wait(guest, "kuhn_v0"))
-        told = str(await asyncio.wait_for(guest.outbox.get(), 60))
+        told = str(await guest.outbox.get())
         assert not waiting.done()
         warmth.cold.clear()
-        await asyncio.wait_for(waiting, 60)
+        await waiting
         return told
 
     told = json.loads(asyncio.run(wait()))

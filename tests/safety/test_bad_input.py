@@ -24,7 +24,7 @@ from envs.core.commands import parse_option
 from envs.core.errors import MasqueradeError
 from play.messages import Client, parse_message
 from tests.support.small_files import RIGHT
-from training.config import RunConfig, read_yaml
+from training.config import Opponent, RunConfig, read_yaml
 from training.reproduce import Row, Settings, reproduce, table_text
 from training.reproduce_liars_dice import Experiment
 
@@ -358,3 +358,31 @@ def test_a_place_that_cannot_be_written_gets_one_line(
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         assert evaluate.main([*words, "--out", str(place)]) == 2
         assert "cannot be written" in refused(capsys, "evaluate.py")
+
+
+@pytest.mark.parametrize(
+    "weight",
+    ["1e308", 1e308, 10**400, 1e-320, 0, -1, True, "3", float("inf"), float("nan")],
+    ids=lambda weight: repr(weight)[:8],
+)
+def test_a_weight_that_is_out_of_range_is_refused_for_that(weight: Any) -> None:
+    with pytest.raises(MasqueradeError, match="weight must be a number from 1e-06 to 1000000"):
+        Opponent.parse({"id": "random", "weight": weight})
+    assert Opponent.parse({"id": "self", "weight": "1e3"}).weight == 1000.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "=random",
+        " =random",
+        "=",
+        " a=random",
+        "a\nb=random",
+        "\u202ex=random",
+        "x" * 300 + "=random",
+    ],
+)
+def test_a_strange_name_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate.main(["match", "kuhn_v0", name, "kuhn_rule"]) == 2
+    assert "name" in refused(capsys, "evaluate.py")

@@ -49,7 +49,8 @@ FILES = {
     "tournament.yaml": {"game": {"id": "kuhn_v0"}, "agents": ["random", "kuhn_rule"], "deals": 2},
 }
 FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
-OUT = ["--out", "out.md"]
+OUT = ["--force", "--out", "out.md"]  # over the older file, whoever wrote it
+NEW = ["--out", "out"]
 CURVE = ["--metric", "eval/random/return"]
 PAIR = ["kuhn_v0", "random", "kuhn_rule", "--games", "4"]
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
@@ -63,12 +64,12 @@ def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
 
 TINY = {"A": tiny}
 WRITES: dict[str, Command] = {
-    "train": (train.main, ["--config", "run.yaml", "--quiet", *OUT]),
+    "train": (train.main, ["--config", "run.yaml", "--quiet", *NEW]),
     "play": (door.main, SERVER),
-    "evaluate tournament": (evaluate.main, ["tournament", *PAIR, *OUT]),
-    "evaluate match": (evaluate.main, ["match", *PAIR, *OUT]),
-    "evaluate report": (evaluate.main, ["report", "played", "--out", "out.html"]),
-    "evaluate export": (evaluate.main, ["export", "hands", *OUT]),
+    "evaluate tournament": (evaluate.main, ["tournament", *PAIR, *NEW]),
+    "evaluate match": (evaluate.main, ["match", *PAIR, *NEW]),
+    "evaluate report": (evaluate.main, ["report", "played", "--force", "--out", "out.html"]),
+    "evaluate export": (evaluate.main, ["export", "hands", "--force", "--out", "out.phhs"]),
     "evaluate leaderboard": (evaluate.main, ["leaderboard", "tournament", "--games", "4"]),
     "evaluate exploitability": (evaluate.main, ["exploitability", "kuhn_v0", "random", *OUT]),
     "evaluate best-response": (
@@ -77,10 +78,10 @@ WRITES: dict[str, Command] = {
     ),
     "evaluate behaviour": (
         evaluate.main,
-        ["behaviour", "holdem_v0", "random", "--games", "20", *OUT],
+        ["behaviour", "holdem_v0", "random", "--games", "20", *NEW],
     ),
-    "training.population": (population.main, ["--config", "population.yaml", *OUT]),
-    "training.selection": (selection.main, ["--config", "selection.yaml", *OUT]),
+    "training.population": (population.main, ["--config", "population.yaml", *NEW]),
+    "training.selection": (selection.main, ["--config", "selection.yaml", *NEW]),
     "training.reproduce": (reproduce.main, ["tiny"]),
     "training.reproduce_liars_dice": (
         reproduce_liars_dice.main,
@@ -112,7 +113,7 @@ WRITES: dict[str, Command] = {
             "ablations",
         ],
     ),
-    "benchmarks.learning_match": (learning_match.main, ["--config", "match.yaml", *OUT]),
+    "benchmarks.learning_match": (learning_match.main, ["--config", "match.yaml", *NEW]),
     "benchmarks.liars_dice_rounds": (
         liars_dice_rounds.main,
         ["--max-dice", "1", "--max-gb", "1e-6", *OUT],
@@ -279,8 +280,7 @@ def test_a_disk_that_takes_nothing_gets_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     main, words = WRITES[name]
-    if not {"population", "selection", "behaviour", "train"} & set(re.split(r"[ .]", name)):
-        (folder / "out.md").write_text("older")
+    (folder / "out.md").write_text("older")
     before = contents(folder)
     refuse_writing(monkeypatch, fault)
     assert main(words) == 2
@@ -299,7 +299,7 @@ def test_who_only_reads_needs_no_disk(name: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("place", ["/proc/nowhere/out.md", "x" * 5000 + "/out.md"])
-@pytest.mark.parametrize("name", [name for name, (_, words) in WRITES.items() if OUT[0] in words])
+@pytest.mark.parametrize("name", [name for name, (_, words) in WRITES.items() if "--out" in words])
 @pytest.mark.usefixtures("folder")
 def test_a_place_that_cannot_be_written_gets_one_line(
     name: str, place: str, capsys: pytest.CaptureFixture[str]

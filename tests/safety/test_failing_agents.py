@@ -22,14 +22,13 @@ def play(folder: Path, agent: str, *words: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("agent", "reason"),
+    ("agent", "reason", "workers"),
     [
-        ("Exits", "SystemExit: 3"),
-        ("Unspeakable", "whose text raises RuntimeError"),
-        ("Verbose", "ValueError: &lt;script&gt;"),
+        ("Exits", "SystemExit: 3", "1"),
+        ("Unspeakable", "whose text raises RuntimeError", "2"),
+        ("Verbose", "ValueError: &lt;script&gt;", "1"),
     ],
 )
-@pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_agent_that_fails_forfeits_and_nobody_else_suffers(
     tmp_path: Path, agent: str, reason: str, workers: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -50,22 +50,31 @@ def test_a_log_has_what_will_be_done_then_a_forecast_then_a_line_now_and_then(
 
 
 def test_a_piece_that_takes_long_says_that_it_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A work unit of a slow search may take an hour; a log that is silent looks dead."""
-    monkeypatch.setattr("envs.core.progress.LOG_EVERY", 0.02)
-    said = ""
-    with closing(Progress(10, "games", has_pulse=True)) as progress:
-        progress.show(4)
-        deadline = time.monotonic() + 60
-        while "the next have taken" not in said and time.monotonic() < deadline:
-            time.sleep(0.01)
-            said += capsys.readouterr().err
-    assert "4 of 10 games; the next have taken" in said
-    time.sleep(0.1)
-    capsys.readouterr()
-    time.sleep(0.1)
-    assert capsys.readouterr().err == "", "it ends with the work"
+    shown, ends = Progress(10, "games"), iter([False, False, True])
+
+    class Waits(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout
+            clock.now += timeout
+            return next(ends)
+
+    shown._is_over = Waits()
+    shown.show(4)
+    shown._beat()
+    said = capsys.readouterr().err.splitlines()[1:]
+    assert said == [
+        f"4 of 10 games; the next have taken {time} so far" for time in ("30 s", "1 min 0 s")
+    ]
+
+
+def test_the_pulse_ends_with_the_work() -> None:
+    before = set(threading.enumerate())
+    with closing(Progress(10, "games", has_pulse=True)):
+        (pulse,) = set(threading.enumerate()) - before
+    pulse.join()
 
 
 def test_work_that_is_soon_done_is_not_mentioned(

@@ -25,10 +25,11 @@ from tests.support.sampling import IS_FULL, sample
 from tests.support.tiny_runs import CONFIGS, tiny
 from training import population, selection
 
+pytestmark = pytest.mark.alone
+
 GAMES = ("holdem", "no_thanks", "phantom", "scotland_yard")
 KILLS = ((2, "before"), (6, "after"), (11, "before"), (17, "after"))
 """At which file, and on which side of putting it in place; later ones by ``make test-all``."""
-PATIENCE = 300
 
 
 def dies_at(number: int, side: str, work: Callable[[], int]) -> bool:
@@ -46,7 +47,6 @@ def dies_at(number: int, side: str, work: Callable[[], int]) -> bool:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         os.replace = counted
-        signal.alarm(PATIENCE)
         code = 99
         try:
             code = work()

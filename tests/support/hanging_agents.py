@@ -10,6 +10,7 @@ from typing import Any
 from agents import make_agent
 from agents.base import Agent, Views
 from envs.core import Game
+from tests.support.held_clock import hang, let_time_pass
 
 
 class Hanging(Agent):
@@ -19,10 +20,13 @@ class Hanging(Agent):
         game: the game to play.
         kind: how it hangs.
         one_in: 1 hangs always, 8 in every eighth information set.
+        home: a process in which it does not hang when it is made.
     """
 
-    def __init__(self, game: Game, kind: str, one_in: int = 1) -> None:
+    def __init__(self, game: Game, kind: str, one_in: int = 1, home: int = 0) -> None:
         super().__init__(game)
+        if kind == "when it is made" and os.getpid() != home:
+            hang()
         self.kind = kind
         self.one_in = one_in
         self._random = make_agent("random", game)
@@ -33,6 +37,9 @@ class Hanging(Agent):
         return self._random.act(views)
 
     def hang(self) -> None:
+        if self.kind == "dies":
+            os._exit(3)
+        let_time_pass()
         if self.kind == "loop":
             while True:
                 pass
@@ -46,8 +53,6 @@ class Hanging(Agent):
                     continue
         if self.kind == "compiled loop":
             sum(itertools.repeat(1))  # in C, where no signal is looked at
-        if self.kind == "dies":
-            os._exit(3)
 
 
 class Timed(Agent):

@@ -23,6 +23,10 @@ class Notebook(Agent):
     def observe(self, step: TimeStep) -> None:
         self.steps.append(step)
 
+    def games(self) -> list[int]:
+        """Its games, in the order in which they were played."""
+        return list(dict.fromkeys(step.game_id for step in self.steps))
+
     def act(self, views: Views) -> Any:
         assert len(views) == 1 or not self.is_learning
         return self._random.act(views)

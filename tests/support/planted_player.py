@@ -6,6 +6,7 @@ multiple of ONE_IN, where it does as FAULT says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -27,6 +28,15 @@ HELLOS: dict[str, Any] = {
 }
 
 
+def hang() -> None:
+    """Never come back; the clock of the tests, ``held_clock``, hears of it."""
+    while True:
+        with contextlib.suppress(KeyError):
+            name = f"{os.getpid()} {time.monotonic_ns()}"
+            open(os.path.join(os.environ["MASQUERADE_TESTS_HANGING"], name), "w").close()
+        time.sleep(0.05)
+
+
 def say(message: Any) -> None:
     print(json.dumps(message), flush=True)
 
@@ -37,7 +47,7 @@ def hello() -> None:
     elif FAULT == "exits at hello":
         sys.exit("no such model: brain.bin")
     elif FAULT == "hangs at hello":
-        time.sleep(1000)
+        hang()
     else:
         say(HELLOS.get(FAULT, {"protocol": 1, "max_rows": MAX_ROWS}))
 
@@ -56,10 +66,10 @@ def act(number: int, rows: list[dict[str, Any]]) -> None:
     elif FAULT == "exits":
         raise RuntimeError("out of cheese")
     elif FAULT == "hangs":
-        time.sleep(1000)
+        hang()
     elif FAULT == "closes its output":
         os.close(1)
-        time.sleep(1000)
+        hang()
     elif FAULT == "one short":
         say({"id": number, "actions": actions[1:]})
     elif FAULT == "another id":

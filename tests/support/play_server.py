@@ -17,7 +17,6 @@ from websockets.sync.client import ClientConnection, connect
 
 PROJECT = Path(__file__).resolve().parents[2]
 START = re.compile(r"http://[\w.-]+:(\d+)/")
-PATIENCE = 120.0
 
 
 class Server:
@@ -69,19 +68,26 @@ class Client:
 
     def __init__(self, port: int, **options: Any) -> None:
         """Connect."""
-        options.setdefault("max_size", 2**24)
+        # No limits of time: the other side may be busy.
+        options = {"max_size": 2**24, "open_timeout": None, "ping_interval": None, **options}
         self._stack = contextlib.ExitStack()
         opened = connect(f"ws://localhost:{port}/ws", **options)
         self.socket: ClientConnection = self._stack.enter_context(opened)
+        self._numbers: dict[str, int] = {}
+        """The game that was seen last at each table: what is said is about that one."""
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send a message."""
+        if "table" in fields and kind != "join":
+            fields = {"number": self._numbers.get(fields["table"], 0), **fields}
         self.socket.send(json.dumps({"type": kind, **fields}))
 
-    def receive(self, *kinds: str, patience: float = PATIENCE) -> dict[str, Any]:
+    def receive(self, *kinds: str) -> dict[str, Any]:
         """The next message of one of these kinds; others are passed over, errors are not."""
         while True:
-            message: dict[str, Any] = json.loads(self.socket.recv(timeout=patience))
+            message: dict[str, Any] = json.loads(self.socket.recv())
+            if message["type"] == "view":
+                self._numbers[message["table"]] = message["number"]
             if message["type"] in kinds:
                 return message
             assert message["type"] != "error", message
@@ -89,7 +95,7 @@ class Client:
     def error(self) -> str:
         """What is wrong with the last message; every other answer is one too many."""
         while True:
-            message = json.loads(self.socket.recv(timeout=PATIENCE))
+            message = json.loads(self.socket.recv())
             if message["type"] not in ("advisers", "rules"):
                 assert message["type"] == "error", message
                 return str(message["text"])

@@ -41,6 +41,7 @@ MATCH = {
 }
 RIGHT: dict[str, Any] = {
     **{"table": "t", "game": "kuhn_v0", "seat": 0, "turn": 0, "action": 0, "step": 0},
+    **{"number": 0},
     **{"agent": "random", "name": "x", "text": "{}"},
 }
 TABLE: dict[str, Any] = {

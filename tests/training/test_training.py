@@ -81,7 +81,7 @@ def test_every_value_is_in_the_saved_configuration(tmp_path: Path) -> None:
         ("train__stepps", 3, "train: unknown option 'stepps': did you mean 'steps'"),
         ("train__amount", 3, "train: 'amount' has a new name: steps"),
         ("train__opponents", "self", "train: opponents must be a list, not 'self'"),
-        ("train__opponents", [{"id": "random", "weight": 0}], "weight of an opponent"),
+        ("train__opponents", [{"id": "random", "weight": 0}], "weight must be a number from"),
         ("eval__opponents", ["rndom"], "did you mean 'random'"),
         ("game__id", "kuhn", "did you mean 'kuhn_v0'"),
         ("game__parms", {}, "game: unknown option 'parms': did you mean 'params'"),

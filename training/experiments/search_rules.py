@@ -118,7 +118,7 @@ def equal_seats(id: str, table: Table) -> Group:
             span, unit = num_seats - 1.0, "places"
             if game.facts.objective != "place":
                 span = game.facts.max_return - game.facts.min_return
-            lead = mean_interval(np.mean(found, axis=0), span=span)
+            lead = mean_interval(np.mean(found, axis=0), bounds=(-span, span))
             if game.facts.objective != "place":
                 lead, unit = lead.times(game.facts.unit.scale), game.facts.unit.name
             budget = f" at {table.simulations:,} simulations" if table.simulations else ""

@@ -93,8 +93,13 @@ class WalkSolver(ABC):
             raise MasqueradeError(
                 f"the table is full after {self.iteration:,} iterations ({self.num_infosets:,} "
                 f"information sets, {self._table.counts[NUM_ENTRIES]:,} entries): "
-                f"{self.more_room}, or set when_full to freeze"
+                f"{self.more_room}, or set when_full to freeze{self._other_walks()}"
             )
+
+    def _other_walks(self) -> str:
+        """What helps where walks go through more than any table holds."""
+        sampling = getattr(self.settings, "sampling", "outcome")
+        return "" if sampling == "outcome" else " and sampling to outcome, for games of any size"
 
     def _run(self, first: int, end: int) -> int:
         """Run iterations up to ``end``; returns the first that was not run to its end."""

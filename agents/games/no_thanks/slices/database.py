@@ -22,6 +22,7 @@ from agents.games.no_thanks.slices.positions import SOURCES, make_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
 from envs.core.commands import AMOUNT, COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
 from envs.core.errors import OptionError
+from envs.core.signed import check_out
 from envs.no_thanks import NoThanks
 
 __all__ = ["FINAL_WEIGHTS", "SEGMENTS", "Slices", "boundary_below", "main", "make_slices"]
@@ -207,7 +208,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--stored", choices=STORED, default="results", help="(%(default)s)")
     parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
     parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
+    parser.add_argument("--force", action="store_true", help="write over a file of another kind")
     a = parser.parse_args(argv)
+    check_out(a.path, "a command for slices", a.force)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = make_slices(
         NoThanks(), a.size, a.segments, a.weights, a.seed, a.source, a.stored, filling

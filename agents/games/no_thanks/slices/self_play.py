@@ -29,6 +29,7 @@ from agents.games.no_thanks.slices.strength import (
 )
 from agents.games.no_thanks.solving import Solver
 from envs.core.commands import COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
+from envs.core.signed import check_out
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
@@ -168,7 +169,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--epochs", type=COUNT, default=12, help="(%(default)s)")
     parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
     parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
+    parser.add_argument("--force", action="store_true", help="write over a file of another kind")
     a = parser.parse_args(argv)
+    check_out(a.path, "a command for slices", a.force)
     filling = Filling(a.workers, print, a.path.with_suffix(".part"))
     slices = learn(NoThanks(), a.rounds, a.games, a.hidden, a.epochs, a.seed, filling)
     slices.save(a.path)

@@ -1,0 +1,96 @@
+"""The names that a command is given, checked by the sources: nothing is compiled for it.
+
+Whoever mistypes a game, an option, an agent or a learner hears of it at once, and not after minutes
+of compiling. What a name stands for is checked by whoever makes it; here it is enough that there is
+such a thing. What the sources do not tell is left to them, too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Mapping
+
+from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
+from envs import GAMES
+from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
+from envs.core.outline import class_at, constant_of, fields_of
+
+__all__ = ["check_agent", "check_game", "check_keys", "check_learner"]
+
+
+def check_game(game_id: object, options: Iterable[str] = (), place: str = "") -> None:
+    """Refuse a game that is in no table, and options that it does not have.
+
+    >>> check_game("kuhn_v0", ["num_player"])
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: unknown option 'num_player': did you mean 'num_players'? ...
+    """
+    if not isinstance(game_id, str):
+        return  # which is no question of names
+    if game_id not in GAMES:
+        raise UnknownNameError(f"{place}unknown game '{game_id}': {nearest(game_id, GAMES)}")
+    options_class = class_at(GAMES[game_id], "Options")
+    known = fields_of(options_class) if options_class else None
+    check_keys(known and [*known, "preset"], options, place)
+
+
+def check_agent(value: object, game_id: object = "") -> None:
+    """Refuse an agent that is in no table, and one that does not play the game.
+
+    Args:
+        value: as ``AgentSpec.parse`` takes it.
+        game_id: the game, if it is known.
+    """
+    if isinstance(value, Mapping):
+        value = value.get("id")
+    elif isinstance(value, str):
+        value = split_name(value)[1]
+    if not isinstance(value, str) or not value:
+        return  # which is no question of names
+    agent_id, _ = split_path(value)
+    if agent_id not in AGENTS:
+        _check_outsider(agent_id)
+        return
+    plays = constant_of(AGENTS[agent_id], "game_ids")
+    if plays and isinstance(game_id, str) and game_id not in plays:
+        raise MasqueradeError(f"{agent_id} plays {' and '.join(plays)}, not {game_id}")
+
+
+def _check_outsider(agent_id: str) -> None:
+    """An agent of the user's own has a module and a class; what is in it says the import."""
+    if ":" not in agent_id:
+        raise UnknownNameError(f"unknown agent '{agent_id}': {nearest(agent_id, AGENTS)}")
+    module, _, name = agent_id.partition(":")
+    try:
+        found = importlib.util.find_spec(module.partition(".")[0])
+    except (ImportError, ValueError):
+        found = None
+    if found is None or not name.isidentifier():
+        raise UnknownNameError(
+            f"agent '{one_line(agent_id, 200)}' cannot be found: give 'module:Class' of a module "
+            "that can be imported from here, or an id of the list (--list)"
+        )
+
+
+def check_learner(learner_id: object, params: Iterable[str] = (), place: str = "") -> None:
+    """Refuse a learner that is in no table, and settings that it does not have."""
+    if not isinstance(learner_id, str):
+        return
+    reason = without_learner(learner_id)
+    if reason:
+        raise UnknownNameError(f"{place}{reason}; learners are {', '.join(sorted(LEARNERS))}")
+    if learner_id not in LEARNERS:
+        raise UnknownNameError(
+            f"{place}unknown learner '{learner_id}': {nearest(learner_id, LEARNERS)}"
+        )
+    settings = class_at(LEARNERS[learner_id], "settings_class")
+    check_keys(settings and fields_of(settings), params, place)
+
+
+def check_keys(known: Iterable[str] | None, given: Iterable[str], place: str = "") -> None:
+    """Refuse a key that is none of those that are known; ``None``: nobody knows."""
+    names = None if known is None else list(known)
+    for key in given:
+        if names is not None and key not in names:
+            raise OptionError(f"{place}unknown option '{one_line(key)}': {nearest(key, names)}")

@@ -1,0 +1,115 @@
+"""The page keeps games apart: keys, toasts, and a move that was lost with its connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, WebSocket, expect, sync_playwright
+
+from tests.support.browser import clicks_wait_for_nothing, find_chromium
+from tests.support.play_server import Server
+
+SAY = """async (message) => {
+    const { send } = await import("/page/net.js");
+    const [, table] = location.hash.slice(1).split("/");
+    send({ table, ...message });
+}"""
+
+
+class Frames:
+    """What the page has sent."""
+
+    def __init__(self, page: Page) -> None:
+        self.texts: list[str] = []
+        page.on("websocket", self._follow)
+
+    def _follow(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda text: self.texts.append(str(text)))
+
+    def moves(self) -> int:
+        return sum(json.loads(text)["type"] == "move" for text in self.texts)
+
+
+@pytest.fixture(scope="module")
+def page(server: Server) -> Iterator[Page]:
+    with clicks_wait_for_nothing(), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        made = browser.new_page(base_url=f"http://localhost:{server.port}")
+        made.set_default_timeout(0)  # the whole test has a limit
+        yield made
+        browser.close()
+
+
+@pytest.fixture
+def frames(page: Page) -> Frames:
+    """A table of Leduc poker at which we are to move."""
+    frames = Frames(page)
+    page.goto("/")
+    page.reload()  # another part of the address alone loads nothing
+    page.click("[data-play=leduc_v0]")
+    page.wait_for_selector(".status.mine")
+    page.wait_for_selector("[data-learnt]:not(:disabled)")
+    return frames
+
+
+def test_keys_do_nothing_behind_an_open_dialog(page: Page, frames: Frames) -> None:
+    for key, dialog in (("l", ".viewer"), ("?", "#help")):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"{dialog}[open]")
+        page.keyboard.press("1")
+        page.keyboard.press("n")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(f"{dialog}:not([open])", state="attached")
+    page.click("[data-tool=n]")  # by now all that was sent before has been told to us
+    page.wait_for_selector(".status.mine, .status.over")
+    assert [json.loads(text)["type"] for text in frames.texts].count("again") == 1
+    assert frames.moves() == 0
+
+
+def test_a_curtain_keeps_keys_away_from_the_table(page: Page, frames: Frames) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.select_option("[data-seat='1']", "me")
+    page.click("[data-start]")
+    page.wait_for_selector(".choices button")
+    page.keyboard.press("x")
+    expect(page.locator(".curtain")).to_be_visible()
+    page.keyboard.press("1")
+    page.click(".curtain button")
+    page.keyboard.press("1")
+    expect(page.locator(".curtain")).to_contain_text("turn of")
+    assert frames.moves() == 1
+
+
+def test_what_is_said_of_one_game_is_not_shown_in_another(page: Page, frames: Frames) -> None:
+    back = {"type": "take_back", "number": 0, "seat": 0}
+    page.evaluate(SAY, back)  # there is nothing to take back
+    expect(page.locator(".toast")).to_have_count(1)
+    page.keyboard.press("n")
+    expect(page.locator(".toast")).to_have_count(0)
+    page.wait_for_selector(".status.mine, .status.over")
+    page.evaluate(SAY, back)  # refused, and of no interest any more
+    page.evaluate(SAY, {**back, "number": 1})
+    expect(page.locator(".toast")).to_have_count(1)
+    expect(page.locator(".toast")).to_contain_text("taken back")
+    page.goto("/#")
+    expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_a_move_that_was_lost_with_its_connection_is_made_when_it_is_back(
+    page: Page, frames: Frames
+) -> None:
+    """The server never hears of the first one."""
+    before = page.locator(".log li").count()
+    page.evaluate("""() => {
+        const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (text) {
+            if (JSON.parse(text).type !== "move") return send.call(this, text);
+            WebSocket.prototype.send = send;
+            this.close();
+        };
+    }""")
+    page.keyboard.press("1")
+    page.wait_for_function("n => document.querySelectorAll('.log li').length > n", arg=before)
+    assert frames.moves() == 1
