@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
 from envs import GAMES
 from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
-from envs.core.outline import class_at, constant_of, fields_of
+from envs.core.outline import class_at, constant_of, fields_of, parameters_of
 
-__all__ = ["check_agent", "check_game", "check_keys", "check_learner"]
+__all__ = ["check_agent", "check_game", "check_keys", "check_learner", "check_params"]
 
 
 def check_game(game_id: object, options: Iterable[str] = (), place: str = "") -> None:
@@ -36,13 +36,15 @@ def check_game(game_id: object, options: Iterable[str] = (), place: str = "") ->
 
 
 def check_agent(value: object, game_id: object = "") -> None:
-    """Refuse an agent that is in no table, and one that does not play the game.
+    """Refuse an agent that is in no table, one that does not play the game, and unknown params.
 
     Args:
         value: as ``AgentSpec.parse`` takes it.
         game_id: the game, if it is known.
     """
     if isinstance(value, Mapping):
+        params = value.get("params")
+        check_params(value.get("id"), params if isinstance(params, Mapping) else {})
         value = value.get("id")
     elif isinstance(value, str):
         value = split_name(value)[1]
@@ -55,6 +57,25 @@ def check_agent(value: object, game_id: object = "") -> None:
     plays = constant_of(AGENTS[agent_id], "game_ids")
     if plays and isinstance(game_id, str) and game_id not in plays:
         raise MasqueradeError(f"{agent_id} plays {' and '.join(plays)}, not {game_id}")
+
+
+def check_params(value: object, params: Iterable[str]) -> None:
+    """Refuse a parameter that an agent does not have.
+
+    >>> check_params("ismcts", ["iteration"])
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.OptionError: agent 'ismcts' cannot be made: unknown parameter 'iteration': ...
+    """
+    agent_id = split_path(value)[0] if isinstance(value, str) else ""
+    known = parameters_of(AGENTS[agent_id]) if agent_id in AGENTS else None
+    names = sorted({*(known or ())} - {"game"})
+    for name in params:
+        if known is not None and name not in names and name != "path":
+            hint = nearest(name, names) if names else "there are none"
+            raise OptionError(
+                f"agent '{agent_id}' cannot be made: unknown parameter '{one_line(name)}': {hint}"
+            )
 
 
 def _check_outsider(agent_id: str) -> None:

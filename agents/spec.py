@@ -15,6 +15,7 @@ from agents.learning.device import AUTO, check_device, computing_on, resolve_dev
 from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.params import annotations_of, check_names, read_params
 from agents.processes.hosted import HostedAgent
+from agents.processes.outside import OutsideAgent
 from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
 from envs.core.files import checksum
 from envs.core.game import Game
@@ -116,7 +117,7 @@ class AgentSpec:
 
         Args:
             game: the game to play.
-            is_apart: with a limit, give it a process even if it keeps its time: it can be stopped.
+            is_apart: give it a process in any case, so that it can be stopped and shares no memory.
         """
         with computing_on(self.device):  # whatever it consists of, too
             return self._build(game, is_apart)
@@ -135,12 +136,14 @@ class AgentSpec:
             params.setdefault("device", resolve_device(self.device))
         if found.takes("time_per_move") and self.time_per_move is not None:
             params.setdefault("time_per_move", self.time_per_move)
+        is_apart |= self.time_per_move is not None and not found.keeps_time
+        agent: Agent
         try:
-            if self.time_per_move is None or (found.keeps_time and not is_apart):
-                agent = make_agent(self.id, game, **params)
+            if is_apart and not issubclass(found, OutsideAgent):
+                limit = self.time_per_move or math.inf
+                agent = HostedAgent(game, self.id, params, limit, bool(self.foreign_code()))
             else:
-                is_foreign = bool(self.foreign_code())
-                agent = HostedAgent(game, self.id, params, self.time_per_move, is_foreign)
+                agent = make_agent(self.id, game, **params)
         except MasqueradeError:
             raise
         except FAULTS as error:  # whatever somebody's constructor does
@@ -167,6 +170,15 @@ class AgentSpec:
         found = [f"{self.id}:{self.params[name]}" for name in code if name in self.params]
         rest = {key: value for key, value in self.params.items() if key not in ("path", *code)}
         return found + list(foreign_names(rest))
+
+    @property
+    def can_remember(self) -> bool:
+        """Whether it could carry what it saw from one game to another, wherever that is hidden.
+
+        Whoever learns could, and whoever runs code that is not ours: a program, a module, a bot of
+        OpenSpiel. It is for those who seat players to see to it that this tells it nothing.
+        """
+        return self.learning or bool(self.foreign_code())
 
     def fingerprint(self) -> str:
         """Changes with what the agent is read from: a run that is trained anew is another player.

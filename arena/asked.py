@@ -14,7 +14,7 @@ from typing import Any
 
 from agents import LEARNERS, RESPONDERS, split_name
 from agents.learning.device import check_device
-from agents.naming import check_agent, check_game
+from agents.naming import check_agent, check_game, check_params
 from envs import NOTATIONS
 from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
 from envs.core.files import read_json, read_yaml
@@ -91,14 +91,16 @@ def _check_game_and_agents(game_id: Any, options: Iterable[str], agents: Iterabl
 
 
 def _check_params(arguments: argparse.Namespace) -> None:
-    """A parameter is one of an agent that is there."""
-    names = [name or text for name, text in map(split_name, arguments.agents)]
+    """A parameter is one that an agent has which is there."""
+    ids = {name or text: text for name, text in map(split_name, arguments.agents)}
     for key, _ in arguments.param:
         name, dot, param = key.rpartition(".")
-        if name and dot and param and name not in names:
-            raise OptionError(
-                f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, names)}"
-            )
+        if name and dot and param:
+            if name not in ids:
+                raise OptionError(
+                    f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, ids)}"
+                )
+            check_params(ids[name], [param])
 
 
 def _tournament(arguments: argparse.Namespace) -> None:

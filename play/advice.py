@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from agents.advice import Bar, advise
+from agents.advice import Bar, advise, legal_words, views_of
 from agents.base import Agent
-from envs.core.game import Game
-from play.seeing import State
+from envs.core.position import Position
 from play.table import Table
 
-__all__ = ["Verdict", "legal_words", "review"]
+__all__ = ["Verdict", "review"]
 
 
 @dataclass(frozen=True)
@@ -33,24 +30,31 @@ class Verdict:
 
 
 def review(table: Table, seat: int, agent: Agent) -> Iterator[Verdict]:
-    """What ``agent`` says of each decision of ``seat``, from the first to the last."""
-    for number, decision in enumerate(table.decisions):
-        if decision.seat != seat:
+    """What ``agent`` says of each decision of ``seat``, from the first to the last.
+
+    The history is what was played, whoever dealt it: a game from a file has a dealer of its own.
+    """
+    then = Position(table.game, table.number)
+    number = -1
+    for action in table.history:
+        number += not then.is_chance
+        if then.turn != seat:
+            then.apply(action)
             continue
-        then = table.at(number)
-        views = then.views()
-        words = legal_words(then.game, then.world(seat))
+        views = views_of(then, agent)
+        then.apply(action)
+        words = legal_words(views)
         if len(words) < 2:
             continue  # there was nothing to decide
         advice = advise(agent, views, words)
-        own = advice.bar(decision.action)
+        own = advice.bar(action)
         best = max(advice.bars, key=_worth)
         cost = None
         if own is not None and own.value is not None and best.value is not None:
             cost = max(0.0, best.value - own.value)
         yield Verdict(
             number,
-            words[decision.action],
+            words[action],
             0.0 if own is None else own.share,
             best.words,
             best.share,
@@ -60,10 +64,3 @@ def review(table: Table, seat: int, agent: Agent) -> Iterator[Verdict]:
 
 def _worth(bar: Bar) -> tuple[float, float]:
     return (bar.value if bar.value is not None else bar.share, bar.share)
-
-
-def legal_words(game: Game, world: State) -> dict[int, str]:
-    """The legal actions of the seat to move in words, from a world of its own."""
-    mask = np.zeros(game.mask_size, np.int8)
-    game.kernels.legal(world, game.rules, mask)
-    return {int(a): game.action_text(world, int(a)) for a in np.flatnonzero(mask)}

@@ -7,7 +7,7 @@ from typing import Any
 from agents.advice import advise, views_of
 from agents.learnt import exhibits
 from envs.core.errors import MasqueradeError
-from play.advice import legal_words, review
+from play.advice import review
 from play.guest import Guest
 from play.messages import Handlers, Hint, Learnt, Look, Review
 from play.session import Session
@@ -53,13 +53,13 @@ class Counsel:
         if table.turn != message.seat:
             raise MasqueradeError("a hint is given when you are to move")
         self._tables.catalogue.check(table.game, message.agent)
-        game, views, world = table.game, table.views(), table.world(message.seat)
+        game, views = table.game, table.views()
         about = {"type": "hint", "seat": message.seat, "turn": table.turn_of(message.seat)}
 
         def ask() -> dict[str, Any]:
             agent = thinkers.adviser(game, message.agent, message.seconds)
             with thinkers.lock(agent):
-                return advise(agent, views, legal_words(game, world)).to_dict()
+                return advise(agent, views).to_dict()
 
         found = await thinkers.ask(ask)
         claim.send({**about, "agent": message.agent, **found})

@@ -21,7 +21,7 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.position import Position
 from envs.core.rollouts import Rollouts
-from play.seeing import Entry, Sight, State, look, notice, world_of
+from play.seeing import Entry, Sight, look, notice
 from play.store import KeptTable
 
 __all__ = ["MAX_LENGTH", "Decision", "Seat", "Table"]
@@ -211,13 +211,6 @@ class Table:
         twin.decisions = list(self.decisions)
         return twin
 
-    def at(self, number: int) -> Table:
-        """A copy of the table before decision ``number``, for reviews."""
-        twin = Table(self.game, self.seats, self.agents)
-        twin.seed, twin.number = self.seed, self.number
-        twin.restore(self.decisions[:number])
-        return twin
-
     # ---- looking ---------------------------------------------------------------------------------
 
     @property
@@ -265,10 +258,6 @@ class Table:
         if self.is_over and sight.to_move != OVER:  # a forfeit ends a game that could go on
             sight = Sight(sight.svg, sight.text, OVER, [])
         return sight
-
-    def world(self, seat: int) -> State:
-        """A world that ``seat`` cannot tell from the true one."""
-        return world_of(self.game, self._position.state, seat)
 
     def full_log(self) -> list[Entry]:
         """Everything that has happened; nobody may see it while people play."""

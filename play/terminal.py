@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from agents.advice import advise
+from agents.advice import advise, legal_words, views_of
 from envs import game_class
 from envs.core.errors import IllegalActionError, MasqueradeError, nearest
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
-from play.advice import legal_words, review
+from play.advice import review
 from play.catalogue import Catalogue
 from play.messages import SeatChoice
 from play.session import Session, lines_of
@@ -173,7 +173,7 @@ class Terminal:
         seat = self.table.turn
         self._news(seat)
         self._board()
-        self._words = legal_words(self.table.game, self.table.world(self.table.turn))
+        self._words = legal_words(views_of(self.table.position))
         self._ask(f"{self._name(seat)}> ")
 
     def _ask(self, prompt: str) -> None:

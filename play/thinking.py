@@ -227,8 +227,7 @@ def _build(game: Game, spec: str, params: dict[str, Any]) -> Agent:
     parsed = AgentSpec.parse({"id": spec, "params": params, "time_per_move": limit})
     if found.takes("time_per_move"):
         parsed.params["time_per_move"] = seconds
-    has_process = issubclass(found, OutsideAgent)
-    agent = parsed.build(game, is_apart=not is_quick(agent_id) and not has_process)
+    agent = parsed.build(game, is_apart=not is_quick(agent_id))
     agent.begin_match()
     return agent
 

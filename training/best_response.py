@@ -20,7 +20,6 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +145,7 @@ def _bound(game: Game, spec: AgentSpec, search: Search, runs: Path, is_shown: bo
             run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
             _train(config, run, search.device, is_shown)
             candidates += _players_of(run, config.agent.id, learner, game)
-    found = _measure(game, agent, candidates, search)
+    found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
     _write(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
     return found
 
@@ -260,27 +259,45 @@ def _players_of(run: Path, agent_id: str, learner: str, game: Game) -> list[_Can
     ]
 
 
-def _measure(game: Game, agent: Agent, candidates: Sequence[_Candidate], search: Search) -> Bound:
+def _measure(
+    game: Game, agent: Agent, candidates: Sequence[_Candidate], search: Search, is_paired: bool
+) -> Bound:
+    """Choose a candidate for every seat, and measure the chosen ones in other games.
+
+    All of them play the same deals, unless the agent could know one again (``is_paired``).
+    """
     num_players = game.facts.num_players
     chosen: list[_Candidate] = []
     scores: list[float | None] = []
-    play = partial(_returns, game, agent, seed=_root(search.seed, "choose"))
+
+    def play(responder: Agent, seat: int, deals: int, *purpose: str) -> Floats:
+        """[deals, seats] of returns; the agent has all seats but the responder's."""
+        seats = [responder if place == seat else agent for place in range(num_players)]
+        own = _root(search.seed, *purpose, f"seat {seat}")
+        seed = _root(search.seed, purpose[0]) if is_paired else own
+        return play_shown(game, seats, deals, seed=seed, choice_seed=own).returns
+
     deals = -(-search.choosing_games // num_players)
     for seat in range(num_players):
         if len(candidates) == 1:  # there is nothing to choose
             chosen.append(candidates[0])
             scores.append(None)
             continue
-        values = [float(play(each.agent, seat, deals).mean()) for each in candidates]
+        values = [
+            float(play(each.agent, seat, deals, "choose", f"{number}")[:, seat].mean())
+            for number, each in enumerate(candidates)
+        ]
         chosen.append(candidates[int(np.argmax(values))])
         scores.append(max(values))
-    play = partial(_returns, game, agent, seed=_root(search.seed, "measure"))
     deals = max(2, -(-search.games // num_players))
-    won = np.stack([play(chosen[seat].agent, seat, deals) for seat in range(num_players)], axis=1)
+    won = np.stack(
+        [play(chosen[seat].agent, seat, deals, "measure")[:, seat] for seat in range(num_players)],
+        axis=1,
+    )
     total = game.facts.return_sum
     own: Floats | float = 0.0 if total is None else total / num_players
-    if total is None:  # what the agent gets against itself, in the same deals
-        own = play(agent, 0, deals, is_whole=True).mean(axis=1)
+    if total is None:  # what the agent gets against itself
+        own = play(agent, 0, deals, "measure", "itself").mean(axis=1)
     return Bound(
         agent.name,
         mean_interval(won.mean(axis=1) - own, search.confidence),
@@ -294,25 +311,9 @@ def _measure(game: Game, agent: Agent, candidates: Sequence[_Candidate], search:
     )
 
 
-def _returns(
-    game: Game,
-    agent: Agent,
-    responder: Agent,
-    seat: int,
-    deals: int,
-    seed: int,
-    is_whole: bool = False,
-) -> Floats:
-    """What the responder gets in a seat, deal by deal; the agent has all other seats."""
-    seats = [responder if place == seat else agent for place in range(game.facts.num_players)]
-    of_seat = _root(seed, f"seat {seat}")
-    returns = play_shown(game, seats, deals, seed=seed, choice_seed=of_seat).returns
-    return returns if is_whole else returns[:, seat]
-
-
-def _root(seed: int, purpose: str) -> int:
+def _root(seed: int, *purpose: str) -> int:
     """A seed that no run and no other purpose has."""
-    return int(stream(seed, "best response", purpose)[0] >> np.uint64(1))
+    return int(stream(seed, "best response", *purpose)[0] >> np.uint64(1))
 
 
 def _ends(interval: Interval) -> list[float]:

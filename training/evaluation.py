@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +71,14 @@ class Evaluation:
     def run(self, learner: Learner) -> tuple[list[Score], dict[str, float]]:
         """The present player against each opponent, and what is exactly known about it."""
         player = self._player_of(learner)
-        seed = self._config.train.seed
-        scores = evaluate(self._game, player, self._opponents, self._config.eval, seed)
+        seed, step = self._config.train.seed, learner.num_steps
+        scores = [
+            evaluate(
+                *(self._game, player, opponent, self._config.eval, seed),
+                fresh=step if spec.can_remember else None,
+            )
+            for spec, opponent in zip(self._config.eval.opponents, self._opponents, strict=True)
+        ]
         if self._tree is None:
             return scores, {}
         probs = tabulate(player, self._tree).probs
@@ -90,19 +95,19 @@ class Evaluation:
 
 
 def evaluate(
-    game: Game, player: Agent, opponents: Sequence[Agent], settings: EvalSettings, seed: int
-) -> list[Score]:
-    """Play ``settings.games`` games against each opponent.
+    game: Game,
+    player: Agent,
+    opponent: Agent,
+    settings: EvalSettings,
+    seed: int,
+    fresh: int | None = None,
+) -> Score:
+    """Play ``settings.games`` games against an opponent, who fills all other seats.
 
     Every deal is played with the player on every side that it can play, and counts once for the
-    intervals. On a side of several seats it has them all.
+    intervals. On a side of several seats it has them all. For an opponent that could remember
+    deals, ``fresh`` is a number that no other evaluation has: it then meets no deal twice.
     """
-    return [_against(game, player, opponent, settings, seed) for opponent in opponents]
-
-
-def _against(
-    game: Game, player: Agent, opponent: Agent, settings: EvalSettings, seed: int
-) -> Score:
     facts = game.facts
     own_sides = [
         (number, side)
@@ -115,7 +120,10 @@ def _against(
         seats = [player if seat in side else opponent for seat in range(facts.num_players)]
         # The same deals, which nobody can know again by what it is given.
         of_side = int(stream(seed, "side", number)[0] >> np.uint64(1))
-        result = play_match(game, seats, num_deals, seed=seed, choice_seed=of_side)
+        deals = seed
+        if fresh is not None:
+            deals = int(stream(seed, "fresh", fresh, "side", number)[0] >> np.uint64(1))
+        result = play_match(game, seats, num_deals, seed=deals, choice_seed=of_side)
         totals = side_returns(facts, result.returns)
         is_best = totals == totals.max(axis=1, keepdims=True)
         returns.append(totals[:, number])

@@ -1,4 +1,4 @@
-"""An agent of ours in a process of its own, so that its time can be limited.
+"""An agent in a process of its own, so that its time can be limited and its memory is its own.
 
 The agent gets the same views as always, which hold nothing that a player may not know: the true
 state does not leave this process.
@@ -7,6 +7,7 @@ state does not leave this process.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -33,6 +34,9 @@ __all__ = ["HostedAgent"]
 
 # Few enough that a hanging agent is soon noticed, enough that asking costs little.
 MAX_ROWS = 16
+MAX_ROWS_UNTIMED = 1024
+LONGEST_POLL = 600.0
+"""Of one look at the clock, for there may be no limit at all."""
 KINDS = ("ready", "failed", "answer")
 # A fresh interpreter: nothing of this process leaks into it, and any script may start one.
 PROGRAM = "import sys; from agents.processes.hosted import serve; serve(int(sys.argv[1]))"
@@ -45,7 +49,7 @@ class HostedAgent(OutsideAgent):
         game: the game to play.
         agent_id: the agent, as ``make_agent`` knows it.
         params: what it is made with.
-        limit: seconds it may take for a move.
+        limit: seconds it may take for a move; perhaps infinite.
         is_foreign: whether its code is not ours; then every match has a process of its own.
     """
 
@@ -58,7 +62,7 @@ class HostedAgent(OutsideAgent):
         is_foreign: bool = False,
     ) -> None:
         """Make the agent here once, to know that it can be made; the process starts when asked."""
-        super().__init__(game, limit, MAX_ROWS)
+        super().__init__(game, limit, MAX_ROWS if math.isfinite(limit) else MAX_ROWS_UNTIMED)
         self.is_foreign = is_foreign
         self._what = game, agent_id, dict(params)
         self._stop: weakref.finalize[[subprocess.Popen[bytes], Connection], HostedAgent] | None
@@ -165,7 +169,7 @@ class HostedAgent(OutsideAgent):
         try:
             while True:
                 left = deadline - self.clock()
-                if self._connection.poll(max(left, 0.0)):
+                if self._connection.poll(min(max(left, 0.0), LONGEST_POLL)):
                     break
                 if left <= 0:
                     # A child of it may hold the pipe: it has ended all the same.

@@ -55,6 +55,7 @@ class TabularAgent(Agent):
     """
 
     rule: ClassVar[str]
+    settings_class = TabularSettings
 
     def __init__(
         self, game: Game, path: str | None = None, play: str | None = None, **settings: Any

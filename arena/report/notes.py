@@ -39,13 +39,12 @@ def notes(summary: Summary) -> list[str]:
     found = standings_notes(summary)
     learning = [standing.name for standing in summary.standings if standing.is_learning]
     found.append(f"Learning: {', '.join(learning)}." if learning else "All agents are frozen.")
-    remembering = [
-        agent.name for i, agent in enumerate(summary.spec.agents) if summary.spec.can_remember(i)
-    ]
+    remembering = [agent.name for agent in summary.spec.agents if agent.can_remember]
     if remembering:
         found.append(
             f"Could remember earlier games: {', '.join(remembering)}. They never meet the same "
-            "deal twice" + ("." if learning else ", and start afresh in every work unit.")
+            "deal twice"
+            + ("." if learning else ", and start afresh in every work unit and every seat.")
         )
     unsteady = [s.name for s in summary.standings if not s.is_reproducible]
     if unsteady:

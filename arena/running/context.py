@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from functools import lru_cache
 
 from agents.base import Agent
 from agents.processes.outside import OutsideAgent
 from arena.playing.match import MatchResult, play_match
+from arena.schedules.schedule import Row
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from envs.core.errors import MasqueradeError
 from envs.core.game import Game
+from envs.core.sides import sides_of
 
 __all__ = ["MAX_DEATHS", "Played", "WorkerContext", "WorkersDiedError", "play_packed"]
 
@@ -30,11 +33,36 @@ class WorkerContext:
         self.game: Game = spec.build_game()
         self.agents: list[Agent] = [agent.build(self.game) for agent in spec.agents]
         self.groups = spec.groups(self.game, self.agents)
+        self._copies: dict[tuple[int, int], Agent] = {}
 
     def choose_seed(self, spec: TournamentSpec) -> None:
         """Take the same specification with a seed, on which a sample of tables depends."""
         self.spec = spec
         self.groups = spec.groups(self.game, self.agents)
+
+    def seat(self, seating: Row) -> list[Agent]:
+        """The agent in each seat.
+
+        Whoever could remember and has several sides of a game has a copy with a process of its own
+        for each but the first: what it sees from one side must not help it on another. Learners
+        have not: they learn from all their seats.
+        """
+        seated = [self.agents[agent] for agent in seating]
+        if not self.spec.has_learners:
+            num_met: Counter[int] = Counter()
+            for side in sides_of(self.game.facts):
+                agent = seating[side[0]]
+                if num_met[agent] and self.spec.agents[agent].can_remember:
+                    copy = self._copy(agent, num_met[agent])
+                    for place in side:
+                        seated[place] = copy
+                num_met[agent] += 1
+        return seated
+
+    def _copy(self, agent: int, number: int) -> Agent:
+        if (agent, number) not in self._copies:
+            self._copies[agent, number] = self.spec.agents[agent].build(self.game, is_apart=True)
+        return self._copies[agent, number]
 
     def play(self, unit: WorkUnit) -> MatchResult:
         """Play the deals of a unit; who fails forfeits."""
@@ -44,11 +72,11 @@ class WorkerContext:
             # Imported when needed: compiled code that takes seconds to load.
             from arena.running.pilots import play_corrected
 
-            agents = [[self.agents[agent] for agent in seating] for seating in seatings]
+            agents = [self.seat(seating) for seating in seatings]
             return play_corrected(self.spec, self.game, agents, unit, seeds)
         return play_match(
             self.game,
-            [self.agents[agent] for agent in seatings[unit.seating]],
+            self.seat(seatings[unit.seating]),
             unit.num_deals,
             first_game=unit.first_deal,
             has_forfeits=True,
@@ -64,13 +92,14 @@ class WorkerContext:
         """
         agents = self.groups[unit.group].agents
         return not self.spec.has_learners and any(
-            self.spec.can_remember(agent) and not isinstance(self.agents[agent], OutsideAgent)
+            self.spec.agents[agent].can_remember
+            and not isinstance(self.agents[agent], OutsideAgent)
             for agent in agents
         )
 
     def end_processes(self) -> None:
         """End the processes of players that have one; they get another when they are asked."""
-        for agent in self.agents:
+        for agent in (*self.agents, *self._copies.values()):
             if isinstance(agent, OutsideAgent):
                 agent.end()
 

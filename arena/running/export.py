@@ -76,7 +76,7 @@ def export_games(
     for group in range(len(replayer.groups)) if groups is None else groups:
         for seating, seats in enumerate(replayer.groups[group].seatings):
             seeds = spec.seeds_of(replayer.groups, group, seating)
-            agents = [replayer.context.agents[agent] for agent in seats]
+            agents = replayer.context.seat(seats)
             names = [replayer.names[agent] for agent in seats]
             histories: dict[int, list[int]] = {}
 

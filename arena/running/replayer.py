@@ -9,6 +9,7 @@ from arena.playing.match import MatchResult
 from arena.playing.replay import Recording, in_points, record_game
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
+from arena.schedules.schedule import Row
 from arena.schedules.spec import Seeds
 from envs.core.errors import MasqueradeError, one_line
 
@@ -83,11 +84,9 @@ class Replayer:
             return replace(recording, notes=[self._why(played.result)], is_exact=False)
         return recording
 
-    def _record(
-        self, seats: Sequence[int], seeds: Seeds, first: int, count: int, deal: int
-    ) -> Recording:
+    def _record(self, seats: Row, seeds: Seeds, first: int, count: int, deal: int) -> Recording:
         """Play some deals and keep the wanted one."""
-        agents = [self.context.agents[agent] for agent in seats]
+        agents = self.context.seat(seats)
         names = [self.names[agent] for agent in seats]
         return record_game(
             self.context.game, agents, names, deal, first_deal=first, num_deals=count, **seeds

@@ -122,8 +122,6 @@ class TournamentSpec:
         for name in ("game_id", "schedule", "variance_reduction"):
             if not isinstance(getattr(self, name), str):
                 raise OptionError(f"{name} must be text, not {getattr(self, name)!r}")
-        if not isinstance(self.shared_deals, bool):
-            raise OptionError(f"shared_deals must be true or false, not {self.shared_deals!r}")
         if not isinstance(self.options, dict):
             raise OptionError(f"params of the game must be a mapping, not {self.options!r}")
 
@@ -193,15 +191,6 @@ class TournamentSpec:
             for agent in self.agents
         )
 
-    def can_remember(self, agent: int) -> bool:
-        """Whether an agent could carry what it saw from one game to another.
-
-        The arena decides this, not the agent: whoever learns could, and whoever runs code that is
-        not ours (a program, a module, a bot of OpenSpiel), wherever it may hide its memory.
-        """
-        spec = self.agents[agent]
-        return spec.learning or bool(spec.foreign_code())
-
     def seeds_of(self, groups: Sequence[Group], group: int, seating: int) -> Seeds:
         """The seeds of a seating's games.
 
@@ -249,8 +238,9 @@ class TournamentSpec:
                 f"there are no opponents for {', '.join(idle)}: add agents for the other roles of "
                 f"{game.id} ({', '.join(known)})"
             )
+        knowing = [agent.can_remember for agent in self.agents]
         return [
-            replace(group, is_paired=not any(map(self.can_remember, group.agents)))
+            replace(group, is_paired=not any(knowing[agent] for agent in group.agents))
             for group in groups
         ]
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["attribute_of", "class_at", "constant_of", "fields_of", "summary_of"]
+__all__ = ["attribute_of", "class_at", "constant_of", "fields_of", "parameters_of", "summary_of"]
 __all__ += ["value_of"]
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -93,6 +93,35 @@ def fields_of(place: str) -> tuple[str, ...] | None:
             words = [each.value for each in ast.walk(line.value) if isinstance(each, ast.Constant)]
             names += [word for word in words if isinstance(word, str)]  # the class has an answer
     return tuple(dict.fromkeys(names))
+
+
+def parameters_of(place: str) -> tuple[str, ...] | None:
+    """What a class is made with; ``None`` if that is hidden.
+
+    What a constructor takes beyond its own parameters are fields of its ``settings_class``, and
+    what the constructor above it takes.
+
+    >>> parameters_of("agents.games.holdem.rules:PotOdds")
+    ('game', 'num_samples')
+    >>> "iterations" in (parameters_of("agents.games.holdem.search_player:HoldemSearch") or ())
+    True
+    """
+    module, name = place.split(":")
+    found = _find(module, name)
+    if found is None or found[1].decorator_list:
+        return None
+    module, node = found
+    makers = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+    above = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+    taken = [a.arg for made in makers for a in (*made.args.args[1:], *made.args.kwonlyargs)]
+    if makers and makers[0].args.kwarg is None:
+        return tuple(taken)
+    settings = class_at(place, "settings_class")
+    rest = [fields_of(settings) if settings else None] if makers else []
+    rest += [parameters_of(f"{module}:{b.id}") if isinstance(b, ast.Name) else None for b in above]
+    if None in rest:
+        return None
+    return tuple(dict.fromkeys((*taken, *(name for names in rest for name in names or ()))))
 
 
 def value_of(place: str) -> Any:

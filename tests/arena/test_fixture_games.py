@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import envs
-from agents import LEARNERS, make_agent
+from agents import AGENTS, LEARNERS, make_agent
 from agents.base import Actions, Agent, Views
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
@@ -38,6 +38,9 @@ every_game = pytest.mark.parametrize(("game_id", "options"), GAMES)
 def fixtures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     for game_id, place in FIXTURES.items():
         monkeypatch.setitem(envs.GAMES, game_id, place)
+    # Agents of the house: strange ones would need a process for every seat.
+    for agent in (Stubborn, Searcher, Fugitive):
+        monkeypatch.setitem(AGENTS, agent.__name__.lower(), f"{__name__}:{agent.__name__}")
 
 
 class Stubborn(Agent):
@@ -66,9 +69,6 @@ class Fugitive(Stubborn):
     """Hides, and cannot search."""
 
     roles = ("fugitive",)
-
-
-HERE = "tests.arena.test_fixture_games"
 
 
 def tournament(game_id: str, options: dict[str, Any], *agents: str, **more: Any) -> TournamentSpec:
@@ -126,8 +126,7 @@ def test_a_role_bound_learner_sits_in_its_role_alone(role: str) -> None:
 def test_a_tournament_ends_with_a_report(
     game_id: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
-    stubborn = f"stubborn={HERE}:Stubborn"
-    spec = tournament(game_id, options, "random", "other=random", "third=random", stubborn)
+    spec = tournament(game_id, options, "random", "other=random", "third=random", "stubborn")
     summary = run_tournament(spec, tmp_path / "t")
     again = run_tournament(spec, tmp_path / "u")
     assert summary.to_dict() == again.to_dict()
@@ -138,13 +137,7 @@ def test_a_tournament_ends_with_a_report(
 
 
 def test_one_role_meets_the_other_in_rows_and_columns(tmp_path: Path) -> None:
-    spec = tournament(
-        "hideout_v0",
-        {"num_seats": 3},
-        "random",
-        f"hider={HERE}:Fugitive",
-        f"seeker={HERE}:Searcher",
-    )
+    spec = tournament("hideout_v0", {"num_seats": 3}, "random", "hider=fugitive", "seeker=searcher")
     summary = run_tournament(spec, tmp_path / "t")
     assert summary.is_two_sided
     assert summary.roles[0] == "fugitive"

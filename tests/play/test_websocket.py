@@ -134,13 +134,18 @@ def test_a_game_that_is_over_can_be_stepped_through_from_every_seat(client: Clie
 
 
 def test_a_game_that_was_kept_opens_again(client: Client, server: Server) -> None:
-    client.create("liars_dice_v0", options={"dice": 1})
+    table, _ = client.create("liars_dice_v0", options={"dice": 1})
     end = client.play_out(seed=5)
     other = Client(server.port)
     other.send("open", name=end["kept"])
     opened = other.receive("view")
     assert opened["returns"] == end["returns"]
     assert opened["svg"] == end["svg"]
+    reviews = []
+    for who, where in ((client, table), (other, opened["table"])):
+        who.send("review", table=where, seat=0, agent="liars_dice_rule")
+        reviews.append(who.receive("review")["verdicts"])
+    assert reviews[0] == reviews[1], "the cards that were dealt are judged"
     other.close()
 
 

@@ -5,6 +5,7 @@ The commands run with a cache folder that is empty, and leave it empty.
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from agents import AGENTS, LEARNERS, RESPONDERS, agent_class, without_learner
 from agents.naming import check_agent
 from envs import GAMES, game_class
 from envs.core.errors import MasqueradeError, UnknownNameError
-from envs.core.outline import class_at, constant_of, fields_of
+from envs.core.outline import class_at, constant_of, fields_of, parameters_of
 from tests.support.sampling import IS_FULL
 from tests.support.tournaments import PROJECT
 from training.config import learner_class
@@ -32,6 +33,8 @@ WRONG: list[tuple[list[str], str]] = [
     (["evaluate.py", "match"], "name a game and at least two agents"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--option", "x=1"], "option 'x'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--param", "c.x=1"], "no agent 'c'"),
+    (["evaluate.py", "match", "kuhn_v0", "random", "ismcts", "--param", "ismcts.iteration=5"],
+     "mean 'iterations'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--schedule", "x"], "schedule 'x'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--executor", "x"], "executor 'x'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--device", "x"], "device 'x'"),
@@ -129,6 +132,15 @@ def test_the_sources_tell_which_games_an_agent_plays_or_nothing() -> None:
         assert told is None or tuple(told) == agent_class(agent_id).game_ids, agent_id
     with pytest.raises(MasqueradeError, match="plays phantom_v0 and scotland_yard_v0"):
         check_agent("joint_mcts", "kuhn_v0")
+
+
+@pytest.mark.parametrize("agent_id", AGENTS)
+def test_the_sources_tell_the_parameters_of_every_agent(agent_id: str) -> None:
+    parameters = inspect.signature(agent_class(agent_id)).parameters.values()
+    known = {each.name for each in parameters if each.kind is not each.VAR_KEYWORD}
+    told = set(parameters_of(AGENTS[agent_id]) or ())
+    assert known <= told
+    assert (known == told) == (len(known) == len(parameters)), "the rest are settings"
 
 
 @pytest.mark.parametrize("agent_id", sorted({*AGENTS, *RESPONDERS} - {*LEARNERS}))

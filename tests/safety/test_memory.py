@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,8 +20,12 @@ from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.statistics.summary import Summary
 from envs import make_game
 from envs.core import Batch, Game
+from tests.support.remembering import Collector
+from training.config import RunConfig
+from training.evaluation import Evaluation, evaluate
 
 KUHN = make_game("kuhn_v0")
+KUHN_3 = make_game("kuhn_v0", num_players=3)
 REMEMBERER = "tests.support.remembering:Rememberer"
 HANDS = "module", "class", "file"
 
@@ -152,7 +159,7 @@ def test_whoever_counts_its_games_does_so_alike_for_any_number_of_workers(tmp_pa
     (note,) = [note for note in notes(one) if "remember" in note]
     assert note == (
         "Could remember earlier games: mine. They never meet the same deal twice, and start afresh "
-        "in every work unit."
+        "in every work unit and every seat."
     )
 
 
@@ -169,3 +176,41 @@ def test_seatings_share_deals_where_nobody_can_remember_them() -> None:
     assert len({seed for pair in deals[1:] for seed in pair} | {deals[0][0]}) == 5
     choices = {one["choice_seed"] for pair in seeds for one in pair}
     assert len(choices) == 6
+
+
+@pytest.mark.parametrize("where", ["class", "program"])
+def test_no_memory_sees_a_game_from_two_seats(where: str, tmp_path: Path) -> None:
+    """Among three, a pair of agents fills the seats, so that one of them has two."""
+    player: dict[str, Any] = {"id": "tests.support.remembering:OneSeated", "name": "mine"}
+    if where == "program":
+        command = ["python", "tests/support/remembering_player.py", str(tmp_path / "f"), "one seat"]
+        player = {"id": "external", "name": "mine", "params": {"command": command}}
+    spec = tournament("kuhn_v0", player, "random", deals=20, num_players=3)
+    assert any(len({*seating}) < 3 for group in spec.groups(KUHN_3) for seating in group.seatings)
+    summary = table(spec, tmp_path / "out")
+    assert not summary.faults
+
+
+def test_evaluations_in_training_deal_anew_to_whoever_could_remember() -> None:
+    game = make_game("holdem_v0", num_players=2)
+    config = RunConfig.parse(
+        {
+            "game": {"id": game.id, "params": {"num_players": 2}},
+            "agent": {"id": "dqn"},
+            "eval": {"games": 80, "opponents": ["tests.support.remembering:Collector"]},
+        }
+    )
+    evaluation, player = Evaluation(config), make_agent("random", game)
+
+    def dealt(evaluate: Callable[[], Any]) -> set[tuple[int, ...]]:
+        Collector.hands.clear()
+        evaluate()
+        return set(Collector.hands)
+
+    def as_learner(step: int) -> Any:
+        return SimpleNamespace(game=game, num_steps=step, player=lambda: player)
+
+    first, second = (dealt(lambda step=step: evaluation.run(as_learner(step))) for step in (1, 2))
+    assert len(first & second) < 12 < len(first), "1,326 hands, and the same ones only by chance"
+    one = partial(evaluate, game, player, Collector(game), config.eval, 0)
+    assert dealt(one) == dealt(one)

@@ -18,6 +18,17 @@ PUBLIC = {"holdem_v0": "flop"}
 """A field that is the same from both sides of a deal, and in no other deal."""
 
 
+def piece(views: Views, row: int, name: str) -> list[int]:
+    """The places of an observation's field that are not zero, the last one first."""
+    start = 0
+    for field in views.game.fields:
+        if field.name == name:
+            found = views.observations[row, start : start + field.size]
+            return [int(place) for place in np.flatnonzero(found)][::-1]
+        start += field.size
+    raise KeyError(name)
+
+
 class Rememberer(Agent):
     """An equilibrium, or random, until it knows the other hand; then it bets with the better one.
 
@@ -59,7 +70,7 @@ class Rememberer(Agent):
     def act(self, views: Views) -> Any:
         actions = np.asarray(self._strange.act(views))
         for row in range(len(views)):
-            seat, hand = int(views.seats[row]), self._piece(views, row, self._hand)
+            seat, hand = int(views.seats[row]), piece(views, row, self._hand)
             for link in self._links_of(views, row):
                 other = self._recall(link, seat, hand)
                 if other is not None and self.has_memory:
@@ -72,21 +83,12 @@ class Rememberer(Agent):
     def _hand(self) -> str:
         return {"kuhn_v0": "card", "holdem_v0": "own_cards"}.get(self.game.id, "hand")
 
-    def _piece(self, views: Views, row: int, name: str) -> list[int]:
-        start = 0
-        for field in self.game.fields:
-            if field.name == name:
-                piece = views.observations[row, start : start + field.size]
-                return [int(place) for place in np.flatnonzero(piece)][::-1]
-            start += field.size
-        raise KeyError(name)
-
     def _links_of(self, views: Views, row: int) -> list[str]:
         game_id = int(views.game_ids[row])
         place = self._order.setdefault(game_id, len(self._order))
         found = {"id": str(game_id), "order": f"game {self._num_matches // 2}-{place}"}
         public = PUBLIC.get(self.game.id)
-        if public and (cards := self._piece(views, row, public)):
+        if public and (cards := piece(views, row, public)):
             found["public"] = str(cards)
         return [found[link] for link in self.links if link in found]
 
@@ -115,3 +117,28 @@ class Counter(Agent):
     def act(self, views: Views) -> Any:
         Counter.seen += len(views)
         return self._rule.act(views) * (Counter.seen < self.patience)
+
+
+class OneSeated(Agent):
+    """Fails as soon as one process has seen the games of a match from two seats."""
+
+    seats: set[int] = set()
+
+    def begin_match(self) -> None:
+        OneSeated.seats.clear()
+
+    def act(self, views: Views) -> Any:
+        OneSeated.seats.update(map(int, views.seats))
+        if len(OneSeated.seats) > 1:
+            raise RuntimeError(f"seen from seats {sorted(OneSeated.seats)}")
+        return views.masks.argmax(axis=1)
+
+
+class Collector(Agent):
+    """Keeps every hand of hold'em that it was dealt, and folds or checks."""
+
+    hands: set[tuple[int, ...]] = set()
+
+    def act(self, views: Views) -> Any:
+        Collector.hands.update(tuple(piece(views, row, "own_cards")) for row in range(len(views)))
+        return views.masks.argmax(axis=1)

@@ -1,6 +1,8 @@
 """A program that remembers what it held in a game of Kuhn poker, in itself and in a file.
 
-python tests/support/remembering_player.py FILE [order]
+python tests/support/remembering_player.py FILE [order | "one seat"]
+
+With "one seat" it ends as soon as it sees games from a second seat.
 """
 
 from __future__ import annotations
@@ -13,10 +15,16 @@ from typing import Any
 
 memory: dict[str, list[int]] = {}
 num_games = 0
+seats: set[int] = set()
 
 
 def choose(row: dict[str, Any], file: Path) -> int:
     global num_games
+    if "one seat" in sys.argv:
+        seats.add(row["seat"])
+        if len(seats) > 1:
+            sys.exit(f"seen from seats {sorted(seats)}")
+        return int(row["legal"][0])
     card = row["observation"][2:5].index(1.0)
     places = [row["game"]]
     if "order" in sys.argv and sum(row["observation"][5:]) <= 1:  # its first move in the game

@@ -81,7 +81,7 @@ def _against_yardsticks(name: str, number: str) -> Group:
             player = make_agent(f"{config.agent.id}:{run}", table)
             plan = EvalSettings(games=games)
             opponent = make_agent(yardstick, table)
-            (score,) = evaluate(table, player, [opponent], plan, settings.seed + 1_000_003)
+            score = evaluate(table, player, opponent, plan, settings.seed + 1_000_003)
             yield Row.of(
                 number,
                 f"{name} against {others} x {yardstick}{words}, bb/100",
@@ -196,12 +196,13 @@ def _learn(
         _practise(learner, number * hands // num_measurements)
         player = learner.player()
         if num_measurements > 1:
-            scores = evaluate(game, player, others, EvalSettings(games=games), settings.seed)
+            plan = EvalSettings(games=games)
+            scores = [evaluate(game, player, other, plan, settings.seed) for other in others]
             mean = float(np.mean([score.mean_return.mean for score in scores]))
             best = max(best, (mean, player), key=lambda each: each[0])
     chosen = best[1] or player
     plan = EvalSettings(games=settings.games(measured))
-    scores = evaluate(game, chosen, others, plan, settings.seed + 77)
+    scores = [evaluate(game, chosen, other, plan, settings.seed + 77) for other in others]
     found = _mean_of([score.mean_return for score in scores]).times(game.facts.unit.scale)
     return found, sum(score.games for score in scores)
 

@@ -49,6 +49,7 @@ class ISMCTSAgent(Agent):
     thinks_long = True
 
     keeps_time = True
+    settings_class = TreeSettings
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
     refuses_guide = ""
@@ -109,7 +110,7 @@ class ISMCTSAgent(Agent):
         by_guide = {"selection": "puct"} if guide else {}
         self.given = settings
         """What was asked for of the settings; the others are defaults."""
-        self.settings = TreeSettings(**{**self.defaults, **by_guide, **settings})
+        self.settings = self.settings_class(**{**self.defaults, **by_guide, **settings})
         self.wants_tokens = self.settings.belief == "policy"
         self.guide = guide
         if stops_early and (self.settings.final != "visits" or self.settings.threads > 1):

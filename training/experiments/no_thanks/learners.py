@@ -44,7 +44,7 @@ def learners(settings: Settings) -> Iterator[Row]:
         for name, other in OTHERS.items():
             number = EvalSettings(games=settings.games(300 if other.agent == "ismcts" else 1500))
             scores = [
-                evaluate(game, player, [other.build(game)], number, settings.seed)[0]
+                evaluate(game, player, other.build(game), number, settings.seed)
                 for player in players
             ]
             means = [score.mean_return.mean for score in scores]

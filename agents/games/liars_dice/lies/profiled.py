@@ -12,6 +12,7 @@ from numba import types
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
 from agents.games.liars_dice.lies.profile import LieProfiles, adjust_call
+from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.hooks import IDS, MEMORY
 from envs.core.batch import weighted_actions
 from envs.core.compiling import compiled
@@ -57,6 +58,7 @@ class ProfiledAgent(Agent):
     """
 
     game_ids = ("liars_dice_v0",)
+    settings_class = LieSettings
 
     def __init__(
         self,

@@ -123,6 +123,8 @@ class PursuitAlphaBeta(PlanPlayer):
         settings: see ``AlphaBetaSettings``.
     """
 
+    settings_class = AlphaBetaSettings
+
     def __init__(
         self, game: Game, fugitive: Mapping[str, Any] | None = None, **settings: Any
     ) -> None:
