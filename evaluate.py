@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.listing import list_games, list_players
-from envs.core.commands import (
+from common.commands import (
     COUNT,
     MAX_GAMES,
     SEED,
@@ -37,7 +37,7 @@ from envs.core.commands import (
     at_least,
     parse_option,
 )
-from envs.core.lazily import look_up
+from common.imports import look_up
 
 RUNS = Path("runs") / "tournaments"
 FOLDER = RUNS / "leduc_v0-tournament-seed0"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.learning.device import DEVICES, check_device
-from envs.core.commands import (
+from common.commands import (
     MAX_SEED,
     MAX_WORKERS,
     Parser,
@@ -28,7 +28,7 @@ from envs.core.commands import (
     as_called,
     at_least,
 )
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from training.listing import list_everything, plan
 from training.naming import check_run
 
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
         return resume_run(arguments.resume, device, command, is_shown, trusted)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     # Imported when needed: --help and --list do without numbers, this without compiled code.
-    from envs.core.signed import check_folder
+    from common.files import check_folder
     from training.layers import read_yaml
 
     content = read_yaml(arguments.config, [*arguments.set, *seed])

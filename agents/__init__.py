@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envs.core.errors import OptionError, UnknownNameError, one_line, reason_of
-from envs.core.lazily import look_up
+from common.errors import OptionError, UnknownNameError, one_line, reason_of
+from common.imports import look_up
 
 if TYPE_CHECKING:
     from agents.base import Agent

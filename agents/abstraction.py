@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Views
+from common.errors import OptionError, one_line
+from common.imports import look_up
 from envs.core.batch import Batch, random_actions
-from envs.core.errors import OptionError, one_line
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.rng import fill_streams, stream
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent, RowsFailed, Views
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.position import Position
 from envs.core.rng import new_rng
 

@@ -29,7 +29,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.rng import Words
 from envs.core.rollouts import RowsFailed

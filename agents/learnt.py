@@ -19,8 +19,8 @@ import numpy as np
 
 from agents.advice import Bar, advise
 from agents.base import Agent, Views
+from common.imports import look_up
 from envs.core.drawing import Drawing
-from envs.core.lazily import look_up
 
 __all__ = ["CHARTS", "Exhibit", "draw_bars", "draw_grid", "exhibits"]
 

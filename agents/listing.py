@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agents import AGENTS, LEARNERS
+from common.outline import attribute_of, summary_of
 from envs import GAMES
-from envs.core.outline import attribute_of, summary_of
 
 __all__ = ["list_games", "list_learners", "list_players"]
 

@@ -11,9 +11,9 @@ import importlib.util
 from collections.abc import Iterable, Mapping
 
 from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
+from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
+from common.outline import class_at, constant_of, fields_of, parameters_of
 from envs import GAMES
-from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
-from envs.core.outline import class_at, constant_of, fields_of, parameters_of
 
 __all__ = ["check_agent", "check_game", "check_keys", "check_learner", "check_params"]
 
@@ -24,7 +24,7 @@ def check_game(game_id: object, options: Iterable[str] = (), place: str = "") ->
     >>> check_game("kuhn_v0", ["num_player"])
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: unknown option 'num_player': did you mean 'num_players'? ...
+    common.errors.OptionError: unknown option 'num_player': did you mean 'num_players'? ...
     """
     if not isinstance(game_id, str):
         return  # which is no question of names
@@ -65,7 +65,7 @@ def check_params(value: object, params: Iterable[str]) -> None:
     >>> check_params("ismcts", ["iteration"])
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: agent 'ismcts' cannot be made: unknown parameter 'iteration': ...
+    common.errors.OptionError: agent 'ismcts' cannot be made: unknown parameter 'iteration': ...
     """
     agent_id = split_path(value)[0] if isinstance(value, str) else ""
     known = parameters_of(AGENTS[agent_id]) if agent_id in AGENTS else None

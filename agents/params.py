@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import OptionError, nearest, one_line
+from common.errors import OptionError, nearest, one_line
 
 __all__ = ["annotations_of", "check_names", "read_params"]
 
@@ -64,7 +64,7 @@ def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> di
     >>> read_params({"depth": 1.5}, {"depth": "int | None"})
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: depth must be a whole number or null, not 1.5
+    common.errors.OptionError: depth must be a whole number or null, not 1.5
     """
     read = {}
     for name, value in params.items():
@@ -118,7 +118,7 @@ def check_names(params: Mapping[str, Any], made: type) -> None:
     >>> check_names({"seed": 1}, RandomAgent)
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: unknown parameter 'seed': there are none
+    common.errors.OptionError: unknown parameter 'seed': there are none
     """
     parameters = inspect.signature(made).parameters
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):

@@ -32,10 +32,10 @@ from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
 from agents.learnt import Exhibit
 from agents.policy_checks import ARRAYS, NOTED, normalized, policy_fault
+from common.errors import FileError, MasqueradeError
+from common.files import read_arrays, write_arrays
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
-from envs.core.errors import FileError, MasqueradeError
-from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import Words, uniform
 
@@ -323,7 +323,8 @@ class PolicyAgent(Agent):
     >>> import numpy as np
     >>> from agents.cfr import VectorCFRSolver, to_policy
     >>> from envs import make_game
-    >>> from envs.core import Batch, new_rng
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("kuhn_v0")
     >>> solver = VectorCFRSolver.of(game, "cfr+")
     >>> solver.run(1000)

@@ -16,8 +16,8 @@ from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.params import annotations_of, check_names, read_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
-from envs.core.files import checksum
+from common.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
+from common.files import checksum
 from envs.core.game import Game
 from envs.core.rollouts import FAULTS
 

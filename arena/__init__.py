@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envs.core.lazily import load
+from common.imports import load
 
 if TYPE_CHECKING:
     from arena.playing.match import MatchResult, play_match

@@ -15,11 +15,10 @@ from typing import Any
 from agents import LEARNERS, RESPONDERS, split_name
 from agents.learning.device import check_device
 from agents.naming import check_agent, check_game, check_params
+from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
+from common.files import check_folder, check_out, read_json, read_yaml
+from common.outline import value_of
 from envs import NOTATIONS
-from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
-from envs.core.files import read_json, read_yaml
-from envs.core.outline import value_of
-from envs.core.signed import check_folder, check_out
 
 __all__ = ["FINDINGS", "check_arguments", "check_enough", "command_of"]
 

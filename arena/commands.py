@@ -32,14 +32,13 @@ from arena.running.replayer import Replayer
 from arena.running.tournament import check_place, holds_another, run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
+from common.errors import MasqueradeError, OptionError, nearest, one_line
+from common.files import check_out, signed, write_text
+from common.imports import look_up
 from envs import NOTATIONS, game_class
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
-from envs.core.files import write_text
 from envs.core.kernels import CHANCE
-from envs.core.lazily import look_up
 from envs.core.position import Position
 from envs.core.rng import new_rng
-from envs.core.signed import check_out, signed
 
 __all__ = [
     "RUNS",

@@ -20,8 +20,8 @@ from arena.running.tournament import run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.summary import Summary
-from envs.core.errors import MasqueradeError, nearest
-from envs.core.files import write_text
+from common.errors import MasqueradeError, nearest
+from common.files import write_text
 
 __all__ = [
     "CONFIGS",

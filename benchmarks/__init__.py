@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from envs.core.rehearsal import rehearse
+from common.commands import rehearse
 
 
 def _look_at_names() -> None:

@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
-from envs.core.commands import COUNT, Parser, answers_in_one_line
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_text
-from envs.core.signed import check_out
-from envs.core.statistics import mean_interval
+from common.commands import COUNT, Parser, answers_in_one_line
+from common.errors import MasqueradeError
+from common.files import check_out, read_text
+from common.statistics import mean_interval
 from training.config import RunConfig, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run

@@ -53,8 +53,8 @@ from benchmarks.harness import Job, main
 from benchmarks.liteefg import PEER, liteefg_solve
 from benchmarks.timing import Chunk
 from envs import make_game
-from envs.core import Game
-from envs.liars_dice import LiarsDice
+from envs.core.game import Game
+from envs.liars_dice.game import LiarsDice
 
 __all__ = ["CURVES", "JOBS"]
 

@@ -27,7 +27,7 @@ from agents.games.liars_dice.cfr.shape import RoundShape
 from benchmarks.harness import Job, main
 from benchmarks.timing import Chunk
 from envs import make_game
-from envs.liars_dice import LiarsDiceOptions
+from envs.liars_dice.game import LiarsDiceOptions
 
 __all__ = ["JOBS"]
 

@@ -27,10 +27,9 @@ from arena.playing.match import play_match
 from arena.schedules.schedule import make_groups
 from arena.statistics.ratings import bradley_terry
 from benchmarks.timing import Progress
+from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
+from common.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson
 from envs import make_game
-from envs.core.commands import COUNT, Parser, answers_in_one_line
-from envs.core.rehearsal import is_rehearsal
-from envs.core.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson
 
 __all__ = ["CASES", "METHODS", "TRIED", "Case", "Pool", "coverage", "main", "pool_of"]
 

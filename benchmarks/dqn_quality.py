@@ -41,12 +41,12 @@ from agents.learning.opponents import Opponents
 from agents.policy import PolicyAgent
 from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine
+from common.commands import COUNT, Parser, answers_in_one_line
+from common.files import write_json
+from common.statistics import Interval, mean_interval
 from envs import make_game
 from envs.adapters.seats import make_seat_games
-from envs.core.commands import COUNT, Parser, answers_in_one_line
-from envs.core.files import write_json
 from envs.core.game import Game
-from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["main"]
 

@@ -56,9 +56,11 @@ from benchmarks.holdem_speed import JOBS as HOLDEM_JOBS
 from benchmarks.timing import Chunk
 from envs import make_game
 from envs.adapters.vector import VectorEnv
-from envs.core import Game, fill_streams, new_rng, random_playouts, stream
 from envs.core.batch import random_actions
-from envs.leduc import FOLD
+from envs.core.game import Game
+from envs.core.playouts import random_playouts
+from envs.core.rng import fill_streams, new_rng, stream
+from envs.leduc.kernels import FOLD
 
 __all__ = ["CURVES", "JOBS"]
 
@@ -129,7 +131,8 @@ def after(game: Game, deal: list[int]) -> npt.NDArray[np.uint8]:
 
 FIRST_GAME = """
 from envs import make_game
-from envs.core import new_rng, random_playouts
+from envs.core.playouts import random_playouts
+from envs.core.rng import new_rng
 random_playouts(make_game("liars_dice_v0"), 1, new_rng(0))
 """
 FIRST_AEC_GAME = """

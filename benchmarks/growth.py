@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing import Chunk, Clock, Progress, amount, timed_rate
-from envs.core.errors import OptionError
-from envs.core.files import whole_file
+from common.errors import OptionError
+from common.files import whole_file
 
 __all__ = [
     "PAINTER",

@@ -11,9 +11,11 @@ import numpy as np
 from numba import types
 
 from benchmarks.timing import Chunk
-from envs.core import CHANCE, OVER, Game, below, compiled, new_rng
-from envs.core.kernels import INT, KERNELS, MASK, RNG, RULES, STATE, TOTALS
+from envs.core.compiling import compiled
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.playouts import random_legal
+from envs.core.rng import below, new_rng
 
 __all__ = ["CHOICE", "LEGAL", "NOTHING", "TURN", "handwritten_playouts", "playouts_twice"]
 

@@ -24,10 +24,9 @@ from pathlib import Path
 from benchmarks.growth import Curve, Series, curve_table, draw_curves, measure_curves
 from benchmarks.report import Job, Row, machine, missed_targets, table, verdict
 from benchmarks.timing import CLOCKS, Chunk, Clock, Progress, timed_rate
-from envs.core.commands import COUNT, Parser, answers_in_one_line, at_least
-from envs.core.errors import UnknownNameError, nearest
-from envs.core.files import write_json
-from envs.core.rehearsal import is_rehearsal
+from common.commands import COUNT, Parser, answers_in_one_line, at_least, is_rehearsal
+from common.errors import UnknownNameError, nearest
+from common.files import write_json
 
 __all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores"]
 

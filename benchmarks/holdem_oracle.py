@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from envs.core import CHANCE, Position
-from envs.core.commands import COUNT, SEED, Parser, answers_in_one_line
+from common.commands import COUNT, SEED, Parser, answers_in_one_line
+from envs.core.kernels import CHANCE
+from envs.core.position import Position
 from envs.holdem.evaluator import BEST_STRENGTH, DECK_SIZE, card_name, evaluate
 from envs.holdem.game import Holdem
 from envs.holdem.pots import side_pots

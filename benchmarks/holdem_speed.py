@@ -42,8 +42,9 @@ from benchmarks.policy import numbers, pick
 from benchmarks.timing import Chunk
 from envs import make_game
 from envs.adapters.vector import VectorEnv
-from envs.core import fill_streams, new_rng, random_playouts, stream
 from envs.core.batch import random_actions
+from envs.core.playouts import random_playouts
+from envs.core.rng import fill_streams, new_rng, stream
 from envs.holdem.evaluator import evaluate
 
 __all__ = ["JOBS"]

@@ -22,11 +22,10 @@ from agents.policy import PolicyAgent
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.report.columns import markdown
+from common.commands import AMOUNT, COUNT, SEED, Parser, add_out, answers_in_one_line
+from common.files import check_out, signed, write_text
+from common.statistics import mean_interval
 from envs import make_game
-from envs.core.commands import AMOUNT, COUNT, SEED, Parser, add_out, answers_in_one_line
-from envs.core.files import write_text
-from envs.core.signed import check_out, signed
-from envs.core.statistics import mean_interval
 
 __all__ = ["deal_returns", "main", "study"]
 

@@ -23,12 +23,11 @@ from arena.playing.match import play_match
 from benchmarks.ablations import COLORS
 from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
 from benchmarks.timing import Progress
-from envs.core.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
-from envs.core.errors import OptionError
-from envs.core.files import write_text
+from common.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
+from common.errors import OptionError
+from common.files import check_out, signed, write_text
+from common.statistics import mean_interval
 from envs.core.options import Options, option
-from envs.core.signed import check_out, signed
-from envs.core.statistics import mean_interval
 from training.config import Evaluated, GameSettings, read_yaml
 from training.missing import train_missing
 

@@ -20,7 +20,7 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from arena.report.columns import markdown
 from benchmarks.timing import Progress
-from envs.core.commands import (
+from common.commands import (
     AMOUNT,
     COUNT,
     WORKERS,
@@ -29,9 +29,9 @@ from envs.core.commands import (
     answers_in_one_line,
     at_least,
 )
-from envs.core.files import write_text
-from envs.core.signed import check_out, signed
-from envs.liars_dice import MAX_DICE, RAISING, WILD, LiarsDiceOptions
+from common.files import check_out, signed, write_text
+from envs.liars_dice.game import LiarsDiceOptions
+from envs.liars_dice.kernels import MAX_DICE, RAISING, WILD
 
 __all__ = ["Size", "main", "solve"]
 

@@ -55,8 +55,9 @@ from benchmarks.harness import Job, main
 from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n
 from benchmarks.timing import Chunk
 from envs.adapters.vector import VectorEnv
-from envs.core import fill_streams, new_rng, random_playouts, stream
 from envs.core.batch import random_actions
+from envs.core.playouts import random_playouts
+from envs.core.rng import fill_streams, new_rng, stream
 from envs.no_thanks import NoThanks
 
 __all__ = ["JOBS"]

@@ -33,8 +33,8 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from envs.core.commands import AMOUNT, Parser, answers_in_one_line, at_least
-from envs.core.files import write_json
+from common.commands import AMOUNT, Parser, answers_in_one_line, at_least
+from common.files import write_json
 
 PROJECT = Path(__file__).resolve().parents[1]
 OUT = Path("runs") / "benchmarks" / "play_load.json"

@@ -20,7 +20,8 @@ from benchmarks.pursuit_networkx import PlainPursuit, random_game
 from benchmarks.report import Job
 from benchmarks.timing import Chunk
 from envs import make_game
-from envs.core import new_rng, random_playouts
+from envs.core.playouts import random_playouts
+from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
 from envs.pursuit.pool import named_board
 

@@ -30,7 +30,9 @@ from agents.search.ismcts.searcher import Budget, Root
 from benchmarks.harness import Curve, Job, main
 from benchmarks.timing import Chunk
 from envs import make_game
-from envs.core import Batch, Game, new_rng
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import new_rng
 
 __all__ = ["CURVES", "JOBS", "our_search"]
 

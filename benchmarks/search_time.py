@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from agents import agent_class, make_agent
+from common.commands import AMOUNT, COUNT, Parser, answers_in_one_line
+from common.files import write_json
 from envs import make_game
-from envs.core import Batch, new_rng
-from envs.core.commands import AMOUNT, COUNT, Parser, answers_in_one_line
-from envs.core.files import write_json
+from envs.core.batch import Batch
+from envs.core.rng import new_rng
 
 __all__ = ["PLAYERS", "main", "ratios"]
 

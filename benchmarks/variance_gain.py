@@ -23,9 +23,8 @@ from arena.statistics.intervals import paired_gain
 from arena.variance_reduction.correction import corrections, record_match
 from arena.variance_reduction.values import pilot_values
 from benchmarks.timing import Progress
+from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from envs import make_game
-from envs.core.commands import COUNT, Parser, answers_in_one_line
-from envs.core.rehearsal import is_rehearsal
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
 

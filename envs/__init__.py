@@ -15,7 +15,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from envs.core.lazily import look_up
+from common.imports import look_up
 
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
@@ -35,9 +35,9 @@ __all__ = [
 
 GAMES: dict[str, str] = {
     "holdem_v0": "envs.holdem.game:Holdem",
-    "kuhn_v0": "envs.kuhn:Kuhn",
-    "leduc_v0": "envs.leduc:Leduc",
-    "liars_dice_v0": "envs.liars_dice:LiarsDice",
+    "kuhn_v0": "envs.kuhn.game:Kuhn",
+    "leduc_v0": "envs.leduc.game:Leduc",
+    "liars_dice_v0": "envs.liars_dice.game:LiarsDice",
     "phantom_v0": "envs.pursuit.phantom:Phantom",
     "scotland_yard_v0": "envs.pursuit.scotland_yard:ScotlandYard",
     "no_thanks_v0": "envs.no_thanks:NoThanks",

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from common.commands import answers_in_one_line
+from common.files import write_text
 from envs import GAMES, make_game
-from envs.core import Game, Position, below, new_rng
-from envs.core.commands import answers_in_one_line
-from envs.core.files import write_text
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 
 __all__ = ["describe", "main", "picture"]
 

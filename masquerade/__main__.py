@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from envs.core.commands import answers_in_one_line, as_called, calling_from
-from envs.core.errors import OptionError, nearest
-from envs.core.lazily import look_up
+from common.commands import answers_in_one_line, as_called, calling_from
+from common.errors import OptionError, nearest
+from common.imports import look_up
 from masquerade import __version__
 
 __all__ = ["DOORS", "main"]

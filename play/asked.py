@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agents import LEARNERS, ON_TOP, OUTSIDE, split_path
 from agents.naming import check_agent, check_game
-from envs.core.errors import MasqueradeError, OptionError, one_line
+from common.errors import MasqueradeError, OptionError, one_line
 
 __all__ = ["ME", "check_arguments", "check_counts"]
 

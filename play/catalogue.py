@@ -21,11 +21,11 @@ import numpy as np
 
 from agents import AGENTS, LEARNERS, OUTSIDE, agent_class, split_path
 from agents.base import Agent
+from common.errors import MasqueradeError, nearest
+from common.files import read_yaml
+from common.imports import look_up
 from envs import GAMES, game_class, make_game
-from envs.core.errors import MasqueradeError, nearest
-from envs.core.files import read_yaml
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.options import Options
 from envs.core.rollouts import Rollouts, UniformPlayer
 from play.maps import FOLDER, board_of, check_board, saved_maps

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.advice import advise, views_of
 from agents.learnt import exhibits
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play.advice import review
 from play.guest import Guest
 from play.messages import Handlers, Hint, Learnt, Look, Review

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from agents.listing import list_games, list_players
+from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
+from common.errors import MasqueradeError
 from envs import game_class
-from envs.core.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
-from envs.core.errors import MasqueradeError
 from play.asked import ME, check_arguments, check_counts
 from play.messages import SeatChoice
 

@@ -22,8 +22,8 @@ from arena.playing.replay import Recording, read_position
 from arena.report.samples import sample_games
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
-from envs.core.errors import MasqueradeError, one_line
-from envs.core.files import make_folder, read_json, read_text, write_text
+from common.errors import MasqueradeError, one_line
+from common.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER
 from play.catalogue import OUTSIDERS, Catalogue
 from play.maps import check_board

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from envs.core.errors import MasqueradeError, one_line, reason_of
+from common.errors import MasqueradeError, one_line, reason_of
 from play.catalogue import Catalogue, game_of, rules_of
 from play.counsel import Counsel
 from play.guest import Guest

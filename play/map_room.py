@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play.guest import Guest
 from play.maps import board_of, keep_map, saved_maps
 from play.messages import Handlers, LoadMap, SaveMap

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_text, write_text
+from common.errors import MasqueradeError
+from common.files import read_text, write_text
 from envs.core.game import Game
 
 __all__ = ["FOLDER", "board_of", "check_board", "keep_map", "map_text", "saved_maps"]
@@ -35,7 +35,7 @@ def check_board(options: Mapping[str, Any]) -> None:
     >>> check_board({"board": "/etc/passwd"})
     Traceback (most recent call last):
     ...
-    envs.core.errors.MasqueradeError: board: choose one of the boards in the list, not a file
+    common.errors.MasqueradeError: board: choose one of the boards in the list, not a file
     """
     board = options.get("board")
     if not isinstance(board, str) or not any(sign in board for sign in "/\\."):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play.guest import Guest
 
 __all__ = [
@@ -247,7 +247,7 @@ def parse_message(text: str) -> Client:
     >>> parse_message('{"type": "players", "game": 7}')
     Traceback (most recent call last):
     ...
-    envs.core.errors.MasqueradeError: message refused: game: Input should be a valid string
+    common.errors.MasqueradeError: message refused: game: Input should be a valid string
     """
     if len(text) > MAX_MESSAGE:
         raise MasqueradeError(f"message refused: longer than {MAX_MESSAGE} letters")

@@ -15,7 +15,7 @@ from typing import Any
 
 from agents import agent_class, split_path
 from agents.base import Agent
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = ["find_own"]
 

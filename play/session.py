@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.playing.replay import join_words
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.statistics import mean_interval
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
 from envs.core.position import Position
-from envs.core.statistics import mean_interval
 from play.seeing import ELLIPSIS, Entry, notice
 from play.store import KeptTable
 from play.table import Table

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from envs.core.errors import MasqueradeError
-from envs.core.files import make_folder, read_json, write_text
+from common.errors import MasqueradeError
+from common.files import make_folder, read_json, write_text
 from play.messages import Action, Milliseconds, SeatNumber, Seconds, Spec, words_of
 
 __all__ = ["KeptSeat", "KeptTable", "Store", "oldest_first", "remove_oldest"]

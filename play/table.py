@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent, Views
-from envs.core.errors import IllegalActionError, MasqueradeError
+from common.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.position import Position

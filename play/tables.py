@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agents.base import Agent
-from envs.core.errors import FileError, MasqueradeError, one_line
+from common.errors import FileError, MasqueradeError, one_line
 from envs.core.game import Game
 from play.catalogue import Catalogue, game_of
 from play.files import Library

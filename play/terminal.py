@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from agents.advice import advise, legal_words, views_of
+from common.errors import IllegalActionError, MasqueradeError, nearest
 from envs import game_class
-from envs.core.errors import IllegalActionError, MasqueradeError, nearest
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
 from play.advice import review

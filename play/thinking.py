@@ -25,7 +25,7 @@ from agents.base import Agent, RowsFailed, Views
 from agents.learning.device import computing_on
 from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from play.catalogue import OUTSIDERS
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play.guest import Guest
 from play.messages import Again, Handlers, Move, Pace, TakeBack
 from play.session import Session

@@ -11,7 +11,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from agents.processes.outside import OutsideAgent
-from envs.core import Game
+from envs.core.game import Game
 from tests.support.browser import MISSING, find_chromium
 from tests.support.held_clock import FOLDER, HeldClock
 from tests.support.option_sets import build

@@ -32,12 +32,12 @@ from agents.learning.device import computing_on
 from agents.learning.files import checkpoint_folder, players
 from agents.spec import AgentSpec
 from arena.playing.match import play_shown
-from envs.core.errors import MasqueradeError, OptionError, nearest
-from envs.core.files import write_json
+from common.errors import MasqueradeError, OptionError, nearest
+from common.files import write_json
+from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
-from envs.core.statistics import Interval, mean_interval
 from training.config import RunConfig, learner_class, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run

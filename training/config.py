@@ -33,10 +33,10 @@ from pydantic import (
 from agents import LEARNERS, without_learner
 from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
+from common.errors import OptionError, UnknownNameError
+from common.imports import look_up
 from envs import game_class
-from envs.core.errors import OptionError, UnknownNameError
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.options import Options, option
 from training.layers import read_yaml
 
@@ -265,7 +265,7 @@ def learner_class(learner_id: str) -> type[Learner]:
     >>> learner_class("q_lerning")
     Traceback (most recent call last):
     ...
-    envs.core.errors.UnknownNameError: unknown learner 'q_lerning': did you mean 'q_learning'? ...
+    common.errors.UnknownNameError: unknown learner 'q_lerning': did you mean 'q_learning'? ...
     """
     reason = without_learner(learner_id)
     if reason:

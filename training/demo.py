@@ -17,8 +17,8 @@ from arena.report import write_report
 from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
-from envs.core.commands import answers_in_one_line
-from envs.core.errors import MasqueradeError
+from common.commands import answers_in_one_line
+from common.errors import MasqueradeError
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import begin_run
 

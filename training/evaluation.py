@@ -16,11 +16,11 @@ from agents.cfr import GameTree, exploitability, tabulate
 from agents.learning.files import save_state
 from agents.learning.learner import Learner
 from arena.playing.match import play_match
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.statistics import Interval, mean_interval, wilson
 from envs.core.game import Game
 from envs.core.rng import stream
 from envs.core.sides import side_returns, sides_of
-from envs.core.statistics import Interval, mean_interval, wilson
 from training.config import EvalSettings, RunConfig
 
 __all__ = ["Evaluation", "Score", "evaluate"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from envs.core import files
-from envs.core.errors import MasqueradeError, OptionError, one_line
+from common import files
+from common.errors import MasqueradeError, OptionError, one_line
 
 __all__ = ["read_yaml"]
 

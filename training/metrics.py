@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import FileError, MasqueradeError, one_line
-from envs.core.files import append_text, make_folder, read_text, write_text
+from common.errors import FileError, MasqueradeError, one_line
+from common.files import append_text, make_folder, read_text, write_text
 
 __all__ = ["Events", "MetricsFile"]
 

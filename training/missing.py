@@ -21,8 +21,8 @@ from pathlib import Path
 from agents import LEARNERS
 from agents.learning.files import players
 from agents.spec import AgentSpec
-from envs.core.errors import MasqueradeError
-from envs.core.progress import duration
+from common.errors import MasqueradeError
+from common.progress import duration
 from training.config import RunConfig, learner_class, read_yaml
 from training.run_folder import RunFolder
 from training.runner import begin_run, resume_run

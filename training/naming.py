@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.naming import check_agent, check_game, check_keys, check_learner
-from envs.core.errors import MasqueradeError
-from envs.core.outline import fields_of
+from common.errors import MasqueradeError
+from common.outline import fields_of
 
 __all__ = ["check_run"]
 

@@ -24,15 +24,15 @@ from agents.learning.device import computing_on
 from agents.learning.files import checkpoint_folder, reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from envs.core.commands import MAX_WORKERS, Parser, answers_in_one_line, at_least
-from envs.core.errors import MasqueradeError, OptionError, one_line
-from envs.core.files import read_json, write_json
+from common.commands import MAX_WORKERS, Parser, answers_in_one_line, at_least
+from common.errors import MasqueradeError, OptionError, one_line
+from common.files import read_json, write_json
+from common.processes import leave_with_parent
+from common.progress import Progress
+from common.saved import saved_number
+from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.options import Options, option
-from envs.core.pools import leave_with_parent
-from envs.core.progress import Progress
-from envs.core.saved import saved_number
-from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
 from training.missing import is_finished
 from training.runner import begin_run, resume_run
@@ -72,7 +72,7 @@ def check_name(name: str) -> None:
     >>> check_name("../x")
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: the name '../x' must be 1 to 60 letters, no /, no dot first
+    common.errors.OptionError: the name '../x' must be 1 to 60 letters, no /, no dot first
     """
     if not name.isprintable() or not 0 < len(name) <= 60 or "/" in name or name.startswith("."):
         shown = one_line(repr(name), 40)

@@ -21,13 +21,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from envs.core.commands import MAX_SEED, MAX_WORKERS, Parser, answers_in_one_line, at_least
-from envs.core.errors import OptionError, nearest, one_line
-from envs.core.files import read_json, remove_file, write_json
-from envs.core.lazily import look_up
-from envs.core.progress import duration
-from envs.core.rehearsal import is_rehearsal, rehearse
-from envs.core.statistics import Interval
+from common.commands import (
+    MAX_SEED,
+    MAX_WORKERS,
+    Parser,
+    answers_in_one_line,
+    at_least,
+    is_rehearsal,
+    rehearse,
+)
+from common.errors import OptionError, nearest, one_line
+from common.files import read_json, remove_file, write_json
+from common.imports import look_up
+from common.progress import duration
+from common.statistics import Interval
 
 __all__ = ["EXPERIMENTS", "Group", "Row", "Settings", "main", "reproduce", "table_text"]
 
@@ -88,7 +95,7 @@ class Row:
     def of(cls, id: str, quantity: str, interval: Interval, **more: Any) -> Row:
         """A row from an interval.
 
-        >>> from envs.core.statistics import wilson
+        >>> from common.statistics import wilson
         >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(9, 15)).verdict
         'not decided'
         >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(5, None)).verdict

@@ -29,15 +29,14 @@ from agents.tabular.games import RANDOM
 from agents.tabular.model import RULES, TabularModel
 from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
+from common.commands import Parser, add_out, answers_in_one_line, at_least
+from common.errors import OptionError, nearest
+from common.files import check_out, read_yaml, signed, write_text
+from common.statistics import mean_interval
 from envs import make_game
-from envs.core.commands import Parser, add_out, answers_in_one_line, at_least
-from envs.core.errors import OptionError, nearest
-from envs.core.files import read_yaml, write_text
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
-from envs.core.signed import check_out, signed
-from envs.core.statistics import mean_interval
 from training.reproduce import RUNS, Row, table_text
 
 __all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]

@@ -27,8 +27,8 @@ from agents.learning.files import (
     players,
     read_header,
 )
-from envs.core.errors import MasqueradeError
-from envs.core.files import (
+from common.errors import MasqueradeError
+from common.files import (
     append_text,
     make_folder,
     read_json,
@@ -36,7 +36,7 @@ from envs.core.files import (
     write_json,
     write_text,
 )
-from envs.core.versions import versions
+from common.imports import versions
 from training.config import RunConfig, read_yaml
 
 __all__ = ["RunFolder", "step_of_checkpoint"]

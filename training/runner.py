@@ -34,9 +34,9 @@ from agents.learning.files import (
 )
 from agents.learning.learner import Learner, Task
 from agents.learning.opponents import PAST, SELF, Opponents
-from envs.core.errors import FileError, MasqueradeError, OptionError, nearest
+from common.errors import FileError, MasqueradeError, OptionError, nearest
+from common.progress import Progress
 from envs.core.game import Game
-from envs.core.progress import Progress
 from envs.core.sides import roles_of
 from training.config import BEST, RunConfig, learner_class
 from training.evaluation import Evaluation, Score

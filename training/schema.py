@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents import LEARNERS
+from common.imports import look_up
 from envs import GAMES
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.options import Options
 from training.config import RunConfig, learner_class
 

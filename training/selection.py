@@ -20,10 +20,10 @@ from agents.learning.device import computing_on
 from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from envs.core.errors import MasqueradeError, OptionError
-from envs.core.files import read_json, write_json
+from common.errors import MasqueradeError, OptionError
+from common.files import read_json, write_json
+from common.statistics import Interval, mean_interval
 from envs.core.options import Options, option
-from envs.core.statistics import Interval, mean_interval
 from training.config import AgentSettings, GameSettings, RunConfig
 from training.population import DEVICE, check_name, run_command, train_all
 from training.tables import draw_tables, intervals, play_tables

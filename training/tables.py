@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
+from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.rollouts import Rollouts
-from envs.core.statistics import Interval, mean_interval
 
 __all__ = ["draw_tables", "intervals", "play_tables"]
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envs.core.lazily import load
+from common.imports import load
 
 if TYPE_CHECKING:
     from agents.cfr.evaluator import BestResponseEvaluator, BestResponseResult

@@ -19,7 +19,7 @@ from agents.cfr.passes.vectors import best_value, pay_ends, spread_reach
 from agents.cfr.response import best_response, expected_values
 from agents.cfr.tree_policies import DEFAULT_SAMPLES, tabulate
 from agents.cfr.vector import FORMS
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = ["BestResponseEvaluator", "BestResponseResult"]

@@ -16,9 +16,9 @@ from typing import Protocol
 from agents.base import Agent
 from agents.cfr.evaluator import BestResponseEvaluator, BestResponseResult
 from agents.cfr.forms.tree import DEFAULT_MAX_NODES, TooLargeError
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.imports import look_up
 from envs.core.game import Game
-from envs.core.lazily import look_up
 
 __all__ = ["EVALUATORS", "ExactEvaluator", "make_evaluator"]
 

@@ -20,7 +20,7 @@ from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import FORMS, make_solver
 from agents.learning.learner import Task
 from agents.policy import Policy
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options, option
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.guarantees import has_guarantee
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = ["Solution", "solve_lp"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from agents.cfr.forms.tree import GameTree, Probs
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = ["from_openspiel", "infostate_names", "policy_table", "to_openspiel"]
 

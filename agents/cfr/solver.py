@@ -28,9 +28,9 @@ from agents.cfr.passes.thread_team import ThreadTeam, make_team, stretches, work
 from agents.cfr.response import counterfactual_reach, exploitability
 from agents.cfr.states import check_header, make_header
 from agents.cfr.variants import Variant, make_variant
+from common.errors import MasqueradeError
+from common.saved import saved_array, saved_number
 from envs.core.compiling import JIT_DISABLED
-from envs.core.errors import MasqueradeError
-from envs.core.saved import saved_array, saved_number
 
 __all__ = ["CFRSolver", "Solver"]
 

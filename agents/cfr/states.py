@@ -6,7 +6,7 @@
 >>> check_header(make_header(kuhn), make_header(leduc))
 Traceback (most recent call last):
 ...
-envs.core.errors.MasqueradeError: this state has game 'kuhn_v0', the solver 'leduc_v0': make the \
+common.errors.MasqueradeError: this state has game 'kuhn_v0', the solver 'leduc_v0': make the \
 solver that saved it
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 
 __all__ = ["check_header", "make_header"]

@@ -18,7 +18,7 @@ from agents.base import Actions, Agent, Views
 from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import exploitability
 from agents.policy import UNKNOWN, Policy
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.position import Position
 from envs.core.rng import fill_streams, stream
 from envs.core.rows import determinize_movers

@@ -39,8 +39,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype
 
+from common.errors import OptionError, nearest
 from envs.core.compiling import helper
-from envs.core.errors import OptionError, nearest
 
 __all__ = ["SETTINGS", "VARIANTS", "Variant", "make_variant", "numbers_of"]
 

@@ -24,7 +24,7 @@ from agents.cfr.passes.thread_team import ThreadTeam
 from agents.cfr.passes.vectors import best_value, normalize, run_vector_cfr, spread_reach
 from agents.cfr.solver import CFRSolver, Solver
 from agents.cfr.variants import Variant
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = ["FORMS", "VectorCFRSolver", "make_solver"]

@@ -12,7 +12,7 @@ A network estimates the return of every action. Read the files in this order:
 
 from __future__ import annotations
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 try:
     import torch as _torch  # noqa: F401

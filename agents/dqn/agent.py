@@ -25,13 +25,13 @@ from agents.learning.networks import (
     find_module,
     num_weights,
 )
+from common.imports import was_named
+from common.saved import saved_array
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG
-from envs.core.named_code import was_named
 from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
-from envs.core.saved import saved_array
 
 __all__ = ["DQNAgent", "choose", "make_network", "weights_of"]
 

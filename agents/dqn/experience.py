@@ -17,9 +17,9 @@ import numpy.typing as npt
 from numba import types
 
 from agents.dqn.replay import TRANSITIONS, Replay
+from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
-from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = ["Experience"]
 

@@ -48,11 +48,11 @@ from agents.learning.fields import Inputs
 from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
 from agents.learning.networks import Adam, GradientDescent, to_device
-from envs.core.errors import MasqueradeError, OptionError
+from common.errors import MasqueradeError, OptionError
+from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.rng import Words, stream
-from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["DQNLearner"]
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
-from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = ["TRANSITIONS", "Minibatch", "Replay", "Transitions"]
 

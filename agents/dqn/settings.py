@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from agents.learning.networks import PLAIN
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.options import Options, option
 
 __all__ = ["DQNSettings"]

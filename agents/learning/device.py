@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from envs.core.errors import OptionError, nearest, one_line
+from common.errors import OptionError, nearest, one_line
 
 __all__ = [
     "AUTO",

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = ["Inputs"]
@@ -24,7 +24,7 @@ class Inputs:
     >>> Inputs(game, ["own_card"])
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: inputs: holdem_v0 has no field 'own_card': did you mean ...
+    common.errors.OptionError: inputs: holdem_v0 has no field 'own_card': did you mean ...
 
     Args:
         game: whose observations they are.

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import FileError, MasqueradeError, OptionError, one_line
-from envs.core.files import (
+from common.errors import FileError, MasqueradeError, OptionError, one_line
+from common.files import (
     checksum,
     read_arrays,
     read_json,
@@ -27,8 +27,8 @@ from envs.core.files import (
     write_json,
     write_text,
 )
+from common.saved import DamagedStateError
 from envs.core.game import Game
-from envs.core.saved import DamagedStateError
 
 __all__ = [
     "CheckpointError",

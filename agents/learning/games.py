@@ -16,7 +16,7 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.rollouts import CALLER, Rollouts
 from envs.core.seat_games import SeatGames
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from agents.base import Agent
 from agents.learning.opponents import Opponents
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.sides import seats_of_role

@@ -37,8 +37,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from envs.core.errors import OptionError
-from envs.core.named_code import import_named
+from common.errors import OptionError
+from common.imports import import_named
 
 __all__ = [
     "PLAIN",

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 try:
     import torch as _torch  # noqa: F401

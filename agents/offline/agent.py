@@ -16,8 +16,8 @@ from agents.learning.games import roles_in
 from agents.learning.learner import State
 from agents.learning.networks import PlainNetwork
 from agents.offline.settings import OfflineSettings
+from common.saved import saved_array
 from envs.core.game import Game
-from envs.core.saved import saved_array
 
 __all__ = ["OfflineAgent", "make_classifier"]
 

@@ -18,8 +18,8 @@ from agents.offline.classifier import fit
 from agents.offline.examples import collect
 from agents.offline.settings import OfflineSettings
 from agents.tabular.learner import QLearning
+from common.saved import saved_number
 from envs.core.rng import stream
-from envs.core.saved import saved_number
 
 __all__ = ["OfflineLearner"]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agents.base import Actions, Views
 from agents.processes.line_process import LineProcess
 from agents.processes.outside import NoAnswer, OutsideAgent, late
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import next_word
 

@@ -25,7 +25,7 @@ from agents.base import Actions, Agent, Probs, Views
 from agents.learning.device import chosen_device, computing_on
 from agents.processes.line_process import SECONDS_TO_END
 from agents.processes.outside import NoAnswer, OutsideAgent, late
-from envs.core.errors import reason_of
+from common.errors import reason_of
 from envs.core.game import Game
 from envs.core.rng import Words
 from envs.core.rollouts import FAULTS

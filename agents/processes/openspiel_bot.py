@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Views
-from envs.core.errors import MasqueradeError, OptionError
+from common.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.rng import next_word
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, RowsFailed, Views
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 
 __all__ = ["NoAnswer", "OutsideAgent", "late"]

@@ -19,9 +19,9 @@ import numpy as np
 from agents.learning.learner import Learner, State, Task, part
 from agents.sb3.player import PREFIX, SB3Agent, load_weights
 from agents.sb3.settings import SB3Settings, load_library
+from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.options import Options
-from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["SB3Learner"]
 

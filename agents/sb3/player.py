@@ -14,10 +14,10 @@ from agents.learning.device import resolve_device
 from agents.learning.files import load_state, reading
 from agents.learning.games import roles_in
 from agents.sb3.settings import make_policy
+from common.errors import MasqueradeError
+from common.saved import saved_array
 from envs.core.batch import weighted_actions
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
-from envs.core.saved import saved_array
 
 __all__ = ["SB3Agent", "load_weights"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options, option
 

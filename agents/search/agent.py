@@ -18,7 +18,7 @@ from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.search.preference import PREFERENCES, place_of, place_weight, utility_of
 from agents.search.searcher import Searcher, SearchResult, SearchSettings, State
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 
 __all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent", "SearchAgent"]

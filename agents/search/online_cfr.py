@@ -24,7 +24,7 @@ from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.oos_agent import OOSAgent
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = ["OnlineCFRAgent"]

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from common.errors import OptionError
 from envs.core.compiling import helper
-from envs.core.errors import OptionError
 
 __all__ = [
     "BY_PLACE",

@@ -22,7 +22,7 @@ from agents.search.stack import (
     make_table,
 )
 from agents.search.vectors import PRUNINGS_BY_NAME, TIES
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 
 __all__ = ["METHODS", "SearchResult", "SearchSettings", "Searcher"]
@@ -41,7 +41,7 @@ class SearchSettings:
     >>> SearchSettings(pruning="korf")
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: korf prunes for players who want their return: set preference ...
+    common.errors.OptionError: korf prunes for players who want their return: set preference ...
     """
 
     method: str = "max_n"

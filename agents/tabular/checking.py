@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.tabular.components import Abstraction, make_opponent_model
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng

@@ -29,10 +29,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.tabular.hooks import ENCODE
+from common.errors import MasqueradeError, OptionError, reason_of
+from common.imports import find_named
 from envs.core.compiling import compiled
-from envs.core.errors import MasqueradeError, OptionError, reason_of
 from envs.core.game import Game
-from envs.core.named_code import find_named
 from envs.core.rng import Words, mix
 from envs.core.rollouts import FAULTS
 

@@ -24,10 +24,10 @@ from agents.tabular.rollouts import play_rollouts
 from agents.tabular.self_play import GameResults, play_series
 from agents.tabular.settings import TabularSettings
 from agents.uniform import RandomAgent
+from common.saved import saved_number
 from envs.core.options import Options
 from envs.core.rng import stream
 from envs.core.rollouts import CALLER
-from envs.core.saved import saved_number
 
 __all__ = [
     "DoubleQ",

@@ -26,12 +26,12 @@ from agents.tabular.records import (
 from agents.tabular.selection import POLICIES, SCHEDULES, VDBE
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import ValueTable
-from envs.core.errors import MasqueradeError, OptionError, reason_of
+from common.errors import MasqueradeError, OptionError, reason_of
+from common.imports import is_module_name, names_from_a_file
+from common.saved import DamagedStateError, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.kernels import Kernels
-from envs.core.named_code import is_module_name, names_from_a_file
 from envs.core.rollouts import FAULTS
-from envs.core.saved import DamagedStateError, saved_array, saved_number
 
 __all__ = ["RULES", "TabularModel"]
 

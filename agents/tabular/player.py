@@ -20,10 +20,10 @@ from agents.tabular.model import TabularModel
 from agents.tabular.rollouts import follow_growth
 from agents.tabular.selection import GREEDY
 from agents.tabular.settings import TabularSettings
-from envs.core.errors import OptionError
+from common.errors import OptionError
+from common.imports import import_named, is_module_name
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.named_code import import_named, is_module_name
 
 __all__ = [
     "DoubleQPlayer",

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.tabular.components import ABSTRACTIONS, REWARDS
 from agents.tabular.selection import POLICIES, SCHEDULES
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.options import Options, option
 
 __all__ = ["TabularSettings"]
@@ -25,7 +25,7 @@ class TabularSettings(Options):
     >>> TabularSettings(policy="softmax", exploration=0.0)
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: softmax needs a temperature: set exploration above 0
+    common.errors.OptionError: softmax needs a temperature: set exploration above 0
     """
 
     abstraction: str = option(

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
 from envs.core.rng import Words, mix
 
 __all__ = ["ABSENT", "TableFullError", "ValueTable", "find", "has_room", "insert"]

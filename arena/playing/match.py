@@ -24,11 +24,11 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from arena.playing.watching import Learners
+from common.errors import MasqueradeError, reason_of
+from common.progress import LOG_EVERY, Progress
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.progress import LOG_EVERY, Progress
 from envs.core.rng import stream
 from envs.core.rollouts import FAULTS, Rollouts
 

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from arena.playing.match import Fault, play_match
+from common.errors import MasqueradeError, PositionError, one_line
+from common.files import read_json, read_text
 from envs import find_notation, game_class
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError, PositionError, one_line
-from envs.core.files import read_json, read_text
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position

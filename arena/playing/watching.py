@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.base import Agent, TimeStep
+from common.errors import MasqueradeError, reason_of
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError, reason_of
 from envs.core.kernels import OVER
 from envs.core.rng import seed_stream, stream
 from envs.core.rollouts import FAULTS

@@ -16,9 +16,8 @@ from arena.report.tables import by_opponent, comparisons, standings, to_markdown
 from arena.running.context import WorkerContext
 from arena.running.folder import read_tournament
 from arena.statistics.summary import Summary
-from envs.core.errors import MasqueradeError
-from envs.core.files import write_text
-from envs.core.signed import check_out, signed
+from common.errors import MasqueradeError
+from common.files import check_out, signed, write_text
 
 __all__ = ["COMMAND", "write_report"]
 

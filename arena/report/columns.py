@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.report.words import decimals_for, plus_minus, with_sign
-from envs.core.statistics import Interval
+from common.statistics import Interval
 
 __all__ = [
     "WIDTH",

@@ -22,7 +22,7 @@ from arena.report.training import Run
 from arena.report.words import decimals_for, listing, minus, plus_minus, signed, with_sign
 from arena.statistics.distance import distance_title
 from arena.statistics.summary import Metagame, Summary
-from envs.core.statistics import Interval
+from common.statistics import Interval
 
 __all__ = ["to_html"]
 

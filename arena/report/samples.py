@@ -11,7 +11,7 @@ from arena.playing.replay import Recording, frames, winner_in_words
 from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
 from arena.running.replayer import Replayer
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = ["Sample", "Samples", "read_samples", "sample_games"]
 

@@ -10,7 +10,7 @@ from arena.report.notes import notes, standings_notes
 from arena.report.words import decimals_for, signed
 from arena.statistics.distance import distance_title, in_figures
 from arena.statistics.summary import RoleResult, Standing, Summary
-from envs.core.statistics import Interval
+from common.statistics import Interval
 
 __all__ = [
     "Cross",

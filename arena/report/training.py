@@ -16,8 +16,8 @@ from typing import Any
 
 from agents.policy import FILE_NAME, Policy, PolicyError
 from arena.schedules.spec import AgentSpec
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_json, read_text
+from common.errors import MasqueradeError
+from common.files import read_json, read_text
 from envs.core.game import Game
 
 __all__ = ["Run", "read_run", "read_runs"]

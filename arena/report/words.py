@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from arena.statistics.summary import Metagame, Summary
-from envs.core.statistics import Interval
+from common.statistics import Interval
 
 __all__ = ["decimals_for", "listing", "minus", "plus_minus", "signed", "verdict", "with_sign"]
 

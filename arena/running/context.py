@@ -12,7 +12,7 @@ from arena.playing.match import MatchResult, play_match
 from arena.schedules.schedule import Row
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.sides import sides_of
 

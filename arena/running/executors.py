@@ -26,8 +26,8 @@ from arena.playing.match import MatchResult
 from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
+from common.errors import MasqueradeError, nearest
 from envs import GAMES
-from envs.core.errors import MasqueradeError, nearest
 
 __all__ = ["EXECUTORS", "play_units", "prepared"]
 

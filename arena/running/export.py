@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from arena.playing.match import play_shown
 from arena.running.replayer import Replayer
+from common.errors import MasqueradeError
+from common.files import check_out, is_stream, signed, write_text
 from envs import NOTATIONS, find_notation
 from envs.core.batch import Batch
-from envs.core.errors import MasqueradeError
-from envs.core.files import is_stream, write_text
 from envs.core.notation import Notation
-from envs.core.signed import check_out, signed
 
 __all__ = ["COMMAND", "Written", "export_games", "notation_of"]
 

@@ -11,8 +11,8 @@ from arena.schedules.schedule import Group
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import make_units
 from arena.statistics.summary import Summary
-from envs.core.errors import MasqueradeError, one_line
-from envs.core.files import read_json
+from common.errors import MasqueradeError, one_line
+from common.files import read_json
 
 __all__ = ["KeptGame", "Tournament", "read_tournament"]
 

@@ -27,12 +27,12 @@ from arena.running.context import MAX_DEATHS, Played, WorkerContext, WorkersDied
 from arena.running.ray_node import Files, hash_files
 from arena.schedules.spec import TournamentSpec
 from arena.schedules.work_units import WorkUnit
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = ["connected", "pack", "play_on_ray", "sources"]
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena")
+ROOMS = ("common", "envs", "agents", "arena")
 INSTALL = "pip install -c constraints.txt -e '.[ray]'"
 
 # A machine that goes is mostly not the fault of what it played, but it must not go on for ever.

@@ -21,10 +21,10 @@ from arena.schedules.spec import Seeds, TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.variance_reduction.correction import Values, corrections, record_match
 from arena.variance_reduction.values import pilot_values
-from envs.core.errors import FileError
-from envs.core.files import make_folder
+from common.errors import FileError
+from common.files import make_folder
+from common.progress import Progress
 from envs.core.game import Game
-from envs.core.progress import Progress
 
 __all__ = ["CorrectedUnit", "Pilot", "PilotResult", "play_corrected", "with_values"]
 

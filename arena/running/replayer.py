@@ -11,7 +11,7 @@ from arena.running.context import WorkerContext
 from arena.running.folder import Tournament
 from arena.schedules.schedule import Row
 from arena.schedules.spec import Seeds
-from envs.core.errors import MasqueradeError, one_line
+from common.errors import MasqueradeError, one_line
 
 __all__ = ["Replayer"]
 

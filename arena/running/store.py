@@ -9,8 +9,8 @@ import numpy as np
 
 from arena.playing.match import Fault, MatchResult
 from arena.schedules.work_units import WorkUnit
-from envs.core.errors import FileError, one_line
-from envs.core.files import make_folder, read_arrays, write_arrays
+from common.errors import FileError, one_line
+from common.files import make_folder, read_arrays, write_arrays
 
 __all__ = ["UnitStore"]
 

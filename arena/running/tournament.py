@@ -31,12 +31,11 @@ from arena.statistics.measure import faults_by_agent, summarise
 from arena.statistics.results import Results
 from arena.statistics.stopping import SequentialStop
 from arena.statistics.summary import SHARED, AgentInfo, Stopping, Summary
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_json, write_json, write_text
-from envs.core.progress import Progress
+from common.errors import MasqueradeError
+from common.files import check_folder, read_json, write_json, write_text
+from common.imports import versions
+from common.progress import Progress
 from envs.core.sides import side_bounds
-from envs.core.signed import check_folder
-from envs.core.versions import versions
 
 __all__ = ["holds_another", "run_tournament"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from arena.schedules.spec import TournamentSpec
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_yaml
+from common.errors import MasqueradeError
+from common.files import read_yaml
 
 __all__ = ["config_of", "read_config", "to_yaml", "with_games"]
 

@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import combinations, permutations
 from math import comb, gcd
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.facts import Facts
 from envs.core.sides import is_symmetric, side_roles, sides_of
 

@@ -15,8 +15,8 @@ from agents.base import Agent
 from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
 from arena.schedules.schedule import Group, make_groups
+from common.errors import OptionError, nearest, one_line
 from envs import game_class
-from envs.core.errors import OptionError, nearest, one_line
 from envs.core.facts import Unit
 from envs.core.game import Game
 from envs.core.rng import stream

@@ -2,7 +2,7 @@
 
 The unit of chance is a **deal**: one set of dice, cards or map, played in every seating of its
 players. The games of a deal share their chance events, so they are not independent, but the deals
-are: ``envs.core.statistics`` has intervals for them.
+are: ``common.statistics`` has intervals for them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError
-from envs.core.statistics import Blocks
+from common.errors import MasqueradeError
+from common.statistics import Blocks
 
 __all__ = ["paired_gain"]
 

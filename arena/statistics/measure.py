@@ -35,11 +35,11 @@ from arena.statistics.summary import (
     Stopping,
     Summary,
 )
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.statistics import Blocks, Interval, mean_interval
 from envs.core.facts import Facts
 from envs.core.game import Game
 from envs.core.sides import is_symmetric, is_two_sided, side_bounds, side_roles, sides_of
-from envs.core.statistics import Blocks, Interval, mean_interval
 
 __all__ = ["faults_by_agent", "side_names", "summarise"]
 

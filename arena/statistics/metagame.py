@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from arena.statistics.ratings import square
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = [
     "AlphaRank",

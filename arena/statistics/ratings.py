@@ -22,8 +22,8 @@ import numpy.typing as npt
 from scipy import sparse, special
 from scipy.sparse import csgraph
 
-from envs.core.errors import MasqueradeError
-from envs.core.statistics import DEFAULT_CONFIDENCE, Blocks, Interval, t_quantile
+from common.errors import MasqueradeError
+from common.statistics import DEFAULT_CONFIDENCE, Blocks, Interval, t_quantile
 
 __all__ = [
     "Ratings",

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from arena.playing.match import MatchResult
 from arena.schedules.schedule import Group
 from arena.schedules.work_units import WorkUnit
+from common.statistics import Blocks
 from envs.core.facts import Facts
 from envs.core.sides import side_returns, sides_of
-from envs.core.statistics import Blocks
 
 __all__ = ["Results", "streams_of"]
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError
-from envs.core.statistics import (
+from common.errors import MasqueradeError
+from common.statistics import (
     DEFAULT_CONFIDENCE,
     Blocks,
     Interval,

@@ -17,9 +17,9 @@ from agents.base import Agent
 from arena.schedules.config import config_of
 from arena.schedules.spec import TournamentSpec
 from arena.statistics.lengths import Lengths
-from envs.core.errors import one_line
+from common.errors import one_line
+from common.statistics import Interval
 from envs.core.facts import Unit
-from envs.core.statistics import Interval
 
 MAX_TEXT = 2000
 MAX_NUMBER = 1e300

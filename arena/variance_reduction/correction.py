@@ -30,9 +30,9 @@ import numpy.typing as npt
 from agents.base import Agent
 from arena.playing.match import MatchResult, play_match
 from arena.variance_reduction.terms import MEMO_BITS, NO_POLICY, add_values, line_up
+from common.errors import FileError, MasqueradeError, reason_of
+from common.files import read_arrays, write_arrays
 from envs.core.batch import Batch
-from envs.core.errors import FileError, MasqueradeError, reason_of
-from envs.core.files import read_arrays, write_arrays
 from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
 from envs.core.rollouts import FAULTS

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from common.imports import load
 from envs.adapters.registration import register_all
-from envs.core.lazily import load
 
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv

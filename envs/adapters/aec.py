@@ -19,9 +19,9 @@ from gymnasium import logger, spaces
 from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from common.errors import IllegalActionError, MasqueradeError
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.core.compiling import direct
-from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game

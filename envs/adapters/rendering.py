@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 
 __all__ = ["RENDER_MODES", "Screen", "check_render_mode", "to_pixels", "to_png"]
 

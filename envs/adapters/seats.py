@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import new_rng
 from envs.core.rollouts import CALLER, Player, Rollouts, UniformPlayer

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from common.errors import IllegalActionError
 from envs import make_game
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.adapters.seats import check_illegal, make_seat_games
-from envs.core.errors import IllegalActionError
 from envs.core.game import Game
 from envs.core.rollouts import Player
 

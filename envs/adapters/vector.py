@@ -17,10 +17,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numba import types
 
+from common.errors import IllegalActionError, MasqueradeError
 from envs import make_game
 from envs.adapters.seats import check_illegal, make_seat_games
 from envs.core.compiling import compiled, direct
-from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
 from envs.core.playing import pay, settle

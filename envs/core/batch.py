@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.errors import IllegalActionError, MasqueradeError
+from common.saved import DamagedStateError, restore
 from envs.core.compiling import compiled
-from envs.core.errors import IllegalActionError, MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.playouts import random_legal
 from envs.core.position import Position
 from envs.core.rng import Words, new_rng, uniform
 from envs.core.rows import begin_rows, legal_rows, look_rows, observe_rows, step_rows
-from envs.core.saved import DamagedStateError, restore
 from envs.core.sides import sides_of
 from envs.core.views import Views
 

@@ -16,8 +16,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
+from common.errors import IllegalActionError, OptionError, nearest
 from envs.core.drawing import draw_text
-from envs.core.errors import IllegalActionError, OptionError, nearest
 from envs.core.facts import Facts, ObservationField
 from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.options import Options

@@ -7,11 +7,11 @@ TableOptions(num_players=3)
 >>> TableOptions(num_players=9)
 Traceback (most recent call last):
 ...
-envs.core.errors.OptionError: num_players must be a whole number from 2 to 6, not 9
+common.errors.OptionError: num_players must be a whole number from 2 to 6, not 9
 >>> TableOptions(players=3)
 Traceback (most recent call last):
 ...
-envs.core.errors.OptionError: unknown option 'players': did you mean 'num_players'? ...
+common.errors.OptionError: unknown option 'players': did you mean 'num_players'? ...
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, ErrorDetails
 
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
+from common.errors import MasqueradeError, OptionError, nearest, one_line
 
 __all__ = ["Options", "option"]
 

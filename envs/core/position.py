@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import IllegalActionError, PositionError
-from envs.core.files import read_json, write_json
+from common.errors import IllegalActionError, PositionError
+from common.files import read_json, write_json
 from envs.core.kernels import CHANCE, OVER, PUBLIC
 from envs.core.keys import first_key, fold
 from envs.core.rng import Words

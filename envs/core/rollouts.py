@@ -25,13 +25,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from common.errors import IllegalActionError, MasqueradeError, one_line, reason_of
+from common.saved import restore, saved_array
 from envs.core.batch import Batch, random_actions
-from envs.core.errors import IllegalActionError, MasqueradeError, one_line, reason_of
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import Words, stream
 from envs.core.rows import busiest_rows, waiting_rows
-from envs.core.saved import restore, saved_array
 from envs.core.sides import forfeit_returns
 from envs.core.views import Views
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.saved import restore, saved_array
 from envs.core.kernels import OVER
 from envs.core.rollouts import Rollouts
-from envs.core.saved import restore, saved_array
 
 __all__ = ["SeatGames", "Seating"]
 

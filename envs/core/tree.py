@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, RULES
 from envs.core.keys import first_key, fold

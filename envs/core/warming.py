@@ -17,9 +17,9 @@ from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 
-from envs.core.commands import WORKERS, Parser, answers_in_one_line
+from common.commands import WORKERS, Parser, answers_in_one_line
+from common.progress import Progress
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
-from envs.core.progress import Progress
 
 __all__ = ["compiled_files", "has_compiled_code", "is_compiled", "main", "warm_up"]
 

@@ -6,7 +6,7 @@ when behind, *negative potential* the chance to fall behind when ahead (Billings
 challenge of poker", 2002). A range is a weight for each of the 1326 hands, in the order of
 :func:`all_hands`.
 
->>> from envs.core import new_rng
+>>> from envs.core.rng import new_rng
 >>> round(equity("As Ah", rng=new_rng(0), num_samples=20_000), 2)
 0.85
 >>> round(strength("As Ah", "Kd 7c 2s"), 3)
@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
 from envs.core.kernels import INT, RNG, RULES
 from envs.core.rng import Words, below, new_rng
 from envs.holdem.evaluator import (

@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
 from envs.core.kernels import INT, RULES
 
 __all__ = [

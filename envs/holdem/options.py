@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.options import Options, option
 from envs.holdem.equity import starting_equities
 from envs.holdem.evaluator import tables

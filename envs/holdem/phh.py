@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.kernels import CHANCE
 from envs.core.notation import Notation, NotedGame
 from envs.core.position import Position

@@ -43,7 +43,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels

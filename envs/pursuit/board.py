@@ -47,8 +47,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from envs.core.errors import MasqueradeError, nearest, one_line
-from envs.core.files import read_text, write_text
+from common.errors import MasqueradeError, nearest, one_line
+from common.files import read_text, write_text
 
 __all__ = [
     "MAX_NODES",

@@ -13,10 +13,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from envs.core.commands import MAX_SEED, Parser, add_out, answers_in_one_line, at_least
-from envs.core.errors import MasqueradeError
-from envs.core.files import write_text
-from envs.core.signed import check_out
+from common.commands import MAX_SEED, Parser, add_out, answers_in_one_line, at_least
+from common.errors import MasqueradeError
+from common.files import check_out, write_text
 from envs.pursuit.board import MAX_NODES, Board
 from envs.pursuit.city import city_board
 from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board

@@ -18,8 +18,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from envs.core.errors import OptionError, nearest
-from envs.core.files import read_json
+from common.errors import OptionError, nearest
+from common.files import read_json
 
 __all__ = ["load_config"]
 

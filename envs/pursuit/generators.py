@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.rng import stream, uniform
 from envs.pursuit.board import MAX_NODES, Board, Node, Pair, Transport, components
 

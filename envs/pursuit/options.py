@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.options import Options, option
 from envs.pursuit.board import MAX_NODES
 from envs.pursuit.generators import EDGE_MODES, MapRecipe

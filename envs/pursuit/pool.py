@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from common.errors import one_line
 from envs.core.compiling import compiled
-from envs.core.errors import one_line
 from envs.core.kernels import CHANCE, INT, OVER, RNG, RULES, STATE
 from envs.core.rng import stream
 from envs.pursuit.board import Board, BoardError, load_board

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.pursuit.board import Board
 from envs.pursuit.options import PursuitOptions
 from envs.pursuit.record import (

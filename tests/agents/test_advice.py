@@ -12,8 +12,9 @@ from agents import make_agent
 from agents.advice import Analysis, advise, legal_words, views_of
 from agents.base import Actions, Agent, Views
 from agents.search import Searcher, SearchSettings
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError, Position
+from envs.core.position import Position
 from tests.support.no_thanks_decks import PAY, TAKE, small
 
 

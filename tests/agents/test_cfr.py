@@ -15,8 +15,8 @@ from agents.cfr.openspiel import infostate_names
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
 from agents.cfr.variants import VARIANTS, make_variant
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import MasqueradeError, OptionError
 from tests.support.openspiel_solvers import check_against
 
 KUHN = GameTree(make_game("kuhn_v0"))

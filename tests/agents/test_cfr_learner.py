@@ -16,8 +16,9 @@ from agents.cfr.vector import VectorCFRSolver, make_solver
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent, PolicyError
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import Game, MasqueradeError, OptionError
+from envs.core.game import Game
 from tests.support.broken_games import Guess
 from training.config import RunConfig
 from training.runner import begin_run, resume_run

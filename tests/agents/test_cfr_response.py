@@ -23,8 +23,9 @@ from agents.cfr.response import (
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tree_policies import tabulate, views_at
 from agents.games.kuhn.rule import bet_probs
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError, fill_streams, stream
+from envs.core.rng import fill_streams, stream
 
 PAIRS: list[tuple[str, dict[str, Any], str]] = [
     ("kuhn_v0", {}, "kuhn_poker"),

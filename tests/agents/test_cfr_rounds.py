@@ -27,9 +27,10 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core.errors import MasqueradeError, OptionError
-from envs.liars_dice import RAISING, RULES, WILD, LiarsDice, LiarsDiceOptions
+from envs.liars_dice.game import LiarsDice, LiarsDiceOptions
+from envs.liars_dice.kernels import RAISING, RULES, WILD
 
 
 def make_shape(dice: tuple[int, int], **options: object) -> RoundShape:
@@ -332,7 +333,8 @@ def test_policy_file_keeps_its_abstraction(tmp_path) -> None:
 
 def test_short_memory_forgets_early_bids_only() -> None:
     game = LiarsDice(dice=3)
-    from envs.core import Batch, new_rng
+    from envs.core.batch import Batch
+    from envs.core.rng import new_rng
 
     def key_after(bids: list[int], memory: int) -> int:
         batch = Batch(game, 1, chance=new_rng(0))

@@ -14,8 +14,8 @@ from agents.cfr.forms.layout import Layout
 from agents.cfr.forms.public import PublicTree
 from agents.cfr.passes.thread_team import make_team, work_together
 from agents.cfr.variants import VARIANTS
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 
 NONE = -1
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from agents.cfr.forms.tree import GameTree
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import CHANCE, OVER, Game, MasqueradeError, count_tree
 from envs.core.compiling import kernel
-from envs.core.kernels import SEEN, UNSEEN
-from envs.kuhn import seen as right_seen
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER, SEEN, UNSEEN
+from envs.core.tree import count_tree
+from envs.kuhn.kernels import seen as right_seen
 from tests.support.broken_games import ShortKuhn, kuhn_with, legal_knows_the_cards
 
 GAMES: list[tuple[str, dict[str, Any]]] = [

@@ -15,8 +15,9 @@ from agents.cfr.response import exploitability
 from agents.cfr.solver import CFRSolver
 from agents.cfr.variants import VARIANTS
 from agents.cfr.vector import VectorCFRSolver
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import OVER, MasqueradeError
+from envs.core.kernels import OVER
 from tests.support.broken_games import Guess, Nim
 from tests.support.openspiel_solvers import check_against
 

@@ -19,8 +19,8 @@ from agents.learning.device import computing_on, resolve_device
 from agents.learning.files import CheckpointError, checkpoints, reading
 from agents.sb3.learner import _Randomness
 from agents.spec import AgentSpec
+from common.errors import OptionError
 from envs import make_game
-from envs.core.errors import OptionError
 from play.thinking import Thinkers
 from training.best_response import Search, bound
 from training.config import RunConfig

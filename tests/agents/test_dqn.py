@@ -22,9 +22,9 @@ from agents.dqn.settings import DQNSettings
 from agents.learning.learner import Task
 from agents.learning.networks import Network, PlainNetwork
 from agents.learning.opponents import Opponents
+from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import random_actions
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import new_rng
 from tests.support.dqn_parts import assert_close, fill, make_learner

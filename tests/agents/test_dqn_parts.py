@@ -11,7 +11,7 @@ from agents.dqn.experience import Experience
 from agents.dqn.replay import LEAST_ERROR, Replay
 from agents.dqn.settings import DQNSettings
 from agents.learning.networks import Adam, ModuleNetwork, PlainNetwork, find_module
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.rng import new_rng
 from tests.support.dqn_parts import assert_close, fill
 from tests.support.networks import Layers, Normed, Wrong

@@ -22,9 +22,9 @@ from agents.dqn.settings import DQNSettings
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.networks import ModuleNetwork
 from agents.learning.opponents import Opponents
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.batch import Batch, random_actions
-from envs.core.errors import MasqueradeError, OptionError
 from envs.core.position import Position
 from envs.core.rng import stream
 from tests.support.dqn_parts import make_learner

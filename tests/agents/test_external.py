@@ -22,8 +22,9 @@ from agents.processes.outside import OutsideAgent
 from arena import play_match
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Game, OptionError
+from envs.core.game import Game
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL

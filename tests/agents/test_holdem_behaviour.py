@@ -14,7 +14,7 @@ from agents.asking import policy_at
 from agents.games.holdem.behaviour import describe, position_names, starting_hands
 from agents.games.holdem.draws import draw_positions
 from envs import make_game
-from envs.core import Game
+from envs.core.game import Game
 from envs.holdem.betting import call_to
 from envs.holdem.equity import class_name
 from envs.holdem.records import RULES

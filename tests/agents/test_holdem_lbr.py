@@ -11,8 +11,8 @@ from agents import make_agent, make_responder
 from agents.base import Actions, Agent, Views
 from agents.games.holdem.lbr import LocalBestResponse
 from arena import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 from envs.holdem.equity import all_hands
 from envs.holdem.evaluator import parse_card
 from envs.holdem.records import STATE

@@ -9,7 +9,7 @@ import pytest
 from agents import AGENTS, make_agent
 from arena import play_match
 from envs import make_game
-from envs.core import Position
+from envs.core.position import Position
 from tests.support.holdem_table import deal, play
 from tests.support.views import views_of
 

@@ -11,8 +11,11 @@ from agents import make_agent
 from agents.games.holdem.kinds import DRAWN, KINDS, as_kind, guess_of, kind_of, with_guess
 from agents.search.ismcts.searcher import Root, likely_worlds
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, Game, OptionError, new_rng
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from envs.holdem.equity import all_hands
 from envs.holdem.rollout import rollout
 

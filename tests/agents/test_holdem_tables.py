@@ -15,7 +15,7 @@ from agents.tabular.learner import QLearning
 from agents.tabular.settings import TabularSettings
 from arena import play_match
 from envs import make_game
-from envs.core import Position
+from envs.core.position import Position
 from tests.support.holdem_table import deal, play
 
 HANDS = ["Ah Kh", "7d 2c", "Qs Qd"]

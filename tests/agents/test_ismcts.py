@@ -15,9 +15,11 @@ from agents.search.ismcts.memory import NONE
 from agents.search.ismcts.searcher import Budget, Root, TreeSearcher
 from agents.search.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, Game, OptionError, new_rng
-from envs.core.batch import random_actions
+from envs.core.batch import Batch, random_actions
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from tests.support.option_sets import every_option_set
 from tests.support.tree_game import TreeGame
 from tests.support.views import views_of

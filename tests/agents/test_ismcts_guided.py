@@ -16,8 +16,10 @@ from agents.search.ismcts.guided import GuidedSearcher
 from agents.search.ismcts.searcher import Budget, Root
 from agents.search.ismcts.settings import OBSERVERS, TreeSettings
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, MasqueradeError, new_rng
+from envs.core.batch import Batch
+from envs.core.rng import new_rng
 
 
 class Fixed:

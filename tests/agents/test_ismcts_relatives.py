@@ -15,8 +15,11 @@ from agents.cfr.tree_policies import views_at
 from agents.search.ismcts.joint import ROOT, find
 from agents.search.ismcts.memory import NONE
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, Game, OptionError, fill_streams, new_rng, stream
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import fill_streams, new_rng, stream
 from tests.support.option_sets import every_option_set
 from tests.support.pursuits import started
 from tests.support.views import views_of

@@ -12,8 +12,10 @@ import pytest
 from agents import make_agent
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core import Batch, Game, Position, new_rng
-from envs.core.batch import random_actions
+from envs.core.batch import Batch, random_actions
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
 from envs.pursuit.record import FUGITIVE
 from tests.support.pursuits import belief, record, started

@@ -15,9 +15,10 @@ from agents.games.liars_dice.lies.leaning import Leaning, LeaningAgent, expected
 from agents.games.liars_dice.lies.profile import CATEGORIES
 from agents.learning.learner import Task
 from agents.policy import PolicyAgent
-from envs.core import Batch, new_rng
-from envs.core.errors import OptionError
-from envs.liars_dice import LiarsDice
+from common.errors import OptionError
+from envs.core.batch import Batch
+from envs.core.rng import new_rng
+from envs.liars_dice.game import LiarsDice
 
 
 @pytest.fixture(scope="module")

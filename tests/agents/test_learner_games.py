@@ -15,11 +15,12 @@ from agents.learning.files import save_state
 from agents.learning.games import draw_seats
 from agents.learning.learner import Learner, Task
 from agents.learning.opponents import Opponents
-from envs.core import Game, MasqueradeError
+from common.errors import MasqueradeError
+from common.imports import look_up
 from envs.core.batch import random_actions
 from envs.core.facts import Facts
-from envs.core.lazily import look_up
-from envs.kuhn import Kuhn
+from envs.core.game import Game
+from envs.kuhn.game import Kuhn
 
 LEARNER = Opponents.LEARNER
 SMALL: dict[str, dict[str, Any]] = {

@@ -13,8 +13,10 @@ from arena import play_match
 from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, MasqueradeError, Position
+from envs.core.batch import Batch
+from envs.core.position import Position
 from tests.support.learning_agents import Forgetful, Notebook, PassCounter
 
 HERE = "tests.support.learning_agents"

@@ -11,7 +11,7 @@ from agents.learnt import Exhibit, exhibits
 from agents.tabular.player import TabularAgent
 from envs import make_game
 from envs.core.position import Position
-from envs.liars_dice import LiarsDice
+from envs.liars_dice.game import LiarsDice
 
 
 def first_bid(game: LiarsDice) -> Position:

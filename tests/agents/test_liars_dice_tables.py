@@ -15,10 +15,11 @@ from agents.learning.files import CheckpointError
 from agents.tabular.games import end_rows, make_workspace, turn_rows
 from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
+from common.errors import FileError, OptionError
 from envs import make_game
-from envs.core import OptionError, Position, new_rng
-from envs.core.errors import FileError
-from envs.liars_dice import RULES
+from envs.core.position import Position
+from envs.core.rng import new_rng
+from envs.liars_dice.kernels import RULES
 from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
 from tests.support.tabular import lies

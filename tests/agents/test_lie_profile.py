@@ -14,8 +14,10 @@ from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
 from arena import play_match
-from envs.core import Game, OptionError, Position
-from envs.liars_dice import RULES
+from common.errors import OptionError
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.liars_dice.kernels import RULES
 from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
 from tests.support.tabular import THESIS, lies

@@ -10,8 +10,8 @@ import pytest
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.lp import solve_lp
 from agents.cfr.response import expected_values, exploitability
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 
 ROUND: dict[str, Any] = {"single_round": True, "dice": 1}
 

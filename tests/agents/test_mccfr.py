@@ -23,10 +23,10 @@ from agents.cfr.tree_policies import from_policy, to_policy
 from agents.learning.files import load_state, save_state
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena.playing.match import play_match
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import MasqueradeError, OptionError
 from envs.core.facts import Facts
-from envs.kuhn import Kuhn
+from envs.kuhn.game import Kuhn
 from tests.support.plain_mccfr import WAYS, digest
 
 PROJECT = Path(__file__).resolve().parents[2]

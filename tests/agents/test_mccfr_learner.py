@@ -16,8 +16,9 @@ from agents.cfr.sampled.solver import SamplingSolver
 from agents.learning.files import load_state, save_state
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Game, MasqueradeError
+from envs.core.game import Game
 
 LEDUC = make_game("leduc_v0")
 

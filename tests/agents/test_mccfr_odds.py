@@ -37,10 +37,12 @@ from agents.games.liars_dice.cfr.sampled_match import SampledMatch, SampledMatch
 from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
 from agents.policy import UNKNOWN, Policy, PolicyAgent
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, new_rng
-from envs.core.errors import MasqueradeError
-from envs.liars_dice import NO_BID, RULES, STATE, LiarsDice
+from envs.core.batch import Batch
+from envs.core.rng import new_rng
+from envs.liars_dice.game import LiarsDice
+from envs.liars_dice.kernels import NO_BID, RULES, STATE
 
 
 def solve(game: LiarsDice, num_iterations: int, seed: int = 0, **settings: object) -> SampledMatch:

@@ -28,11 +28,12 @@ from agents.games.liars_dice.cfr.sampled_match import (
 from agents.learning.learner import Task
 from agents.policy import PolicyAgent
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, new_rng
-from envs.core.errors import MasqueradeError
+from envs.core.batch import Batch
 from envs.core.keys import fold
-from envs.liars_dice import LiarsDice
+from envs.core.rng import new_rng
+from envs.liars_dice.game import LiarsDice
 from tests.support.sampling import IS_FULL
 
 

@@ -19,7 +19,7 @@ from agents.games.no_thanks.solving import Solver
 from agents.games.no_thanks.solving.turned import TurnedGame
 from agents.search import Searcher, SearchSettings
 from arena.playing.match import play_match
-from envs.core import Position
+from envs.core.position import Position
 from envs.no_thanks import NoThanks
 
 SMALL = {"highest": 14, "removed": 3, "chips": 2}

@@ -17,8 +17,11 @@ from agents.games.no_thanks.thresholds import (
     mixed_equilibrium,
 )
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, OptionError, Position, new_rng, stream
+from envs.core.batch import Batch
+from envs.core.position import Position
+from envs.core.rng import new_rng, stream
 from envs.no_thanks import NoThanks
 
 PAY, TAKE = 0, 1

@@ -20,7 +20,8 @@ from agents.games.no_thanks.slices.positions import played_position, random_posi
 from agents.games.no_thanks.solving import Solver
 from agents.search import Searcher, SearchSettings
 from arena.playing.match import play_match
-from envs.core import MasqueradeError, OptionError, Position
+from common.errors import MasqueradeError, OptionError
+from envs.core.position import Position
 from envs.no_thanks import NoThanks
 
 TAKE = 1

@@ -13,7 +13,8 @@ import pytest
 from agents.games.no_thanks.solving import Solution, Solver, SolverSettings
 from agents.games.no_thanks.solving.solver import MARGIN
 from agents.search import Searcher, SearchSettings
-from envs.core import OptionError, Position
+from common.errors import OptionError
+from envs.core.position import Position
 from envs.no_thanks import NoThanks
 from tests.support.no_thanks_decks import PAY, TAKE, small
 

@@ -26,7 +26,7 @@ from agents.games.no_thanks.slices.tuning import (
     recombine,
     tune,
 )
-from envs.core import OptionError
+from common.errors import OptionError
 from envs.no_thanks import NoThanks
 
 GAME = NoThanks(highest=14, removed=3, chips=2, known_future=True)

@@ -12,8 +12,10 @@ import pytest
 from agents import make_agent
 from agents.processes.openspiel_bot import openspiel_history, openspiel_name
 from arena import play_match
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import Game, MasqueradeError, OptionError, new_rng
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from tests.support.mid_game import ROWS, batch_in_mid_game, swap_worlds
 from tests.support.openspiel_pairs import PAIRS
 

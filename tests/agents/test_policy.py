@@ -20,13 +20,16 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, Game, MasqueradeError, new_rng
+from envs.core.batch import Batch
 from envs.core.compiling import kernel
+from envs.core.game import Game
 from envs.core.kernels import SEEN
-from envs.kuhn import Kuhn
-from envs.kuhn import seen as right_seen
-from envs.liars_dice import LiarsDice
+from envs.core.rng import new_rng
+from envs.kuhn.game import Kuhn
+from envs.kuhn.kernels import seen as right_seen
+from envs.liars_dice.game import LiarsDice
 from tests.support.broken_games import kuhn_with
 
 LEDUC = make_game("leduc_v0")

@@ -16,8 +16,8 @@ from agents.cfr.forms.tree import GameTree
 from agents.cfr.tree_policies import to_policy
 from agents.policy import Policy, PolicyError, _checksum
 from agents.policy_checks import ARRAYS
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 
 KUHN = make_game("kuhn_v0")
 TREE = GameTree(KUHN)

@@ -12,8 +12,12 @@ from agents import make_agent
 from agents.base import Agent
 from agents.games.pursuit.ways import WayFinder, paid_distance
 from arena import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Batch, Game, MasqueradeError, Position, below, new_rng
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from envs.pursuit.record import FAR, FUGITIVE_MOVE, NOTHING, RULES, RULES_SIZE, STATE, map_of
 from envs.pursuit.tables import distances
 from tests.support.pursuits import belief, cell, play, record, slots, started, targets

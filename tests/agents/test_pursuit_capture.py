@@ -22,9 +22,9 @@ from agents.games.pursuit.search_player import (
     with_table,
 )
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import new_rng
 from envs.pursuit.board import Board

@@ -19,9 +19,9 @@ from agents.games.pursuit.reduced.response import BestResponse
 from agents.games.pursuit.reduced.search import fugitive_table, plan_table
 from agents.games.pursuit.reduced.visible import rounds_to_win, visible_moves
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import below, new_rng
-from envs.core.errors import MasqueradeError
+from envs.core.rng import below, new_rng
 from envs.pursuit.game import Pursuit
 from tests.support.pursuits import record
 

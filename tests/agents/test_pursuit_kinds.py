@@ -27,7 +27,9 @@ from agents.search.ismcts.memory import Pool
 from agents.search.ismcts.searcher import Root, TreeSearcher
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core import Batch, Position, new_rng
+from envs.core.batch import Batch
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
 from envs.pursuit.record import DETECTIVE_MOVE, FUGITIVE, distance, map_of
 from envs.pursuit.rollout import plain_choice

@@ -20,8 +20,8 @@ from agents.games.pursuit.reduced.symmetry import (
     find_symmetry,
     num_classes,
 )
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 from envs.pursuit.generators import grid_board
 
 

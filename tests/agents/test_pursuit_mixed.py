@@ -14,8 +14,8 @@ from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
 from agents.games.pursuit.reduced.mixed import MixedPlay, mixed_values, solve_stretch
 from agents.games.pursuit.reduced.mixed_player import exploitability
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from agents.games.pursuit.reduced.plans import fugitive_anywhere, play_plans
 from agents.games.pursuit.reduced.response import BestResponse
 from agents.games.pursuit.reduced.search import fugitive_table, plan_table, principal_line
 from agents.games.pursuit.reduced.trees import Tree, search_tree
+from common.errors import OptionError
 from envs import make_game
-from envs.core.errors import OptionError
 from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import grid_board
 from tests.support.pursuits import cell, thesis_plans

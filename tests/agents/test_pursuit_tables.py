@@ -14,7 +14,8 @@ from agents.learning.opponents import Opponents
 from agents.tabular.learner import QLearning
 from agents.tabular.settings import TabularSettings
 from envs import make_game
-from envs.core import Position, below, new_rng
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from tests.support.pursuits import belief, play, record, started
 
 LEVELS = np.array([1.0, -1.0, 0.1])

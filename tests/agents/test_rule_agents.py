@@ -14,10 +14,13 @@ from agents.base import Actions, Agent, Views
 from agents.games.kuhn.rule import bet_probs
 from agents.games.liars_dice.rule import AT_LEAST, FEWER, count_chances
 from arena import play_match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Game, MasqueradeError, Position, below, new_rng
-from envs.kuhn import BET, PASS
-from envs.leduc import CALL, FOLD, RAISE
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
+from envs.kuhn.kernels import BET, PASS
+from envs.leduc.kernels import CALL, FOLD, RAISE
 from tests.support.mid_game import ROWS, batch_in_mid_game
 from tests.support.option_sets import OPTION_SETS, name
 from tests.support.views import views_of

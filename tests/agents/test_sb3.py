@@ -18,10 +18,10 @@ from agents.sb3.player import SB3Agent
 from agents.sb3.settings import SB3Settings
 from agents.sb3.vec_env import SeatVecEnv, TrainingVecEnv
 from arena.playing.match import play_match
+from common.errors import MasqueradeError
 from envs import make_game
 from envs.adapters.vector import SeatVectorEnv
 from envs.core.batch import random_actions
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.rng import new_rng, stream
 from tests.support.sampling import IS_FULL

@@ -20,9 +20,12 @@ from agents.search.ismcts.settings import TreeSettings
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.playing.replay import record_game, show
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, Game, OptionError, new_rng
-from envs.liars_dice import STATE
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import new_rng
+from envs.liars_dice.kernels import STATE
 from tests.support.option_sets import every_option_set
 
 

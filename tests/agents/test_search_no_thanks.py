@@ -13,8 +13,11 @@ from agents import make_agent
 from agents.base import Actions, Agent
 from agents.search import Searcher, SearchResult, SearchSettings
 from arena.playing.match import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, OptionError, Position, new_rng
+from envs.core.batch import Batch
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 
 PAY, TAKE = 0, 1

@@ -11,7 +11,7 @@ import pytest
 
 from agents.search import Searcher, SearchResult, SearchSettings
 from agents.search.preference import compare
-from envs.core import OptionError
+from common.errors import OptionError
 from tests.support.sampling import IS_FULL
 from tests.support.tree_game import Tree, TreeGame, ragged_tree, random_tree
 

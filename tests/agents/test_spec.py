@@ -9,8 +9,8 @@ import pytest
 
 from agents import AGENTS, make_agent
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from common.errors import MasqueradeError, OptionError, UnknownNameError
 from envs import make_game
-from envs.core import MasqueradeError, OptionError, UnknownNameError
 
 KUHN = make_game("kuhn_v0")
 

@@ -19,9 +19,10 @@ from agents.tabular.self_play import play_series
 from agents.tabular.settings import TabularSettings
 from agents.tabular.table import TableFullError, ValueTable
 from arena import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Batch, Game
-from envs.core.errors import OptionError
+from envs.core.batch import Batch
+from envs.core.game import Game
 from envs.core.rng import seed_stream, stream
 from tests.support.planted_tables import FrozenTable
 from tests.support.tabular import THESIS, learner, lies

@@ -28,8 +28,11 @@ from agents.tabular.selection import (
     write_probs,
 )
 from arena import play_match
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import Batch, Game, MasqueradeError, OptionError, new_rng
+from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from tests.support.tabular import THESIS, learner, lies
 
 KUHN, LEDUC = make_game("kuhn_v0"), make_game("leduc_v0")

@@ -12,7 +12,7 @@ from agents import make_agent
 from agents.learning.opponents import Opponents
 from agents.tabular.player import TabularAgent
 from envs import make_game
-from envs.core import Position
+from envs.core.position import Position
 from tests.support.tabular import learner
 from tests.support.views import views_of
 

@@ -24,8 +24,9 @@ from arena import play_match
 from arena.report.tables import to_text
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import Game, MasqueradeError, OptionError
+from envs.core.game import Game
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 

@@ -18,8 +18,8 @@ from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 
 
 class ByBatch(RandomAgent):

@@ -18,7 +18,7 @@ from arena.running.executors import play_units
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.schedules.work_units import whole_units
-from envs.core import MasqueradeError
+from common.errors import MasqueradeError
 from tests.support.tournaments import (
     DEADLY,
     PROJECT,

@@ -18,8 +18,9 @@ from arena.playing.match import play_match
 from arena.report import write_report
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import Game, MasqueradeError
+from envs.core.game import Game
 from envs.core.sides import side_returns
 from tests.support.fixture_games import FIXTURES, Hideout, Market, Showdown
 from training.config import learner_class

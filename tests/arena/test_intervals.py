@@ -13,8 +13,8 @@ from scipy import stats
 
 from arena.statistics.intervals import paired_gain
 from arena.statistics.stopping import SequentialStop
-from envs.core import MasqueradeError
-from envs.core.statistics import Blocks, Interval, mean_interval, wilson
+from common.errors import MasqueradeError
+from common.statistics import Blocks, Interval, mean_interval, wilson
 
 rate = partial(mean_interval, bounds=(0.0, 1.0))
 

@@ -22,7 +22,7 @@ from arena.leaderboard import (
     write_leaderboards,
 )
 from arena.schedules.config import read_config
-from envs.core import MasqueradeError
+from common.errors import MasqueradeError
 
 configs = pytest.mark.parametrize(
     "config", [pytest.param(path, id=name_of(path)) for path in find_configs()]

@@ -17,7 +17,7 @@ from arena.statistics.metagame import (
     nash_average,
 )
 from arena.statistics.ratings import ELO, bradley_terry, plackett_luce
-from envs.core import MasqueradeError
+from common.errors import MasqueradeError
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 LADDER = np.array([0.0, 120, 200, 230, 400, 520])

@@ -23,7 +23,7 @@ from arena.running.on_ray import _submitter, pack, sources
 from arena.running.ray_node import Files, hash_files
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
-from envs.core import MasqueradeError
+from common.errors import MasqueradeError
 from tests.support.tournaments import PROJECT, alive, played, tournament, units_of, wait_until
 
 # Ray leaves its processes and files to the garbage collector.
@@ -193,7 +193,7 @@ def ray_node_folder(tmp_path: Path, files: Files) -> Path:
 def test_sources_are_ours_and_those_of_agents_from_outside(tmp_path: Path) -> None:
     files = sources(tournament(tmp_path, "Patient"))
     names = [name for found in files.values() for name in found]
-    assert {"envs/kuhn.py", "agents/uniform.py", "arena/playing/match.py"} <= set(names)
+    assert {"envs/kuhn/game.py", "agents/uniform.py", "arena/playing/match.py"} <= set(names)
     assert "tests/support/deadly_agents.py" in names
     assert len(names) == len(set(names))
     assert not any(name.startswith("benchmarks") for name in names)

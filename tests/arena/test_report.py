@@ -31,10 +31,10 @@ from arena.running.folder import read_tournament
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.statistics.summary import Cycle
+from common.errors import MasqueradeError
+from common.statistics import Interval
 from envs import make_game
-from envs.core import MasqueradeError
 from envs.core.facts import POINTS
-from envs.core.statistics import Interval
 
 HOSTILE = """</script><script>alert('1')</script>|"onload="x" & `*_"""
 

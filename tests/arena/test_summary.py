@@ -33,8 +33,8 @@ from arena.schedules.work_units import WorkUnit
 from arena.statistics.measure import side_names, summarise
 from arena.statistics.ratings import ELO
 from arena.statistics.summary import AgentInfo, Stopping, Summary
+from common.statistics import Blocks, Interval, mean_interval
 from envs.core.facts import Facts, Unit
-from envs.core.statistics import Blocks, Interval, mean_interval
 from tests.support.seats import facts_of
 
 Returns = Callable[[tuple[int, ...]], Any]

@@ -21,7 +21,7 @@ from arena.schedules.config import read_config
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.schedules.work_units import WorkUnit
 from arena.statistics.stopping import SequentialStop
-from envs.core import MasqueradeError, OptionError
+from common.errors import MasqueradeError, OptionError
 from envs.core.facts import Unit
 from tests.support.sampling import sample
 from training.config import RunConfig, read_yaml

@@ -33,11 +33,16 @@ from arena.variance_reduction.correction import (
 from arena.variance_reduction.terms import NO_POLICY, add_products
 from arena.variance_reduction.values import choose_features, fit_weights, pilot_values
 from benchmarks import variance_gain
-from envs import kuhn, leduc, make_game
-from envs.core import CHANCE, OVER, Game, MasqueradeError, OptionError, Position
+from common.errors import MasqueradeError, OptionError
+from common.statistics import mean_interval
+from envs import make_game
 from envs.core.compiling import kernel
-from envs.core.kernels import CHANCE_PROBS, SIGNATURES, Kernels
-from envs.core.statistics import mean_interval
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, CHANCE_PROBS, OVER, SIGNATURES, Kernels
+from envs.core.position import Position
+from envs.kuhn.game import Kuhn
+from envs.kuhn.kernels import chance as fair_chance
+from envs.leduc.kernels import CALL, FOLD, NO_CARD, RAISE
 
 Floats = npt.NDArray[np.float64]
 Policy = Callable[[Position], dict[int, float]]
@@ -45,7 +50,7 @@ Policy = Callable[[Position], dict[int, float]]
 
 @kernel(CHANCE_PROBS)
 def likelier_high(state, rules, probs):
-    kuhn.chance(state, rules, probs)
+    fair_chance(state, rules, probs)
     total = 0.0
     for card in range(probs.size):
         probs[card] *= card + 1
@@ -54,11 +59,11 @@ def likelier_high(state, rules, probs):
         probs[card] /= total
 
 
-class LoadedKuhn(kuhn.Kuhn):
+class LoadedKuhn(Kuhn):
     """Kuhn poker with a deck from which high cards come first, for all other decks are fair."""
 
     kernels = Kernels(
-        **{name: getattr(kuhn.Kuhn.kernels, name) for name in SIGNATURES if name != "chance"},
+        **{name: getattr(Kuhn.kernels, name) for name in SIGNATURES if name != "chance"},
         chance=likelier_high,
     )
 
@@ -93,15 +98,15 @@ def ruled(position: Position) -> dict[int, float]:
     """The rule player of Leduc, written down once more."""
     s, legal = position.game.record(position.state), position.legal_actions()
     rank, highest = s.cards[position.turn] // 2, position.game.facts.num_players
-    is_facing_bet = leduc.FOLD in legal
-    has_pair = s.public != leduc.NO_CARD and s.public // 2 == rank
+    is_facing_bet = FOLD in legal
+    has_pair = s.public != NO_CARD and s.public // 2 == rank
     if has_pair or (rank == highest and not is_facing_bet):
-        wish = leduc.RAISE
+        wish = RAISE
     elif is_facing_bet and 2 * rank < highest:
-        wish = leduc.FOLD
+        wish = FOLD
     else:
-        wish = leduc.CALL
-    return {wish if wish in legal else leduc.CALL: 1.0}
+        wish = CALL
+    return {wish if wish in legal else CALL: 1.0}
 
 
 @dataclass

@@ -11,8 +11,8 @@ from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import Task
 from benchmarks import leaning, learning_match, liars_dice_rounds
-from envs.core.errors import OptionError
-from envs.liars_dice import LiarsDice
+from common.errors import OptionError
+from envs.liars_dice.game import LiarsDice
 from training.config import RunConfig, read_yaml
 
 

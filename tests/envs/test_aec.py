@@ -20,9 +20,10 @@ from pettingzoo.utils.wrappers import (
 )
 
 import envs.adapters
+from common.errors import IllegalActionError
 from envs import GAMES, kuhn_v0, leduc_v0, liars_dice_v0, make_env, make_raw_env
 from envs.adapters import GameEnv
-from envs.core import Game, IllegalActionError
+from envs.core.game import Game
 from tests.support.option_sets import every_option_set
 
 # PettingZoo 1.27 keeps a list of its own environments that may have dictionary observations and

@@ -9,7 +9,7 @@ import pyspiel
 import pytest
 
 from envs import make_game
-from envs.core import TreeCounts, count_tree
+from envs.core.tree import TreeCounts, count_tree
 from tests.support.openspiel_bridge import Bijection, compare, their_counts
 from tests.support.openspiel_pairs import BIDDING, PAIRS, liars_dice_pair
 

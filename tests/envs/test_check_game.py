@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from common.errors import GameContractError
 from envs import make_game
-from envs.core import Game, GameContractError, check_game, count_tree
+from envs.core.checking import check_game
 from envs.core.checking.chi_square import fit_p_value
 from envs.core.compiling import JIT_DISABLED
-from envs.kuhn import Kuhn
+from envs.core.game import Game
+from envs.core.tree import count_tree
+from envs.kuhn.game import Kuhn
 from tests.support.broken_games import (
     BROKEN_INFORMATION,
     BROKEN_ON_THE_TREE,

@@ -12,28 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError, MasqueradeError, OptionError, UnknownNameError
 from envs import GAMES, make_game
-from envs.core import (
-    Game,
-    IllegalActionError,
-    Kernels,
-    MasqueradeError,
-    OptionalKernels,
-    OptionError,
-    UnknownNameError,
-    below,
-    count_tree,
-    fill_streams,
-    first_key,
-    fold,
-    new_rng,
-    random_playouts,
-    stream,
-    uniform,
-)
 from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.kernels import Kernels, OptionalKernels
+from envs.core.keys import first_key, fold
+from envs.core.playouts import random_playouts
 from envs.core.position import Position
-from envs.core.rng import next_word
+from envs.core.rng import below, fill_streams, new_rng, next_word, stream, uniform
+from envs.core.tree import count_tree
 from tests.support.option_sets import OPTION_SETS, build, every_option_set, name
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -312,9 +300,9 @@ def test_a_change_in_another_file_finds_another_folder(tmp_path: Path) -> None:
 def test_compiled_code_depends_on_what_its_file_imports_and_on_nothing_else() -> None:
     from envs.core.compiling import sources_of
 
-    found = {str(path.relative_to(PROJECT)) for path in sources_of(PROJECT / "envs/kuhn.py")}
-    assert {"envs/kuhn.py", "envs/core/rng.py", "envs/core/addresses.py"} <= found
-    assert not {"envs/leduc.py", "envs/liars_dice.py"} & found
+    found = {str(path.relative_to(PROJECT)) for path in sources_of(PROJECT / "envs/kuhn/game.py")}
+    assert {"envs/kuhn/game.py", "envs/core/rng.py", "envs/core/addresses.py"} <= found
+    assert not {"envs/leduc/game.py", "envs/liars_dice/game.py"} & found
 
 
 def test_from_a_wheel_code_depends_on_our_rooms_alone(
@@ -379,7 +367,9 @@ def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> No
         patch.setenv("MASQUERADE_CACHE", str(blocked))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "second"))
         assert next(iter(_cache_bases())) == blocked
-        assert cache_folder(PROJECT / "envs/kuhn.py").parent == tmp_path / "second" / "masquerade"
+        assert (
+            cache_folder(PROJECT / "envs/kuhn/game.py").parent == tmp_path / "second" / "masquerade"
+        )
     cache_folder.cache_clear()
 
 
@@ -403,11 +393,11 @@ def test_code_is_not_taken_from_where_others_can_put_it(tmp_path: Path, how: str
         patch.setenv("XDG_CACHE_HOME", str(blocked))
         patch.setattr("tempfile.tempdir", str(tmp_path))
         if how == "ours":
-            assert cache_folder(PROJECT / "envs/kuhn.py").parent == base
+            assert cache_folder(PROJECT / "envs/kuhn/game.py").parent == base
             assert base.stat().st_mode & 0o777 == 0o700
         else:
             with pytest.raises(OSError, match="set MASQUERADE_CACHE"):
-                cache_folder(PROJECT / "envs/kuhn.py")
+                cache_folder(PROJECT / "envs/kuhn/game.py")
     cache_folder.cache_clear()
 
 
@@ -416,7 +406,7 @@ def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
 
     found = [str(path.relative_to(PROJECT)) for path in compiled_files()]
     assert len(set(found)) == len(found)
-    assert {"envs/kuhn.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
+    assert {"envs/kuhn/game.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
     assert "envs/core/compiling.py" not in found
     assert found.index("envs/core/rng.py") < found.index("envs/core/rows.py")
     more = [str(path.relative_to(PROJECT)) for path in compiled_files(["tests/support"])]

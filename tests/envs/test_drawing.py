@@ -7,8 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from envs import make_game
-from envs.core import Game, Position, new_rng
 from envs.core.drawing import Drawing, draw_text
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL
 
@@ -126,7 +128,7 @@ def test_a_hidden_card_lies_face_down() -> None:
 
 
 def test_bids_are_told_apart_by_their_bidder() -> None:
-    from envs.drawings.liars_dice import _bidders
+    from envs.liars_dice.picture import _bidders
 
     game = make_game("liars_dice_v0", num_players=3, dice=(1, 2, 1), single_round=True)
     bids = [game.parse_action(text) for text in ("1*2", "1*3", "2*3", "3*5")]
@@ -146,7 +148,7 @@ def test_lost_dice_lie_beside_those_that_are_left() -> None:
 
 
 def test_moves_of_leduc_are_told_apart_by_their_player() -> None:
-    from envs.drawings.leduc import _moves
+    from envs.leduc.picture import _moves
 
     game = make_game("leduc_v0", num_players=3)
     # Raise, fold, raise, call; then a king is turned up, and those who are in check.
@@ -157,7 +159,7 @@ def test_moves_of_leduc_are_told_apart_by_their_player() -> None:
 
 
 def test_moves_of_kuhn_are_told_apart_by_their_player() -> None:
-    from envs.drawings.kuhn import _moves
+    from envs.kuhn.picture import _moves
 
     game = make_game("kuhn_v0", num_players=3)
     position = game.replay([0, 1, 2, 0, 1, 0, 1])

@@ -10,11 +10,13 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, seed_test
 
+from common.errors import MasqueradeError
 from envs.adapters.aec import GameEnv
 from envs.adapters.single_agent import SingleAgentEnv
 from envs.adapters.vector import SeatVectorEnv, VectorEnv
-from envs.core import Game, MasqueradeError, check_game
 from envs.core.batch import random_actions
+from envs.core.checking import check_game
+from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.rng import new_rng
 from envs.core.rollouts import Rollouts, UniformPlayer

@@ -12,8 +12,9 @@ from agents.base import Actions, Agent, Views
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from envs import make_game
-from envs.core import Game, new_rng
 from envs.core.batch import Batch
+from envs.core.game import Game
+from envs.core.rng import new_rng
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import OPTION_SETS, every_option_set, name
 from tests.support.sampling import IS_FULL, sample

@@ -9,7 +9,8 @@ import numpy as np
 import phevaluator
 import pytest
 
-from envs.core import MasqueradeError, new_rng
+from common.errors import MasqueradeError
+from envs.core.rng import new_rng
 from envs.holdem.equity import (
     all_hands,
     class_name,

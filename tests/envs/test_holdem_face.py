@@ -9,8 +9,11 @@ import pokerkit
 import pytest
 
 from benchmarks import holdem_oracle
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import CHANCE, PUBLIC, MasqueradeError, Position, new_rng
+from envs.core.kernels import CHANCE, PUBLIC
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.holdem.phh import join_hands, read_hand, read_hands, write_hands
 from tests.support.holdem_table import deal, play, profits, run_out
 from tests.support.plain_python import digest, plain_python_digest

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from envs import make_game
-from envs.core import Game, Position, new_rng
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.holdem.equity import equity, strength
 from tests.support.holdem_table import deal, play
 

@@ -12,8 +12,11 @@ import pytest
 
 from agents import make_agent
 from arena import play_match
+from common.errors import OptionError
 from envs import make_game
-from envs.core import CHANCE, OptionError, new_rng, random_playouts
+from envs.core.kernels import CHANCE
+from envs.core.playouts import random_playouts
+from envs.core.rng import new_rng
 from envs.holdem.pots import side_pots
 from tests.support.holdem_table import deal, play, profits, raises, run_out
 

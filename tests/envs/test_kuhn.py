@@ -7,8 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError, OptionError
 from envs import make_game
-from envs.core import CHANCE, OVER, PUBLIC, IllegalActionError, OptionError, new_rng
+from envs.core.kernels import CHANCE, OVER, PUBLIC
+from envs.core.rng import new_rng
 from tests.support.plain_python import digest, plain_python_digest
 
 PASS, BET = 0, 1

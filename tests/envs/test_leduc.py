@@ -7,9 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError, OptionError
 from envs import make_game
-from envs.core import CHANCE, PUBLIC, Game, IllegalActionError, OptionError, Position, new_rng
 from envs.core.compiling import JIT_DISABLED
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, PUBLIC
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from tests.support.plain_python import digest, plain_python_digest
 from tests.support.sampling import IS_FULL
 

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError
 from envs import make_game
-from envs.core import (
-    CHANCE,
-    IllegalActionError,
-    new_rng,
-)
+from envs.core.kernels import CHANCE
+from envs.core.rng import new_rng
 from tests.support.liars_dice_table import (
     RAISINGS,
     WILDS,

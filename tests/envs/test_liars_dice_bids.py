@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError
 from envs import make_game
-from envs.core import (
-    IllegalActionError,
-    Position,
-    count_tree,
-)
+from envs.core.position import Position
+from envs.core.tree import count_tree
 from tests.support.liars_dice_table import (
     RAISINGS,
     WILDS,

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import IllegalActionError, OptionError
 from envs import make_game
-from envs.core import (
-    PUBLIC,
-    IllegalActionError,
-    OptionError,
-    new_rng,
-)
+from envs.core.kernels import PUBLIC
+from envs.core.rng import new_rng
 from tests.support.liars_dice_table import (
     RAISINGS,
     deal,

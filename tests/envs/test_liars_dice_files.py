@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
+from common.errors import PositionError
 from envs import make_game
-from envs.core import (
-    Position,
-    PositionError,
-)
+from envs.core.position import Position
 from tests.support.liars_dice_table import (
     play,
     random_game,

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from envs.core import CHANCE, PUBLIC, IllegalActionError, OptionError, Position, new_rng
+from common.errors import IllegalActionError, OptionError
+from envs.core.kernels import CHANCE, PUBLIC
+from envs.core.position import Position
+from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 from tests.support.no_thanks_decks import PAY, TAKE, small
 from tests.support.plain_python import digest, plain_python_digest

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pettingzoo.test import api_test, seed_test
 
 from envs.adapters.aec import GameEnv
-from envs.core import Position, check_game
+from envs.core.checking import check_game
+from envs.core.position import Position
 from envs.no_thanks import NoThanks
 from tests.support.sampling import IS_FULL
 

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from envs import make_game
-from envs.core import OVER, new_rng
+from envs.core.kernels import OVER
+from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 from tests.support.no_thanks_decks import PAY, TAKE, small
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import OptionError
+from common.imports import look_up
 from envs import GAMES, make_game
-from envs.core.errors import OptionError
 from envs.core.game import Game
-from envs.core.lazily import look_up
 from envs.core.options import Options, option
 
 

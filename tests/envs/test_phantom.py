@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import OptionError
 from envs import make_game
-from envs.core import OptionError, Position, below, new_rng
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from envs.pursuit.config import load_config
 from envs.pursuit.record import BLOCKED, CAUGHT, ESCAPED, START
 from tests.support.pursuits import belief, play, record

@@ -10,7 +10,7 @@ from pathlib import Path
 PARENT = """
 import multiprocessing, os, sys, time
 from concurrent.futures import ProcessPoolExecutor
-from envs.core.pools import leave_with_parent
+from common.processes import leave_with_parent
 
 pytestmark = pytest.mark.alone
 

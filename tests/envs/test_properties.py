@@ -16,8 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.errors import IllegalActionError
 from envs import make_game
-from envs.core import CHANCE, OVER, Game, IllegalActionError, Position
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER
+from envs.core.position import Position
 
 few_examples = settings(
     derandomize=True,

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from envs import make_game
-from envs.core import OVER, below, check_game, new_rng
+from envs.core.checking import check_game
+from envs.core.kernels import OVER
+from envs.core.rng import below, new_rng
 from tests.support.pursuit_worlds import compare_with_histories, look
 from tests.support.pursuits import belief, record
 from tests.support.sampling import IS_FULL

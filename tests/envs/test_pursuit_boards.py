@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.errors import OptionError
 from envs import make_game
-from envs.core import OptionError, below, new_rng
+from envs.core.rng import below, new_rng
 from envs.pursuit.board import (
     MAX_NODES,
     Board,

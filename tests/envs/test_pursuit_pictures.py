@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from envs import make_game
-from envs.core import below, new_rng
+from envs.core.rng import below, new_rng
 from envs.pursuit.board import load_board
 from envs.pursuit.boards import main
 from tests.support.pursuits import belief, cell, play, record, started

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from common.errors import OptionError
 from envs import make_game
-from envs.core import Position, below, new_rng
-from envs.core.errors import OptionError
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from tests.support.pursuit_worlds import compare_with_histories, look
 from tests.support.pursuits import belief, record
 

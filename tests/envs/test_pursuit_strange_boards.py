@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 from envs.pursuit.board import Board, BoardError, load_board, parse_board, save_board
 from envs.pursuit.boards import describe, main
 from envs.pursuit.generators import MapRecipe, random_board

@@ -13,11 +13,12 @@ from pettingzoo.test import render_test, state_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import envs.adapters  # noqa: F401  (registers the environments with Gymnasium)
+from common.errors import OptionError
 from envs import GAMES, kuhn_v0, liars_dice_v0, make_env, make_game
 from envs.adapters import GameEnv
 from envs.adapters.rendering import Screen, to_pixels
-from envs.core import Game, OptionError
 from envs.core.drawing import Drawing
+from envs.core.game import Game
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import sample
 

@@ -9,8 +9,8 @@ from agents import make_agent
 from agents.base import Actions, Agent, Views
 from arena.playing.match import play_match
 from envs import make_game
-from envs.core import Game
 from envs.core.batch import Batch, random_actions
+from envs.core.game import Game
 from envs.core.rng import Words, new_rng, one_way_block, seed_stream, stream
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of
 from tests.support.option_sets import every_option_set

@@ -23,8 +23,8 @@ from agents.learning.opponents import Opponents
 from agents.sb3.vec_env import SeatVecEnv
 from arena.playing.match import play_match
 from envs import GAMES, make_game
-from envs.core import Game
 from envs.core.batch import random_actions
+from envs.core.game import Game
 from envs.core.rng import new_rng
 from tests.support.reach import reachable
 

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.pursuit_networkx import PlainPursuit
+from common.errors import OptionError
 from envs import make_game
-from envs.core import CHANCE, OptionError, Position, below, new_rng
+from envs.core.kernels import CHANCE
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from envs.pursuit.board import parse_board, save_board
 from envs.pursuit.record import ALL_OUT, BLOCKED, CAUGHT, ESCAPED, REASONS
 from tests.support.pursuits import belief, cell, play, record, started, targets

@@ -13,11 +13,12 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import envs.adapters  # noqa: F401  (enters the games in Gymnasium's registry)
 from agents import make_agent
 from agents.base import Agent, Views
+from common.errors import IllegalActionError, MasqueradeError, OptionError
 from envs import GAMES, make_game
 from envs.adapters import SingleAgentEnv
 from envs.adapters.registration import gymnasium_id
 from envs.adapters.rendering import RENDER_MODES
-from envs.core import Game, IllegalActionError, MasqueradeError, OptionError
+from envs.core.game import Game
 from tests.support.option_sets import every_option_set
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from agents import make_agent
+from common.errors import IllegalActionError, OptionError
 from envs import make_game
 from envs.adapters import SeatVectorEnv, VectorEnv
-from envs.core import Game, IllegalActionError, OptionError, new_rng, stream
 from envs.core.batch import random_actions
-from envs.core.rng import seed_stream
+from envs.core.game import Game
+from envs.core.rng import new_rng, seed_stream, stream
 from tests.support.option_sets import every_option_set
 
 ROWS = 5

@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
+ROOMS = ("common", "envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
 LAZY = "# Imported when needed"
 
 # The only circles there may be, each of two or three modules that name each other's types.
 KNOWN = (
     # A game makes positions and drawings of itself, and both take the game.
     ("envs.core.game", "envs.core.position", "envs.core.drawing"),
-    ("envs.kuhn", "envs.drawings.kuhn"),
-    ("envs.leduc", "envs.drawings.leduc"),
-    ("envs.liars_dice", "envs.drawings.liars_dice"),
+    ("envs.kuhn.game", "envs.kuhn.picture"),
+    ("envs.leduc.game", "envs.leduc.picture"),
+    ("envs.liars_dice.game", "envs.liars_dice.picture"),
     ("envs.holdem.game", "envs.holdem.picture"),
     ("envs.no_thanks.game", "envs.no_thanks.picture"),
     ("envs.pursuit.game", "envs.pursuit.picture"),

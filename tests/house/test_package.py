@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import masquerade
-from envs.core.commands import answers_in_one_line, as_called, calling_from
-from envs.core.errors import MasqueradeError
-from envs.core.lazily import look_up
+from common.commands import answers_in_one_line, as_called, calling_from
+from common.errors import MasqueradeError
+from common.imports import look_up
 from masquerade.__main__ import DOORS, main
 
 PROJECT = Path(__file__).resolve().parents[2]

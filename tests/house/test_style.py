@@ -9,18 +9,20 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
+ROOMS = ("common", "envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
 COMPILED = {"kernel", "compiled", "helper", "inlined", "summing"}
 
 # Which rooms a room may import from: the arrows point one way.
 MAY_IMPORT = {
-    "envs": {"envs"},
-    "agents": {"agents", "envs"},
-    "arena": {"arena", "agents", "envs"},
-    "training": {"training", "arena", "agents", "envs"},
-    "play": {"play", "arena", "agents", "envs"},
-    "masquerade": {"masquerade", "play", "training", "arena", "agents", "envs"},
-    "benchmarks": {"benchmarks", "play", "training", "arena", "agents", "envs"},
+    "common": {"common"},
+    "envs": {"common", "envs"},
+    "agents": {"agents", "common", "envs"},
+    "arena": {"agents", "arena", "common", "envs"},
+    "training": {"agents", "arena", "common", "envs", "training"},
+    "play": {"agents", "arena", "common", "envs", "play"},
+    "masquerade": {"agents", "arena", "common", "envs", "masquerade", "play", "training"},
+    "experiments": {"agents", "arena", "common", "envs", "experiments", "play", "training"},
+    "benchmarks": {"agents", "arena", "benchmarks", "common", "envs", "play", "training"},
 }
 
 SOURCES = [path for room in ROOMS for path in sorted((PROJECT / room).rglob("*.py"))]

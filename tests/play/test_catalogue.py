@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from common.errors import MasqueradeError
 from envs import GAMES, make_game
-from envs.core.errors import MasqueradeError
 from play.catalogue import Catalogue, game_of
 from play.own_players import find_own
 from play.thinking import Thinkers

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from envs import make_game
-from envs.core import Game, new_rng
+from envs.core.game import Game
 from envs.core.kernels import UNSEEN
+from envs.core.rng import new_rng
 from play import seeing
 from play.catalogue import Catalogue
 from play.guest import Guest

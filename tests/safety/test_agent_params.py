@@ -15,8 +15,8 @@ from agents import AGENTS, agent_class
 from agents.params import annotations_of, read_params
 from agents.search.ismcts.settings import TreeSettings
 from agents.spec import AgentSpec
+from common.errors import MasqueradeError
 from envs import GAMES, make_game
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from tests.support.sampling import sample
 

@@ -20,8 +20,8 @@ import train
 from agents.spec import AgentSpec
 from arena.schedules.config import read_config
 from arena.schedules.spec import KEYS, LIMITS, TournamentSpec
-from envs.core.commands import parse_option
-from envs.core.errors import MasqueradeError
+from common.commands import parse_option
+from common.errors import MasqueradeError
 from play.messages import Client, parse_message
 from tests.support.small_files import RIGHT
 from training.config import Opponent, RunConfig, read_yaml

@@ -15,9 +15,9 @@ import pytest
 
 from agents import AGENTS, LEARNERS, RESPONDERS, agent_class, without_learner
 from agents.naming import check_agent
+from common.errors import MasqueradeError, UnknownNameError
+from common.outline import class_at, constant_of, fields_of, parameters_of
 from envs import GAMES, game_class
-from envs.core.errors import MasqueradeError, UnknownNameError
-from envs.core.outline import class_at, constant_of, fields_of, parameters_of
 from tests.support.sampling import IS_FULL
 from tests.support.tournaments import PROJECT
 from training.config import learner_class

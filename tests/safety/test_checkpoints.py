@@ -24,10 +24,10 @@ from agents.learning.files import (
     players,
     reading,
 )
+from common.saved import DamagedStateError
 from envs import make_game
 from envs.core.batch import Batch, random_actions
 from envs.core.rng import stream
-from envs.core.saved import DamagedStateError
 from training.config import RunConfig
 from training.run_folder import RunFolder
 from training.runner import begin_run, make_learner, resume_run

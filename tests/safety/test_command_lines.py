@@ -15,8 +15,8 @@ from agents.games.no_thanks import thresholds
 from agents.games.no_thanks.slices import database, models, self_play, tuning
 from benchmarks import harness
 from benchmarks.report import Job
+from common.commands import answers_in_one_line, at_least
 from envs.core import warming
-from envs.core.commands import answers_in_one_line, at_least
 from envs.pursuit import boards
 from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of

@@ -19,9 +19,9 @@ import evaluate
 import train
 from agents import make_agent
 from agents.learning.files import CheckpointError, checkpoints, players
+from common.errors import FileError, MasqueradeError
+from common.files import read_arrays, read_json, read_yaml, write_arrays, write_json, write_text
 from envs import make_game
-from envs.core.errors import FileError, MasqueradeError
-from envs.core.files import read_arrays, read_json, read_yaml, write_arrays, write_json, write_text
 from training.config import RunConfig
 from training.metrics import Events
 from training.runner import begin_run, resume_run

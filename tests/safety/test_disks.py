@@ -176,7 +176,7 @@ OWN_WRITERS = re.compile(
     r"np\.savez?\w*\([^)\n]*path|torch\.save\(|\.to_csv\(|json\.dump\(|\.touch\(|pickle\.dump\("
 )
 ALLOWED = {
-    "envs.core.files": "the one writer",
+    "common.files": "the one writer",
     "training.metrics": "TensorBoard's own format grows while it is written",
     "benchmarks.dqn_speed": "os.devnull",
     "benchmarks.dqn_quality": "os.devnull",
@@ -184,7 +184,7 @@ ALLOWED = {
 
 
 def test_everything_is_written_by_the_one_writer() -> None:
-    """Whole or not at all, refused in one line: by envs/core/files.py and by nobody else."""
+    """Whole or not at all, refused in one line: by common/files.py and by nobody else."""
     own = {name_of(path) for path in sources() if OWN_WRITERS.search(path.read_text("utf-8"))}
     assert own == set(ALLOWED)
 

@@ -9,8 +9,8 @@ import pytest
 
 import evaluate
 from agents.spec import AgentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 
 AGENTS = "tests.support.failing_agents"
 

@@ -28,8 +28,8 @@ from arena.report.training import read_run
 from arena.running.folder import read_tournament
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 from envs.pursuit.board import load_board
 from play.catalogue import Catalogue
 from play.files import Library

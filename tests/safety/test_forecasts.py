@@ -12,9 +12,9 @@ import pytest
 import evaluate
 from agents import make_agent
 from arena.statistics.exploitability import distances, make_evaluator
+from common import progress
+from common.progress import Progress
 from envs import make_game
-from envs.core import progress
-from envs.core.progress import Progress
 from training.reproduce import Row, Settings, reproduce
 
 

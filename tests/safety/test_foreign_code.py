@@ -16,8 +16,8 @@ import train
 from agents import make_agent
 from agents.learning.files import COMPLETE, HEADER, _sum_of, players
 from agents.spec import AgentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.errors import MasqueradeError
 from training.config import RunConfig, read_yaml
 from training.runner import begin_run, resume_run
 

@@ -19,7 +19,8 @@ from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from arena.statistics.summary import Summary
 from envs import make_game
-from envs.core import Batch, Game
+from envs.core.batch import Batch
+from envs.core.game import Game
 from tests.support.remembering import Collector
 from training.config import RunConfig
 from training.evaluation import Evaluation, evaluate

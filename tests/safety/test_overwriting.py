@@ -17,9 +17,8 @@ from agents.spec import AgentSpec
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
 from benchmarks.growth import PAINTER, save_figure
-from envs.core.errors import FileError
-from envs.core.files import write_text
-from envs.core.signed import check_folder, check_out, signed
+from common.errors import FileError
+from common.files import check_folder, check_out, signed, write_text
 from envs.pursuit import boards
 from tests.support.parsers import parser_of
 from tests.support.tournaments import PROJECT
@@ -141,7 +140,7 @@ def test_only_the_beginning_says_whose_a_file_is(suffix: str, tmp_path: Path) ->
 def test_devices_keep_their_place(tmp_path: Path) -> None:
     check_out(Path("/dev/null"), BY, suffixes=[".json"])
     code = (
-        "from pathlib import Path; from envs.core.files import write_text\n"
+        "from pathlib import Path; from common.files import write_text\n"
         "print('before', flush=True); write_text(Path('/dev/stdout'), 'page\\n'); print('after')\n"
         "write_text(Path('/dev/null'), 'x')"
     )

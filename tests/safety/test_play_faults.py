@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play.catalogue import Catalogue
 from play.door import main
 from play.files import Library

@@ -22,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 import evaluate
 import train
 from arena.schedules.spec import KEYS, TournamentSpec
-from envs.core.errors import MasqueradeError
-from envs.core.files import read_yaml
+from common.errors import MasqueradeError
+from common.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
 from play.messages import Client, Message, parse_message
@@ -288,7 +288,7 @@ def test_kept_rows_of_an_experiment_are_not_believed(tmp_path: Path, content: st
 def test_a_kept_population_is_not_believed(
     tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
-    from envs.core.files import write_json
+    from common.files import write_json
 
     config = population.PopulationConfig.parse(POPULATION)
     member = {"spec": change.get("spec", "random"), "num_sessions": 0, "num_accepted": 0}

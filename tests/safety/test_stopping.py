@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents.learning.files import checkpoints
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.rollouts import FAULTS
 from training import missing
 

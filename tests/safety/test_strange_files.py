@@ -22,10 +22,10 @@ from arena.report.training import read_run
 from arena.running.folder import read_tournament
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
+from common import files
+from common.errors import MasqueradeError
+from common.files import append_text, read_arrays, read_json, read_text, read_yaml
 from envs import make_game
-from envs.core import files
-from envs.core.errors import MasqueradeError
-from envs.core.files import append_text, read_arrays, read_json, read_text, read_yaml
 from envs.holdem.phh import read_hands
 from envs.pursuit.config import load_config
 from play.catalogue import Catalogue

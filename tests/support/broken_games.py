@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from envs.core.cards import nth_card_left
 from envs.core.compiling import kernel
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
@@ -36,15 +37,16 @@ from envs.core.kernels import (
 )
 from envs.core.options import Options
 from envs.core.rng import below
-from envs.kuhn import BET, NO_CARD, NOBODY, PASS, RULES, STATE, Kuhn, nth_card_left
-from envs.kuhn import determinize as right_determinize
-from envs.kuhn import observe as right_observe
-from envs.kuhn import returns as right_returns
-from envs.kuhn import sample as right_sample
-from envs.kuhn import seen as right_seen
-from envs.kuhn import settle as right_settle
-from envs.kuhn import step as right_step
-from envs.kuhn import turn as right_turn
+from envs.kuhn.game import Kuhn
+from envs.kuhn.kernels import BET, NO_CARD, NOBODY, PASS, RULES, STATE
+from envs.kuhn.kernels import determinize as right_determinize
+from envs.kuhn.kernels import observe as right_observe
+from envs.kuhn.kernels import returns as right_returns
+from envs.kuhn.kernels import sample as right_sample
+from envs.kuhn.kernels import seen as right_seen
+from envs.kuhn.kernels import settle as right_settle
+from envs.kuhn.kernels import step as right_step
+from envs.kuhn.kernels import turn as right_turn
 
 
 def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents import make_agent
 from agents.base import Agent, Views
-from envs.core import Game
+from envs.core.game import Game
 
 
 class _Noted(Agent):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agents.base import Agent, Views
-from envs.core import Game
+from envs.core.game import Game
 
 
 class Exits(Agent):

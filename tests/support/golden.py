@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from envs.core import CHANCE, PUBLIC, Game, Position, below, new_rng
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, PUBLIC
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from tests.support.option_sets import OPTION_SETS, build, name
 
 FOLDER = Path(__file__).resolve().parents[1] / "envs" / "playthroughs"

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents import make_agent
 from agents.base import Agent, Views
-from envs.core import Game
+from envs.core.game import Game
 from tests.support.held_clock import hang, let_time_pass
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from envs import make_game
-from envs.core import CHANCE, Position
+from envs.core.kernels import CHANCE
+from envs.core.position import Position
 from envs.holdem.evaluator import card_name, parse_card
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents import make_agent
 from agents.base import Agent, TimeStep, Views
-from envs.core import Game
+from envs.core.game import Game
 
 
 class Notebook(Agent):

@@ -9,7 +9,8 @@ from agents.tabular.model import TabularModel
 from agents.tabular.player import TabularAgent
 from agents.tabular.settings import TabularSettings
 from envs import make_game
-from envs.core import Game, Position
+from envs.core.game import Game
+from envs.core.position import Position
 from tests.support.tabular import THESIS
 from tests.support.views import views_of
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from envs import make_game
-from envs.core import Game, Position, new_rng
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import new_rng
 
 RAISINGS = ("count_first", "face_first", "never_lower")
 WILDS = ("none", "ones", "ones_unbiddable", "highest")

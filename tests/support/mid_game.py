@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core import Game, new_rng, stream
 from envs.core.batch import Batch, random_actions
+from envs.core.game import Game
 from envs.core.kernels import OVER
+from envs.core.rng import new_rng, stream
 
 ROWS = 64
 MOVES = {"scotland_yard_v0": (0, 3, 13), "phantom_v0": (0, 4, 13)}

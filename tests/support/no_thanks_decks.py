@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from envs.core import Position
+from envs.core.position import Position
 from envs.no_thanks import NoThanks
 
 PAY, TAKE = 0, 1

@@ -8,8 +8,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from envs import make_game
-from envs.core import Game
 from envs.core.compiling import JIT_DISABLED
+from envs.core.game import Game
 from tests.support.sampling import IS_FULL
 
 OPTION_SETS: list[tuple[str, dict[str, Any]]] = [

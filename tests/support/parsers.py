@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from envs.core.commands import Parser
+from common.commands import Parser
 
 Main = Callable[[list[str]], int]
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("envs", "agents", "arena", "training", "play", "benchmarks")
+ROOMS = ("common", "envs", "agents", "arena", "training", "play", "benchmarks")
 
 
 class Seen(Exception):

@@ -8,7 +8,8 @@ import numpy as np
 
 from agents import make_agent
 from agents.base import Agent, Views
-from envs.core import Game, uniform
+from envs.core.game import Game
+from envs.core.rng import uniform
 
 
 class Folder(Agent):

@@ -10,10 +10,10 @@ from agents.base import Actions, Agent, Views
 from agents.tabular.games import act_rows, make_workspace
 from agents.tabular.hooks import ADJUST, ENCODE, REWARD, no_observe
 from agents.tabular.model import TabularModel
-from envs.core import Game
 from envs.core.compiling import compiled
-from envs.kuhn import STATE
-from envs.liars_dice import STATE as DICE_STATE
+from envs.core.game import Game
+from envs.kuhn.kernels import STATE
+from envs.liars_dice.kernels import STATE as DICE_STATE
 
 
 @compiled(ENCODE)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from envs.core import Position, below, new_rng
+from envs.core.position import Position
+from envs.core.rng import below, new_rng
 from tests.support.pursuits import belief, record
 
 MOST_HISTORIES = 1500

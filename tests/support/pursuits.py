@@ -13,7 +13,7 @@ from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
 from agents.games.pursuit.reduced.graph import team_graph
 from agents.games.pursuit.reduced.search import plan_table
 from envs import make_game
-from envs.core import Position
+from envs.core.position import Position
 from envs.pursuit.game import Pursuit
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from agents import make_agent
 from agents.base import Agent, Views
-from envs.core import Game
+from envs.core.game import Game
 
 MEMORY: dict[str, list[Any]] = {}
 """Outlives every agent and every match of a process."""

@@ -8,8 +8,8 @@ from agents import LEARNERS
 from agents.learning.learner import Task
 from agents.tabular.learner import TabularLearner
 from agents.tabular.settings import TabularSettings
-from envs.core import Game
-from envs.core.lazily import look_up
+from common.imports import look_up
+from envs.core.game import Game
 
 THESIS: dict[str, Any] = {
     "abstraction": "blind",

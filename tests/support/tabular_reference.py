@@ -15,8 +15,9 @@ import numpy as np
 
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.settings import TabularSettings
-from envs.core import Game, Position, uniform
-from envs.core.rng import seed_stream, stream
+from envs.core.game import Game
+from envs.core.position import Position
+from envs.core.rng import seed_stream, stream, uniform
 
 Entry = Hashable
 

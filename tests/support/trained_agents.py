@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envs.core import Game
+from envs.core.game import Game
 from tests.support.planted_agents import Folder
 
 

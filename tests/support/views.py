@@ -8,7 +8,9 @@ import numpy as np
 
 from agents.asking import views_at
 from agents.base import Views
-from envs.core import Batch, Position, new_rng
+from envs.core.batch import Batch
+from envs.core.position import Position
+from envs.core.rng import new_rng
 
 
 def views_of(positions: Sequence[Position]) -> Views:

@@ -17,10 +17,10 @@ from agents.cfr.tree_policies import tabulate
 from agents.learning.files import checkpoints, players
 from agents.spec import AgentSpec
 from arena.playing import match
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 from envs.core.facts import Facts
-from envs.kuhn import Kuhn
+from envs.kuhn.game import Kuhn
 from training import best_response as module
 from training.best_response import Bound, Search, bound, find_learner
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.core.errors import FileError, MasqueradeError
+from common.errors import FileError, MasqueradeError
 from training.experiments import kept_games
 from training.experiments.kept_games import FILE, Pairing, Player, play_kept
 from training.reproduce import Settings

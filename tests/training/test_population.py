@@ -12,8 +12,8 @@ import pytest
 from agents import make_agent
 from agents.learning.files import checkpoint_folder
 from agents.spec import AgentSpec
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 from training import population as populations
 from training import selection as selections
 from training.config import read_yaml

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.core.errors import MasqueradeError, OptionError
+from common.errors import MasqueradeError, OptionError
 from training import reproduce as door
 from training.reproduce import Row, Settings, main, reproduce, table_text
 

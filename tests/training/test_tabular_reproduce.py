@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
+from common.errors import MasqueradeError
 from envs import make_game
-from envs.core import MasqueradeError
 from tests.support.liars_dice_table import random_game
 from tests.support.tabular import THESIS
 from training.reproduce_liars_dice import (

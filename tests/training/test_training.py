@@ -24,10 +24,10 @@ from agents.learning.files import (
 )
 from agents.learning.opponents import Opponents
 from agents.spec import AgentSpec
+from common.commands import parse_option
+from common.errors import MasqueradeError, OptionError
+from common.progress import Progress
 from envs import make_game
-from envs.core.commands import parse_option
-from envs.core.errors import MasqueradeError, OptionError
-from envs.core.progress import Progress
 from training import demo
 from training.config import RunConfig, read_yaml
 from training.missing import is_finished, train_missing

@@ -29,9 +29,9 @@ from agents.tabular.learner import QLearning
 from agents.tabular.player import make_player
 from agents.tabular.settings import TabularSettings
 from arena.playing.match import play_shown
+from common.errors import MasqueradeError
+from common.statistics import Interval, mean_interval
 from envs import make_game
-from envs.core.errors import MasqueradeError
-from envs.core.statistics import Interval, mean_interval
 from training.config import EvalSettings, RunConfig, read_yaml
 from training.evaluation import evaluate
 from training.population import Population, PopulationConfig

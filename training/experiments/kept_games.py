@@ -26,12 +26,12 @@ from typing import Any
 
 from agents import make_agent
 from arena.playing.match import play_match
+from common.errors import FileError, MasqueradeError, one_line
+from common.files import append_text, make_folder, read_text, write_text
+from common.processes import leave_with_parent
+from common.progress import LOG_EVERY, Progress
 from envs import make_game
-from envs.core.errors import FileError, MasqueradeError, one_line
-from envs.core.files import append_text, make_folder, read_text, write_text
 from envs.core.game import Game
-from envs.core.pools import leave_with_parent
-from envs.core.progress import LOG_EVERY, Progress
 from training.reproduce import Settings
 
 __all__ = ["SEARCHES", "KeptGame", "Pairing", "Player", "play_kept"]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from agents import make_agent
 from arena.playing.match import play_shown
+from common.statistics import Interval, wilson
 from envs import make_game
-from envs.core.statistics import Interval, wilson
 from envs.pursuit.pool import named_board
 from training.reproduce import Group, Row, Settings
 

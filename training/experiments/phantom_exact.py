@@ -19,8 +19,8 @@ from agents.cfr.response import expected_values
 from agents.cfr.tree_policies import views_at
 from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
+from common.progress import LOG_EVERY, Progress
 from envs import make_game
-from envs.core.progress import LOG_EVERY, Progress
 from envs.core.rng import fill_streams, stream
 from training.reproduce import Row, Settings
 

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.playing.match import play_shown
+from common.statistics import Interval, wilson
 from envs import make_game
-from envs.core.statistics import Interval, wilson
 from training.experiments.kept_games import Pairing, Player, play_kept
 from training.experiments.phantom_exact import distances
 from training.reproduce import Group, Row, Settings

@@ -36,9 +36,9 @@ from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.response import best_response, counterfactual_reach, expected_values
 from agents.cfr.tree_policies import tabulate, views_at
 from arena.playing.match import play_shown
+from common.statistics import Interval, mean_interval
 from envs import make_game
 from envs.core.game import Game
-from envs.core.statistics import Interval, mean_interval
 from training.experiments.kept_games import SEARCHES, Pairing, Player, play_kept
 from training.experiments.phantom_exact import analysed, searched
 from training.experiments.phantom_search import MAPS, OUR_PHANTOM, Wins, difference, win_rate

@@ -24,8 +24,8 @@ from numba import from_dtype, types
 
 from agents.cfr.forms.records import INFOSET, NODE, NONE
 from agents.cfr.forms.tree import GameTree
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
-from envs.core.errors import MasqueradeError
 from envs.core.kernels import INT, OVER
 from envs.core.rng import mix
 

@@ -35,7 +35,7 @@ from agents.cfr.forms.records import (
 )
 from agents.cfr.forms.sequence_form import Form, Payoffs, make_form
 from agents.cfr.forms.walk import count_nodes, renumber, write_tree
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
 

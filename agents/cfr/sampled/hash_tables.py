@@ -20,9 +20,9 @@ import numpy.typing as npt
 from numba import types
 
 from agents.cfr.passes.atomics import add, swap
+from common.errors import OptionError
+from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, inlined
-from envs.core.errors import OptionError
-from envs.core.saved import DamagedStateError, restore, saved_array
 
 __all__ = [
     "ABSENT",

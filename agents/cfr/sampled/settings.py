@@ -18,7 +18,7 @@ from agents.cfr.sampled.workspace import (
     OUTCOME,
     PLAN,
 )
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.options import Options, option
 

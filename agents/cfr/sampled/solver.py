@@ -42,7 +42,7 @@ from agents.cfr.sampled.settings import SamplingSettings
 from agents.cfr.sampled.walk_solver import WalkSolver
 from agents.cfr.tree_policies import from_policy
 from agents.policy import Policy, PolicyError
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
 
 __all__ = ["SamplingSolver"]

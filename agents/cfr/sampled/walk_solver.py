@@ -25,10 +25,10 @@ from agents.cfr.sampled.settings import WalkSettings, bytes_text
 from agents.cfr.sampled.walk import TOO_LONG, run_walks
 from agents.cfr.sampled.workspace import Workspace
 from agents.cfr.states import check_header, make_header
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.rng import Words, stream
-from envs.core.saved import restore, saved_array, saved_number
 
 __all__ = ["WalkSolver"]
 

@@ -24,13 +24,13 @@ from agents.base import Actions, Agent, Views
 from agents.games.holdem.draws import draw_positions
 from agents.games.holdem.starting_chart import draw_charts
 from agents.learnt import Exhibit
+from common.progress import Progress
+from common.statistics import Interval, wilson
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.position import Position
-from envs.core.progress import Progress
 from envs.core.rollouts import Rollouts
-from envs.core.statistics import Interval, wilson
 from envs.holdem.chances import strength_now
 from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class
 from envs.holdem.evaluator import DECK_SIZE

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Agent, Views
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, RULES
 from envs.core.keys import first_key, fold

@@ -24,8 +24,8 @@ import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Agent, Views
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
@@ -267,7 +267,8 @@ class AlwaysCall(_Fixed):
 
     >>> import numpy as np
     >>> from envs import make_game
-    >>> from envs.core import Batch, new_rng
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("holdem_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)

@@ -17,7 +17,7 @@ from agents.base import Actions, Agent, Probs, Views
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.rng import uniform
-from envs.kuhn import BET, PASS, STATE
+from envs.kuhn.kernels import BET, PASS, STATE
 
 __all__ = ["KuhnRule", "bet_probs"]
 
@@ -66,7 +66,8 @@ class KuhnRule(Agent):
 
     >>> import numpy as np
     >>> from envs import make_game
-    >>> from envs.core import Batch, new_rng
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("kuhn_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)

@@ -16,7 +16,7 @@ from numba import types
 from agents.base import Actions, Agent, Views
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT
-from envs.leduc import CALL, FOLD, NO_CARD, RAISE, STATE
+from envs.leduc.kernels import CALL, FOLD, NO_CARD, RAISE, STATE
 
 __all__ = ["LeducRule"]
 
@@ -50,7 +50,8 @@ class LeducRule(Agent):
 
     >>> import numpy as np
     >>> from envs import make_game
-    >>> from envs.core import Batch, new_rng
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("leduc_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)

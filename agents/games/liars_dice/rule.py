@@ -20,8 +20,8 @@ from agents.base import Actions, Agent, Views
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RULES
-from envs.liars_dice import NO_BID, STATE, bid_count, bid_face
-from envs.liars_dice import RULES as DICE_RULES
+from envs.liars_dice.kernels import NO_BID, STATE, bid_count, bid_face
+from envs.liars_dice.kernels import RULES as DICE_RULES
 
 __all__ = ["LiarsDiceRule", "count_chances"]
 
@@ -101,7 +101,8 @@ class LiarsDiceRule(Agent):
 
     >>> import numpy as np
     >>> from envs import make_game
-    >>> from envs.core import Batch, new_rng
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("liars_dice_v0")
     >>> batch, rows = Batch(game, 4, chance=new_rng(0)), np.arange(4)
     >>> batch.begin(rows, rows)

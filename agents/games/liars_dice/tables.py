@@ -15,8 +15,8 @@ from agents.tabular.components import Abstraction, Entries, Reward
 from agents.tabular.hooks import ENCODE, REWARD
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.liars_dice import COUNT_FIRST, NO_BID, STATE, bid_count, bid_face
-from envs.liars_dice import RULES as DICE_RULES
+from envs.liars_dice.kernels import COUNT_FIRST, NO_BID, STATE, bid_count, bid_face
+from envs.liars_dice.kernels import RULES as DICE_RULES
 
 __all__ = ["BLIND", "HAND", "ROUNDS", "blind_key"]
 

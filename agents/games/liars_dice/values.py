@@ -10,7 +10,7 @@ from agents.learnt import Exhibit, draw_grid
 from agents.tabular.player import TabularAgent
 from envs.core.kernels import CHANCE
 from envs.core.rng import new_rng
-from envs.liars_dice import LiarsDice
+from envs.liars_dice.game import LiarsDice
 
 __all__ = ["exhibits"]
 

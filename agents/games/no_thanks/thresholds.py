@@ -24,9 +24,9 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.rules import takes_below
-from envs.core.commands import MAX_GAMES, SEED, Parser, answers_in_one_line, at_least
+from common.commands import MAX_GAMES, SEED, Parser, answers_in_one_line, at_least
+from common.errors import OptionError
 from envs.core.compiling import compiled
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.rng import Words, seed_stream, stream

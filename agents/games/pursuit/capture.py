@@ -26,8 +26,8 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.pursuit.reduced.graph import lowest
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.pursuit.board import Board
 from envs.pursuit.tables import ways
 

@@ -16,8 +16,8 @@ from numba import types
 from agents.base import Actions, Views
 from agents.games.pursuit.belief import SCARCE, PursuitBelief
 from agents.games.pursuit.capture import capture_table
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES
 from envs.core.rng import uniform

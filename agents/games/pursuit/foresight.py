@@ -15,8 +15,8 @@ from numba import types
 from agents.base import Actions, Views
 from agents.games.pursuit.belief import PursuitBelief, believe, choose, hunt, weigh
 from agents.games.pursuit.heuristic import first_able
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import INT, OVER, RNG, RULES
 from envs.core.rng import uniform

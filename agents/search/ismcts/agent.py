@@ -25,7 +25,7 @@ from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.memory import Pool
 from agents.search.ismcts.searcher import Budget, Root, State, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import Words, below, uniform
 

@@ -34,8 +34,8 @@ from agents.search.ismcts.simulations import (
 )
 from agents.search.preference import BY_RETURN
 from agents.spec import AgentSpec
+from common.errors import OptionError
 from envs.core.compiling import compiled, inlined
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
 from envs.core.rng import Words

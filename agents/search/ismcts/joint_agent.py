@@ -25,8 +25,8 @@ from agents.search.ismcts.memory import (
 )
 from agents.search.ismcts.searcher import State
 from agents.search.ismcts.settings import TreeSettings, make_options
+from common.errors import OptionError
 from envs.core.batch import random_actions
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.keys import fold
 from envs.core.rng import Words

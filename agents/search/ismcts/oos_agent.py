@@ -18,7 +18,7 @@ from agents.search.ismcts.memory import Pool, make_work
 from agents.search.ismcts.outcome_sampling import NUM_COLUMNS, run_outcome_sampling
 from agents.search.ismcts.searcher import Root, TreeSearcher
 from agents.search.ismcts.settings import TreeSettings
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words
 

@@ -79,7 +79,7 @@ class TreeSearcher:
     actions, of which there is room for 16 a node at most, times the number of threads.
 
     >>> from envs import make_game
-    >>> from envs.core import new_rng
+    >>> from envs.core.rng import new_rng
     >>> game = make_game("kuhn_v0")
     >>> position = game.new_position()
     >>> for card in (2, 0):

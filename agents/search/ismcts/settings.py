@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.search.preference import PREFERENCES, place_weight
-from envs.core.errors import OptionError, nearest
+from common.errors import OptionError, nearest
 from envs.core.game import Game
 
 __all__ = [
@@ -86,7 +86,7 @@ class TreeSettings:
     >>> TreeSettings(selection="ucb2")
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: unknown selection 'ucb2': did you mean 'ucb'? ...
+    common.errors.OptionError: unknown selection 'ucb2': did you mean 'ucb'? ...
     """
 
     observers: str = "many"

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from envs.core.errors import GameContractError
+from common.errors import GameContractError
 
 if TYPE_CHECKING:
     from envs.core.checking.probe import Probe

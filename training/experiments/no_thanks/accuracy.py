@@ -11,7 +11,7 @@ from agents.games.no_thanks.slices.agent import load_slices
 from agents.games.no_thanks.slices.database import FINAL_WEIGHTS
 from agents.games.no_thanks.slices.positions import played_position, random_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from envs.core.statistics import mean_interval
+from common.statistics import mean_interval
 from training.experiments.no_thanks.making import KNOWN, ONES, file_of
 from training.reproduce import Row, Settings
 

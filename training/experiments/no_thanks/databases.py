@@ -16,9 +16,9 @@ from agents.games.no_thanks.slices.features import features
 from agents.games.no_thanks.slices.fitted import neighbour_error
 from agents.games.no_thanks.slices.positions import random_position
 from agents.games.no_thanks.slices.tuning import TuningSettings, tune
+from common.statistics import mean_interval
 from envs.core.position import Position
 from envs.core.rng import new_rng
-from envs.core.statistics import mean_interval
 from training.experiments.no_thanks.making import (
     BEST,
     KNOWN,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agents.games.no_thanks.slices.matches import Strategy
 from agents.spec import AgentSpec
-from envs.core.statistics import mean_interval
+from common.statistics import mean_interval
 from envs.no_thanks import NoThanks
 from training.config import EvalSettings
 from training.evaluation import evaluate

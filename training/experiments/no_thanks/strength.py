@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from agents.games.no_thanks.slices.matches import Comparison, Strategy
-from envs.core.statistics import mean_interval
+from common.statistics import mean_interval
 from envs.no_thanks import NoThanks
 from training.experiments.no_thanks.making import (
     BEST,

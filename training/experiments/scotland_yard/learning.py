@@ -12,7 +12,7 @@ from agents.games.pursuit.reduced.plans import fugitive_anywhere
 from agents.games.pursuit.reduced.response import BestResponse
 from agents.games.pursuit.reduced.rivals import FugitiveLearner, PieceLearner
 from agents.games.pursuit.reduced.symmetry import board_symmetries, find_symmetry, num_classes
-from envs.core.statistics import mean_interval
+from common.statistics import mean_interval
 from training.experiments.scotland_yard.tables import (
     VERSIONS,
     WANTED,

@@ -10,7 +10,7 @@ from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
 from agents.games.pursuit.reduced.graph import TeamGraph
 from agents.games.pursuit.reduced.response import BestResponse
 from agents.games.pursuit.reduced.search import plan_table
-from envs.core.statistics import mean_interval
+from common.statistics import mean_interval
 from training.experiments.scotland_yard.tables import (
     EXACT,
     PUBLISHED,

@@ -15,8 +15,8 @@ from agents.games.pursuit.reduced.mixed_player import exploitability
 from agents.games.pursuit.reduced.plans import fugitive_anywhere
 from agents.games.pursuit.reduced.visible import rounds_to_win
 from arena.playing.match import play_shown
+from common.statistics import wilson
 from envs import make_game
-from envs.core.statistics import wilson
 from envs.pursuit.pool import named_board
 from training.experiments.scotland_yard.tables import EXACT, play, reduced, replies_of, solved
 from training.reproduce import Row, Settings

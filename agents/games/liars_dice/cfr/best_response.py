@@ -35,13 +35,13 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, SHAPE, RoundShape
 from agents.games.liars_dice.odds_ratio import multiply_odds
 from agents.policy import UNKNOWN, Policy, PolicyAgent, find_row
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.keys import fold
 from envs.core.rng import Words
-from envs.liars_dice import LiarsDice
+from envs.liars_dice.game import LiarsDice
 
 __all__ = ["CallOdds", "RoundEvaluator", "evaluate_match"]
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.keys import first_key, fold
 from envs.core.rng import Words
 from envs.core.views import Views
-from envs.liars_dice import (
+from envs.liars_dice.kernels import (
     COUNT_FIRST,
     HAND_BASE,
     NO_BID,

@@ -25,11 +25,11 @@ from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import State, Task, part
 from agents.policy import Policy
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
+from common.saved import saved_array, saved_number
 from envs.core.game import Game
 from envs.core.options import Options, option
-from envs.core.saved import saved_array, saved_number
-from envs.liars_dice import LiarsDice
+from envs.liars_dice.game import LiarsDice
 
 __all__ = ["RoundsLearner", "RoundsSettings"]
 

@@ -25,9 +25,9 @@ from agents.games.liars_dice.cfr.extraction import Rows, extract_policy, make_ro
 from agents.games.liars_dice.cfr.rounds import RoundSolver
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.policy import Policy
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from envs.core.game import Game
-from envs.liars_dice import LiarsDice
+from envs.liars_dice.game import LiarsDice
 
 __all__ = [
     "Dice",

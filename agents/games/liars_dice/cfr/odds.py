@@ -32,15 +32,15 @@ from numba import from_dtype, types
 from agents.abstraction import AbstractViews
 from agents.games.liars_dice.cfr.keys import ALL_BIDS
 from agents.games.liars_dice.rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
+from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.keys import first_key, fold
 from envs.core.rng import Words, below
 from envs.core.views import Views
-from envs.liars_dice import (
+from envs.liars_dice.kernels import (
     COUNT_FIRST,
     FACE_FIRST,
     MAX_FACES,
@@ -338,8 +338,9 @@ def abstract_views(worlds, rules, seats, memory, chances, spots, keys, actions, 
 class OddsAbstraction:
     """Views of Liar's Dice by odds; it counts up to ``memory`` bids on a face.
 
-    >>> from envs.core import Batch, new_rng
-    >>> from envs.liars_dice import LiarsDice
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
+    >>> from envs.liars_dice.game import LiarsDice
     >>> game = LiarsDice(num_players=6)
     >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
     >>> batch.begin(rows, rows)

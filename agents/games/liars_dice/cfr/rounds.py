@@ -31,9 +31,9 @@ from agents.games.liars_dice.cfr.passes import (
     Tasks,
 )
 from agents.games.liars_dice.cfr.shape import NO_BID_YET, RoundShape
+from common.errors import MasqueradeError
+from common.saved import restore, saved_number
 from envs.core.compiling import JIT_DISABLED
-from envs.core.errors import MasqueradeError
-from envs.core.saved import restore, saved_number
 
 __all__ = ["RoundSolver"]
 
@@ -52,7 +52,7 @@ class RoundSolver:
         num_threads: threads that share the work; the numbers do not depend on it.
         changes: settings of the variant to change.
 
-    >>> from envs.liars_dice import LiarsDiceOptions
+    >>> from envs.liars_dice.game import LiarsDiceOptions
     >>> solver = RoundSolver(RoundShape(LiarsDiceOptions(raising="count_first"), (1, 1)))
     >>> solver.run(500)
     >>> round(solver.value(), 3), solver.exploitability() < 1e-3
@@ -157,7 +157,7 @@ class RoundSolver:
     ) -> npt.NDArray[np.float64]:
         """What the mover does with a hand after these bids: probabilities of raises and the call.
 
-        >>> from envs.liars_dice import LiarsDiceOptions
+        >>> from envs.liars_dice.game import LiarsDiceOptions
         >>> solver = RoundSolver(RoundShape(LiarsDiceOptions(), (1, 1)))
         >>> solver.run(200)
         >>> round(float(solver.policy_at([5], hand=[1])[-1]), 2)  # one six: who has none calls

@@ -26,7 +26,8 @@ from agents.games.liars_dice.cfr.odds import (
 from envs.core.compiling import helper, kernel
 from envs.core.kernels import CHANCE
 from envs.core.rng import below
-from envs.liars_dice import HAND_BASE, NO_BID, RULES, STATE, LiarsDice, next_with_dice, start_round
+from envs.liars_dice.game import LiarsDice
+from envs.liars_dice.kernels import HAND_BASE, NO_BID, RULES, STATE, next_with_dice, start_round
 
 __all__ = ["HOOKS", "first_values", "make_numbers", "position_number"]
 

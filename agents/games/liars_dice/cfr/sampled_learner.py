@@ -15,7 +15,7 @@ class SampledRoundsLearner(SamplingLearner):
     """Learns the rounds of a match from samples, for any number of players.
 
     >>> from agents.learning.learner import Task
-    >>> from envs.liars_dice import LiarsDice
+    >>> from envs.liars_dice.game import LiarsDice
     >>> learner = SampledRoundsLearner(
     ...     Task(LiarsDice(num_players=3, dice=1)), SampledMatchSettings(memory=1)
     ... )

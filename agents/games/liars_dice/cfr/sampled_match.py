@@ -36,13 +36,14 @@ from agents.games.liars_dice.cfr.sampled_hooks import (
     position_number,
 )
 from agents.policy import Policy
-from envs.core.errors import MasqueradeError, OptionError
+from common.errors import MasqueradeError, OptionError
+from common.saved import DamagedStateError
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.options import option
 from envs.core.rng import Words
-from envs.core.saved import DamagedStateError
-from envs.liars_dice import HAND_BASE, MAX_PLAYERS, NO_BID, STATE, LiarsDice
+from envs.liars_dice.game import LiarsDice
+from envs.liars_dice.kernels import HAND_BASE, MAX_PLAYERS, NO_BID, STATE
 
 __all__ = ["SampledMatch", "SampledMatchSettings"]
 

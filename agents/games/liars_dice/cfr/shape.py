@@ -27,8 +27,9 @@ import numpy.typing as npt
 from numba import types
 
 from agents.cfr.forms.tree import TooLargeError
-from envs.core.errors import MasqueradeError
-from envs.liars_dice import RULES, LiarsDice, LiarsDiceOptions
+from common.errors import MasqueradeError
+from envs.liars_dice.game import LiarsDice, LiarsDiceOptions
+from envs.liars_dice.kernels import RULES
 
 __all__ = ["LANES", "NO_BID_YET", "SHAPE", "RoundShape", "ShapeArrays"]
 

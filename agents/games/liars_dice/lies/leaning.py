@@ -29,14 +29,15 @@ from agents.games.liars_dice.lies.profiled import ProfiledAgent
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.games.liars_dice.odds_ratio import multiply_odds
 from agents.tabular.hooks import IDS, MEMORY
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES, TOTALS
 from envs.core.rng import new_rng
 from envs.core.rollouts import Rollouts
-from envs.liars_dice import NO_BID, STATE, LiarsDice, bid_count, bid_face
-from envs.liars_dice import RULES as DICE_RULES
+from envs.liars_dice.game import LiarsDice
+from envs.liars_dice.kernels import NO_BID, STATE, bid_count, bid_face
+from envs.liars_dice.kernels import RULES as DICE_RULES
 
 __all__ = ["DEFAULT_BOUND", "DEFAULT_STRENGTH", "Leaning", "LeaningAgent", "expected_lies", "lean"]
 

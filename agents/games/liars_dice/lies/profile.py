@@ -21,13 +21,13 @@ import numpy.typing as npt
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.learnt import Exhibit, draw_bars
 from agents.tabular.hooks import ADJUST, OBSERVE
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.liars_dice import MAX_DICE, NO_BID, NO_DIE, bid_count, bid_face
-from envs.liars_dice import RULES as DICE_RULES
-from envs.liars_dice import STATE as DICE_STATE
+from envs.liars_dice.kernels import MAX_DICE, NO_BID, NO_DIE, bid_count, bid_face
+from envs.liars_dice.kernels import RULES as DICE_RULES
+from envs.liars_dice.kernels import STATE as DICE_STATE
 
 __all__ = ["CATEGORIES", "HIGH", "LOW", "MID", "PROFILE", "LieProfiles", "adjust_call", "category"]
 

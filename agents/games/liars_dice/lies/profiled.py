@@ -14,9 +14,9 @@ from agents.base import Actions, Agent, TimeStep, Views
 from agents.games.liars_dice.lies.profile import LieProfiles, adjust_call
 from agents.games.liars_dice.lies.settings import LieSettings
 from agents.tabular.hooks import IDS, MEMORY
+from common.errors import OptionError
 from envs.core.batch import weighted_actions
 from envs.core.compiling import compiled
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import OVER, RULES
 

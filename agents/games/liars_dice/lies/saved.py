@@ -15,9 +15,9 @@ from agents.games.liars_dice.lies.profile import CATEGORIES, LieProfiles
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.model import TabularModel
-from envs.core.errors import OptionError
-from envs.core.files import read_json, write_json
-from envs.liars_dice import RULES, bid_count, bid_face
+from common.errors import OptionError
+from common.files import read_json, write_json
+from envs.liars_dice.kernels import RULES, bid_count, bid_face
 
 __all__ = ["load_table", "save_table"]
 

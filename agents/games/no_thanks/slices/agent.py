@@ -15,7 +15,7 @@ from agents.games.no_thanks.slices.models import StrengthSlices
 from agents.games.no_thanks.solving import Solution, Solver
 from agents.search.agent import VOTES
 from agents.search.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE

@@ -20,9 +20,9 @@ from agents.games.no_thanks.slices.keeping import read_slices, write_slices
 from agents.games.no_thanks.slices.nearest import STORED, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import SOURCES, make_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from envs.core.commands import AMOUNT, COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
-from envs.core.errors import OptionError
-from envs.core.signed import check_out
+from common.commands import AMOUNT, COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
+from common.errors import OptionError
+from common.files import check_out
 from envs.no_thanks import NoThanks
 
 __all__ = ["FINAL_WEIGHTS", "SEGMENTS", "Slices", "boundary_below", "main", "make_slices"]

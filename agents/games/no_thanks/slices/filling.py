@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.files import open_file, whole_file
-from envs.core.pools import leave_with_parent
+from common.files import open_file, whole_file
+from common.processes import leave_with_parent
 
 __all__ = ["Filling", "Job", "fill"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError, one_line
-from envs.core.files import read_arrays, write_arrays
+from common.errors import MasqueradeError, one_line
+from common.files import read_arrays, write_arrays
 
 __all__ = ["FORMAT", "read_slices", "slices_kind", "write_slices"]
 

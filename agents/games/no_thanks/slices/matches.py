@@ -16,8 +16,8 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.base import Agent
 from agents.games.no_thanks.slices.filling import Filling, fill
+from common.statistics import Interval, mean_interval
 from envs.core.rollouts import Rollouts
-from envs.core.statistics import Interval, mean_interval
 from envs.no_thanks import NoThanks
 
 __all__ = ["Comparison", "Match", "Strategy", "compare_strategies"]

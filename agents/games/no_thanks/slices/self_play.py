@@ -28,8 +28,8 @@ from agents.games.no_thanks.slices.strength import (
     inputs_of,
 )
 from agents.games.no_thanks.solving import Solver
-from envs.core.commands import COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
-from envs.core.signed import check_out
+from common.commands import COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
+from common.files import check_out
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 

@@ -28,7 +28,7 @@ from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
 from agents.games.no_thanks.slices.features import NUM_CATEGORIES
 from agents.games.no_thanks.slices.filling import Filling
 from agents.games.no_thanks.slices.matches import Match, Strategy, compare_strategies
-from envs.core.commands import (
+from common.commands import (
     AMOUNT,
     COUNT,
     MAX_GAMES,
@@ -38,7 +38,7 @@ from envs.core.commands import (
     answers_in_one_line,
     at_least,
 )
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.no_thanks import NoThanks
 
 __all__ = [

@@ -22,8 +22,8 @@ from agents.games.no_thanks.solving.memory import (
 )
 from agents.games.no_thanks.solving.rounds import begin_rounds, search_rounds
 from agents.search.preference import PREFERENCES, place_weight
+from common.errors import OptionError
 from envs.core.compiling import compiled
-from envs.core.errors import OptionError
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
@@ -50,7 +50,7 @@ class SolverSettings:
     >>> SolverSettings(ties="coin")
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: ties must be one of take, pay, average, not 'coin'
+    common.errors.OptionError: ties must be one of take, pay, average, not 'coin'
     """
 
     preference: str = "place"

@@ -28,8 +28,8 @@ import numpy as np
 from numba import from_dtype
 
 from agents.games.pursuit.reduced.graph import holds
+from common.errors import OptionError
 from envs.core.compiling import helper
-from envs.core.errors import OptionError
 from envs.core.options import Options, option
 
 __all__ = ["SEARCH", "SEARCH_TYPE", "VERSIONS", "AlphaBetaSettings", "node_value", "win_value"]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import RULES, STATE
 from envs.core.rng import stream, uniform

@@ -25,11 +25,11 @@ from numba import from_dtype, types
 from agents.games.pursuit.reduced.graph import GRAPH, TeamGraph, holds
 from agents.games.pursuit.reduced.plans import is_stuck, random_reply
 from agents.games.pursuit.reduced.symmetry import SYMMETRIES, SYMMETRY, find_symmetry
+from common.saved import restore, saved_number
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import RNG
 from envs.core.options import Options, option
 from envs.core.rng import Words, below, stream, uniform
-from envs.core.saved import restore, saved_number
 
 __all__ = ["LEARN_TYPE", "QSettings", "TeamLearner", "answer", "epsilon_now", "update"]
 

@@ -14,7 +14,7 @@ from agents.base import Actions, Probs, Views
 from agents.games.pursuit.reduced.mixed import Floats, MixedPlay, Stretch, free_places
 from agents.games.pursuit.reduced.players import PursuitCertain, Sighting, last_sighting
 from agents.games.pursuit.reduced.symmetry import Element, elements_of
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import uniform
 from envs.pursuit.record import FUGITIVE, STATE

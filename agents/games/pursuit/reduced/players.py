@@ -22,7 +22,7 @@ from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
 from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
 from agents.games.pursuit.reduced.response import BestResponse
 from agents.games.pursuit.reduced.search import fugitive_table, plan_table
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import below
 from envs.pursuit.record import FUGITIVE, STATE

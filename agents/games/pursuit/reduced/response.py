@@ -15,8 +15,8 @@ from numba import types
 
 from agents.games.pursuit.reduced.graph import GRAPH, TeamGraph, holds
 from agents.games.pursuit.reduced.plans import is_stuck
+from common.errors import OptionError
 from envs.core.compiling import compiled
-from envs.core.errors import OptionError
 
 __all__ = ["MOST_TABLES", "BestResponse"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.pursuit.reduced.graph import TeamGraph
-from envs.core.errors import OptionError
+from common.errors import OptionError
 from envs.pursuit.board import Board
 
 __all__ = [

@@ -7,15 +7,16 @@ import difflib
 import math
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
 
-from envs.core.errors import MasqueradeError, OptionError, one_line
+from common.errors import MasqueradeError, OptionError, one_line
 
 __all__ = [
     "AMOUNT",
@@ -33,7 +34,9 @@ __all__ = [
     "as_called",
     "at_least",
     "calling_from",
+    "is_rehearsal",
     "parse_option",
+    "rehearse",
     "words_of",
 ]
 
@@ -79,7 +82,7 @@ class Parser(argparse.ArgumentParser):
     >>> Parser(prog="x").parse_args(["--nothing"])
     Traceback (most recent call last):
     ...
-    envs.core.errors.OptionError: unrecognized arguments: --nothing (see --help)
+    common.errors.OptionError: unrecognized arguments: --nothing (see --help)
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -242,7 +245,7 @@ def parse_option(text: str) -> tuple[str, Any]:
     >>> parse_option("num_players=3")
     ('num_players', 3)
     """
-    from envs.core.files import parse_yaml  # not needed for --help
+    from common.files import parse_yaml  # not needed for --help
 
     name, equals, value = text.partition("=")
     if not equals:
@@ -251,3 +254,25 @@ def parse_option(text: str) -> tuple[str, Any]:
         return name, parse_yaml(value, f"{name}: {one_line(repr(value), 80)} is no valid value")
     except MasqueradeError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+MARK, PLAIN = "MASQUERADE_REHEARSAL", "NUMBA_DISABLE_JIT"
+
+
+def is_rehearsal() -> bool:
+    """Whether this process ends as soon as names are known to be right."""
+    return MARK in os.environ
+
+
+def rehearse(words: Sequence[str]) -> None:
+    """Run a command of ours without the compiler; if it refuses, so does this process.
+
+    Args:
+        words: what follows the interpreter, such as ``["-m", "benchmarks.coverage"]``.
+    """
+    if is_rehearsal() or PLAIN in os.environ or "envs.core.compiling" in sys.modules:
+        return
+    environment = {**os.environ, MARK: "1", PLAIN: "1"}
+    code = subprocess.run([sys.executable, *words], env=environment, check=False).returncode
+    if code:
+        sys.exit(code)

@@ -1,39 +1,11 @@
-"""Leduc poker for two to five players.
-
-**Rules.** The deck has two suits and one rank more than there are players. Everybody antes one chip
-and is dealt one card, unseen by the others. A round of betting follows, then one public card is
-turned up, then comes a second round. In both, the lowest seat still in speaks first and the turn
-goes round until everybody has answered the last raise. A player calls (a check when there is
-nothing to pay), raises, or folds, which is allowed only when facing a bet. A raise matches the bet
-and adds two chips in the first round, four in the second; there are at most two raises a round, by
-whomever. If all but one have folded, that one takes the pot. Otherwise a private card that pairs
-the public card wins, failing that the highest private rank; suits count for nothing, and equal
-hands share the pot.
-
-**Source.** F. Southey and others, "Bayes' bluff: opponent modelling in poker" (2005); the game for
-more players is the one of OpenSpiel's ``leduc_poker``, whose card and action numbers are used.
-
-**Options.** ``num_players``, 2 to 5.
-
-**Actions.** 0 fold, 1 call, 2 raise. **Chance.** One card at a time, the private cards in seat
-order and later the public card; outcome = card number, which is twice the rank plus the suit.
-
-**Who sees what.** Everybody sees the betting, the public card, and that a private card was dealt;
-only its owner sees which.
-
-**Returns.** Chips won or lost. **Version history.** v0: first version.
-"""
+"""The compiled rules of Leduc poker: its record and its kernels."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from envs.core.cards import card_bit, nth_card_left
 from envs.core.compiling import helper, kernel
-from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
-from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
     CHANCE_PROBS,
@@ -48,13 +20,8 @@ from envs.core.kernels import (
     SETTLE,
     STEP,
     TURN,
-    Kernels,
-    OptionalKernels,
 )
-from envs.core.options import Options, option
 from envs.core.rng import below
-
-__all__ = ["Leduc", "LeducOptions"]
 
 MAX_PLAYERS = 5
 FOLD, CALL, RAISE = 0, 1, 2
@@ -341,111 +308,3 @@ def settle(state, rules, rng):
     while turn(state, rules) == CHANCE:
         step(state, rules, sample(state, rules, rng))
     return turn(state, rules)
-
-
-class LeducOptions(Options):
-    """Options of Leduc poker."""
-
-    num_players: int = option(
-        2, low=2, high=MAX_PLAYERS, help="players at the table; there is one rank more"
-    )
-
-
-class Leduc(Game):
-    """Leduc poker; see the module for the rules."""
-
-    id = "leduc_v0"
-    Options = LeducOptions
-    state_dtype = STATE
-    kernels = Kernels(
-        new=new,
-        turn=turn,
-        legal=legal,
-        chance=chance,
-        sample=sample,
-        step=step,
-        seen=seen,
-        returns=returns,
-        observe=observe,
-        determinize=determinize,
-    )
-    optional = OptionalKernels(settle=settle)
-    options: LeducOptions
-
-    def make_rules(self) -> Any:
-        """The number of players and the two sizes that follow from it."""
-        n = self.options.num_players
-        # The longest round: n - 1 calls, a raise, n - 2 calls, a raise, n - 1 calls.
-        return np.array([n, 2 * (n + 1), 3 * n - 2], np.int32)
-
-    def make_facts(self) -> Facts:
-        """Everybody can win ``MAX_CHIPS`` from each opponent and lose as many."""
-        n, deck_size, longest_round = (int(x) for x in self.rules)
-        return Facts(
-            num_actions=NUM_ACTIONS,
-            num_chance_outcomes=deck_size,
-            max_length=n + 1 + NUM_ROUNDS * longest_round,
-            seats=equal_seats(n, -float(MAX_CHIPS), float(MAX_CHIPS * (n - 1))),
-            unit=CHIPS,
-        )
-
-    def make_fields(self) -> tuple[ObservationField, ...]:
-        """Seat, cards, chips, and the betting move by move."""
-        n, deck_size, longest_round = (int(x) for x in self.rules)
-        num_places = NUM_ACTIONS * longest_round
-        moves = "for each move in order: folded, called, raised"
-        return (
-            ObservationField("seat", n, "one-hot seat of the viewer"),
-            ObservationField("card", deck_size, "one-hot own card, all zero before the deal"),
-            ObservationField(
-                "public_card", deck_size, "one-hot card that all share, once it is turned up"
-            ),
-            ObservationField("chips", n, f"put in by each seat, as a share of {MAX_CHIPS}"),
-            ObservationField("first_round", num_places, moves),
-            ObservationField("second_round", num_places, moves),
-        )
-
-    def action_text(self, state: Any, action: int) -> str:
-        """``fold``, ``call`` or ``raise``."""
-        return ("fold", "call", "raise")[action]
-
-    def chance_text(self, state: Any, outcome: int) -> str:
-        """The card that is dealt."""
-        return f"deals {self.card_name(outcome)}"
-
-    def card_name(self, card: int) -> str:
-        """Rank and suit of a card, or a dash for none."""
-        num_ranks = self.options.num_players + 1
-        names = "JQK" if num_ranks == 3 else "9TJQKA"[-num_ranks:]
-        return names[card // 2] + "sh"[card % 2] if card >= 0 else "-"
-
-    def render(self, state: Any, viewer: int | None = None) -> str:
-        """The public card, then one line per player: card, chips, who is out, who is to move."""
-        s = self.record(state)
-        lines = [f"public card {self.card_name(s.public)}"]
-        for player in range(self.options.num_players):
-            is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self.card_name(s.cards[player]) if is_visible else "?"
-            mark = ">" if s.to_move == player else " "
-            folded = ", folded" if s.has_folded[player] else ""
-            lines.append(
-                f"{mark} player {player}: card {card}, {s.chips[player]} in the pot{folded}"
-            )
-        return "\n".join(lines)
-
-    def draw(self, state: Any, viewer: int | None = None) -> str:
-        """See ``envs/drawings/leduc.py``."""
-        from envs.drawings.leduc import draw
-
-        return draw(self, state, viewer)
-
-    def is_showdown(self, state: Any) -> bool:
-        """Whether the game is over and nobody has folded: then all cards are turned up."""
-        s = self.record(state)
-        return bool(s.to_move == OVER and s.num_in == self.options.num_players)
-
-    def conserved(self, state: Any) -> dict[str, float]:
-        """No card may be dealt twice."""
-        s = self.record(state)
-        dealt = [int(card) for card in (*s.cards, s.public) if card != NO_CARD]
-        return {"duplicate cards": float(len(dealt) - len(set(dealt)))}

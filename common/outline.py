@@ -56,8 +56,8 @@ def constant_of(place: str, attribute: str) -> Any:
 def class_at(place: str, attribute: str) -> str | None:
     """The place of the class that a class names in an attribute, its own or an inherited one.
 
-    >>> class_at("envs.kuhn:Kuhn", "Options")
-    'envs.kuhn:KuhnOptions'
+    >>> class_at("envs.kuhn.game:Kuhn", "Options")
+    'envs.kuhn.game:KuhnOptions'
     """
     found = _assigned(place, attribute)
     if found is None or not isinstance(found[1], ast.Name):
@@ -69,7 +69,7 @@ def class_at(place: str, attribute: str) -> str | None:
 def fields_of(place: str) -> tuple[str, ...] | None:
     """The fields of a class of ``Options`` with those it is derived from; ``None`` if hidden.
 
-    >>> fields_of("envs.kuhn:KuhnOptions")
+    >>> fields_of("envs.kuhn.game:KuhnOptions")
     ('num_players',)
     """
     if place == "envs.core.options:Options":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.errors import MasqueradeError, one_line
+from common.errors import MasqueradeError, one_line
 
 __all__ = ["DamagedStateError", "restore", "saved_array", "saved_number"]
 
@@ -45,7 +45,7 @@ def saved_array(
     >>> saved_array({"seats": np.array([0, 7])}, "seats", np.int64, (None,), 0, 1)
     Traceback (most recent call last):
     ...
-    envs.core.saved.DamagedStateError: seats must be from 0 to 1
+    common.saved.DamagedStateError: seats must be from 0 to 1
     """
     array: Any = state.get(name)
     dtype = np.dtype(kind)

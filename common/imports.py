@@ -1,22 +1,45 @@
-"""Code of the user's, by ``module:name``: imported when the user names it, never for a file.
-
-A command line and a YAML file of the user's own may name modules, and ``import_named`` imports what
-they name. A result (a checkpoint, a policy, a tournament's summary) may come from anybody: what it
-names is found only if the user has named the same in this process, see ``find_named``.
-"""
+"""Things that are imported when they are first asked for: starting stays quick."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from envs.core.errors import OptionError, one_line
-from envs.core.lazily import look_up
+from common.errors import OptionError, one_line
 
-__all__ = ["find_named", "import_named", "is_module_name", "names_from_a_file", "was_named"]
+__all__ = [
+    "find_named",
+    "import_named",
+    "is_module_name",
+    "load",
+    "look_up",
+    "names_from_a_file",
+    "versions",
+    "was_named",
+]
+
+
+def load(package: str, homes: Mapping[str, str], name: str) -> Any:
+    """What ``package.name`` is: found in the module that ``homes`` names; for ``__getattr__``."""
+    if name not in homes:
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+
+
+def look_up(kind: str, table: Mapping[str, str], name: str) -> Any:
+    """The entry of a table of ``"module:Class"``; an unknown name is answered with the nearest."""
+    if name not in table:
+        from common.errors import UnknownNameError, nearest
+
+        raise UnknownNameError(f"unknown {kind} '{name}': {nearest(name, table)}")
+    module, attribute = table[name].split(":")
+    return getattr(importlib.import_module(module), attribute)
+
 
 _named: dict[str, Any] = {}
 _is_from_a_file: ContextVar[bool] = ContextVar("is_from_a_file", default=False)
@@ -70,4 +93,22 @@ def find_named(kind: str, table: Mapping[str, str], name: str) -> Any:
             f"its {kind} is '{name}', which is not ours: name it to run its code, "
             f"params: {{{kind.replace(' ', '_')}: '{name}'}}"
         )
+    return found
+
+
+PACKAGES = ("masquerade", "numba", "numpy", "gymnasium", "pettingzoo")
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that are installed.
+
+    >>> versions()["python"] == platform.python_version()
+    True
+    """
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from envs.core.drawing import playable, returns_known, whose_turn
-from envs.drawings.poker import Seat, Table, draw_poker
-from envs.kuhn import NO_CARD, NOBODY, Kuhn
+from envs.core.poker_pictures import Seat, Table, draw_poker
+from envs.kuhn.game import Kuhn
+from envs.kuhn.kernels import NO_CARD, NOBODY
 
 __all__ = ["draw"]
 

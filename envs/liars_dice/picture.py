@@ -7,7 +7,8 @@ from typing import Any
 
 from envs.core.drawing import Drawing, playable, returns_known, seat_name, whose_turn
 from envs.core.kernels import CHANCE, OVER
-from envs.liars_dice import NO_BID, NO_DIE, NOBODY, RULES, LiarsDice, has_hand
+from envs.liars_dice.game import LiarsDice
+from envs.liars_dice.kernels import NO_BID, NO_DIE, NOBODY, RULES, has_hand
 
 __all__ = ["draw"]
 

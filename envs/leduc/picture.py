@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from envs.core.drawing import playable, returns_known, whose_turn
-from envs.drawings.poker import Seat, Table, draw_poker
-from envs.leduc import FOLD, NO_CARD, NO_MOVE, Leduc
+from envs.core.poker_pictures import Seat, Table, draw_poker
+from envs.leduc.game import Leduc
+from envs.leduc.kernels import FOLD, NO_CARD, NO_MOVE
 
 __all__ = ["draw"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 
 __all__ = [
     "DEFAULT_CONFIDENCE",

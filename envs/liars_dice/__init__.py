@@ -1,0 +1,1 @@
+"""Liar's Dice: rules in ``kernels``, the game in ``game``, its picture in ``picture``."""
