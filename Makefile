@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/pip --disable-pip-version-check install -q --no-compile
 
-.PHONY: demo play test test-all test-busy test-lowest lint warm unit alone plain tensorboard bench format clean help
+.PHONY: demo count play test test-all test-busy test-lowest lint warm unit alone plain tensorboard bench format clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +47,9 @@ alone: warm  ## tests with browsers, and with processes that die or are timed, o
 plain: .venv/dev.stamp  ## the contract of every game once more as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/envs/test_check_game.py tests/envs/test_kuhn.py tests/envs/test_leduc.py tests/envs/test_liars_dice*.py tests/envs/test_properties.py \
 		-k "not plain_python"  # which compare with what is compiled
+
+count:  ## lines of code and files, room by room
+	@$(PYTHON) -m tests.support.count_lines
 
 play: .venv/play.stamp  ## play against the agents, in a browser
 	$(BIN)/python play.py

@@ -25,7 +25,7 @@ __all__ = ["PLAYERS", "main", "ratios"]
 
 PLAYERS = (
     *("ismcts", "mo_ismcts", "pimc", "flat_mc", "oos", "online_cfr"),
-    *("joint_mcts", "pursuit_search", "holdem_search"),
+    *("pursuit_search", "holdem_search"),
 )
 GAMES = (
     *("leduc_v0", "liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0", "scotland_yard_v0"),

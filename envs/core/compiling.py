@@ -62,7 +62,7 @@ JIT_DISABLED: bool = bool(config.DISABLE_JIT)
 
 _PROJECT = Path(__file__).resolve().parents[2]
 
-ROOMS = ("common", "envs", "agents", "arena", "training", "play", "benchmarks")
+ROOMS = ("common", "envs", "agents", "arena", "training", "play", "experiments", "benchmarks")
 
 # By hand rather than by ``ast``: every process reads some hundred files before it starts.
 _IMPORT = re.compile(

@@ -392,7 +392,7 @@ def rollout(state, rules, rng):
     if not can_pay(s, r):
         return TAKE
     # The threshold against which another one gains least with the cards 3 to 35; see
-    # agents/games/no_thanks/thresholds.py. Other cards have one in proportion.
+    # experiments/no_thanks/thresholds.py. Other cards have one in proportion.
     threshold = 12 * card_value(r, r.num_cards - 1) // 35
     cost = cost_of(s, r, s.to_move, s.deck[s.num_taken])
     return TAKE if cost - s.pot <= threshold else PAY

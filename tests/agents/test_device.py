@@ -21,10 +21,10 @@ from agents.sb3.learner import _Randomness
 from agents.spec import AgentSpec
 from common.errors import OptionError
 from envs import make_game
+from experiments.holdem.population import Population, PopulationConfig
 from play.thinking import Thinkers
 from training.best_response import Search, bound
 from training.config import RunConfig
-from training.population import Population, PopulationConfig
 from training.runner import begin_run, make_learner, resume_run
 
 KUHN = make_game("kuhn_v0")

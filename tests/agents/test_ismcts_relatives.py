@@ -12,7 +12,6 @@ from agents.base import Agent
 from agents.cfr import exploitability
 from agents.cfr.forms.tree import GameTree
 from agents.cfr.tree_policies import views_at
-from agents.search.ismcts.joint import ROOT, find
 from agents.search.ismcts.memory import NONE
 from arena.playing.match import play_match
 from common.errors import OptionError
@@ -20,6 +19,8 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import fill_streams, new_rng, stream
+from experiments.phantom import JOINT_SEARCH
+from experiments.phantom.joint import ROOT, find
 from tests.support.option_sets import every_option_set
 from tests.support.pursuits import started
 from tests.support.views import views_of
@@ -50,7 +51,10 @@ def detectives_views(game: Game, num_moves: int = 6) -> Any:
 # ---- the thesis's search -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent_id", ["joint_mcts", "ismcts", "mo_ismcts", "pimc", "flat_mc"])
+@pytest.mark.parametrize(
+    "agent_id",
+    [JOINT_SEARCH, "ismcts", "mo_ismcts", "pimc", "flat_mc"],
+)
 def test_a_certain_catch_in_one_is_taken(agent_id: str) -> None:
     game = make_game("scotland_yard_v0", num_detectives=1, **SMALL)
     position = started(game, [0], fugitive=2)  # type: ignore[arg-type]
@@ -64,7 +68,7 @@ def test_a_certain_catch_in_one_is_taken(agent_id: str) -> None:
 
 
 def test_visits_of_joint_actions_add_up_to_the_simulations() -> None:
-    agent: Any = make_agent("joint_mcts", make_game("phantom_v0"), iterations=300)
+    agent: Any = make_agent(JOINT_SEARCH, make_game("phantom_v0"), iterations=300)
     batch, row = detectives_views(agent.game)
     agent.act(batch.views(row))
     trees = agent._trees
@@ -77,7 +81,7 @@ def test_visits_of_joint_actions_add_up_to_the_simulations() -> None:
 
 def test_the_moves_of_all_detectives_come_from_one_search() -> None:
     game = make_game("phantom_v0", num_detectives=3)
-    agent: Any = make_agent("joint_mcts", game, iterations=100)
+    agent: Any = make_agent(JOINT_SEARCH, game, iterations=100)
     batch, row = detectives_views(game, num_moves=4)
     planned: tuple[int, ...] = ()
     while batch.turns[0] == 1:
@@ -95,14 +99,23 @@ def test_the_moves_of_all_detectives_come_from_one_search() -> None:
 def test_joint_search_plays_the_games_it_played_when_tables_were_made() -> None:
     """Recorded before known joint actions were left unplayed: quicker must not mean other moves."""
     game = make_game("phantom_v0", board="map_1")
-    result = play_match(game, [make_agent("joint_mcts", game, iterations=50)] * 2, 6, seed=3)
+    result = play_match(
+        game,
+        [make_agent(JOINT_SEARCH, game, iterations=50)] * 2,
+        6,
+        seed=3,
+    )
     assert result.lengths.tolist() == [111, 115, 118, 112, 97, 100]
 
 
 @pytest.mark.parametrize("settings", [{"iterations": 0}, {"iterations": 50, "max_nodes": 4}])
 def test_joint_search_without_room_or_time_plays_on(settings: dict[str, int]) -> None:
     game = make_game("phantom_v0", rows=4, columns=4, num_detectives=2, num_maps=1)
-    result = play_match(game, [make_agent("joint_mcts", game, **settings)] * 2, num_games=3)
+    result = play_match(
+        game,
+        [make_agent(JOINT_SEARCH, game, **settings)] * 2,
+        num_games=3,
+    )
     assert not result.faults
 
 
@@ -180,7 +193,7 @@ def test_outcome_sampling_plays_every_game(game: Game) -> None:
     [
         ("oos", {"delta": 1.0}, "delta must be"),
         ("oos", {"iterations": -1}, "at least 0"),
-        ("joint_mcts", {"time_per_move": -1}, "at least 0"),
+        (JOINT_SEARCH, {"time_per_move": -1}, "at least 0"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.games.liars_dice.lies.saved import load_table, save_table
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.games import end_rows, make_workspace, turn_rows
@@ -20,6 +19,7 @@ from envs import make_game
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from envs.liars_dice.kernels import RULES
+from experiments.liars_dice.saved import load_table, save_table
 from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
 from tests.support.tabular import lies

@@ -16,8 +16,8 @@ BAD = [
     (f"{SLICES}.self_play", ["{}/a.npz", "--games", "many"], "invalid"),
     (f"{SLICES}.tuning", ["--generations", "0"], "must be from 1 to"),
     (f"{SLICES}.tuning", ["--factor", "0.5", "--folder", "{}"], "factor must be above 1, not 0.5"),
-    ("agents.games.no_thanks.thresholds", ["--low", "5", "--high", "1"], "must not be above"),
-    ("agents.games.no_thanks.thresholds", ["--players", "9"], "from 2 to 7"),
+    ("experiments.no_thanks.thresholds", ["--low", "5", "--high", "1"], "must not be above"),
+    ("experiments.no_thanks.thresholds", ["--players", "9"], "from 2 to 7"),
 ]
 
 

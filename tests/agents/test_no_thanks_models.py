@@ -13,14 +13,14 @@ from agents.games.no_thanks.slices.features import NUM_PLAYERS
 from agents.games.no_thanks.slices.fitting import fit, new_weights, predict
 from agents.games.no_thanks.slices.models import StrengthSlices, make_strength
 from agents.games.no_thanks.slices.positions import played_position
-from agents.games.no_thanks.slices.self_play import learn
 from agents.games.no_thanks.slices.strength import NUM_TRAITS, inputs_of, strength_params
 from agents.games.no_thanks.solving import Solver
-from agents.games.no_thanks.solving.turned import TurnedGame
 from agents.search import Searcher, SearchSettings
 from arena.playing.match import play_match
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
+from experiments.no_thanks.self_play import learn
+from experiments.no_thanks.turned import TurnedGame
 
 SMALL = {"highest": 14, "removed": 3, "chips": 2}
 SEGMENTS = (3, 3, 3)

@@ -10,12 +10,6 @@ import pytest
 
 from agents import make_agent
 from agents.games.no_thanks.rules import EQUILIBRIUM_THRESHOLD
-from agents.games.no_thanks.thresholds import (
-    find_equilibrium,
-    main,
-    mean_returns,
-    mixed_equilibrium,
-)
 from arena.playing.match import play_match
 from common.errors import OptionError
 from envs import make_game
@@ -23,6 +17,12 @@ from envs.core.batch import Batch
 from envs.core.position import Position
 from envs.core.rng import new_rng, stream
 from envs.no_thanks import NoThanks
+from experiments.no_thanks.thresholds import (
+    find_equilibrium,
+    main,
+    mean_returns,
+    mixed_equilibrium,
+)
 
 PAY, TAKE = 0, 1
 RULES = ("rule", "greedy", "sequence", "always_pay", "always_take")

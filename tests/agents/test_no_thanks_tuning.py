@@ -9,14 +9,16 @@ import pytest
 
 from agents.games.no_thanks.slices.database import make_slices
 from agents.games.no_thanks.slices.filling import Filling
-from agents.games.no_thanks.slices.fitted import make_fitted_slices, neighbour_error
-from agents.games.no_thanks.slices.matches import (
+from common.errors import OptionError
+from envs.no_thanks import NoThanks
+from experiments.no_thanks.fitted import make_fitted_slices, neighbour_error
+from experiments.no_thanks.matches import (
     Comparison,
     Match,
     Strategy,
     compare_strategies,
 )
-from agents.games.no_thanks.slices.tuning import (
+from experiments.no_thanks.tuning import (
     METHODS,
     TuningSettings,
     _candidates,
@@ -26,8 +28,6 @@ from agents.games.no_thanks.slices.tuning import (
     recombine,
     tune,
 )
-from common.errors import OptionError
-from envs.no_thanks import NoThanks
 
 GAME = NoThanks(highest=14, removed=3, chips=2, known_future=True)
 SEGMENTS = (3, 3, 3)

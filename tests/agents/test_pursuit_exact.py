@@ -9,20 +9,21 @@ import pytest
 
 from agents import make_agent
 from agents.base import Agent
-from agents.games.pursuit.reduced.asking import plans_of
-from agents.games.pursuit.reduced.certain import NOT_CERTAIN, certain_wins
-from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
-from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
-from agents.games.pursuit.reduced.plans import fugitive_anywhere, play_plans
-from agents.games.pursuit.reduced.players import PlanPlayer, last_sighting
-from agents.games.pursuit.reduced.response import BestResponse
-from agents.games.pursuit.reduced.search import fugitive_table, plan_table
-from agents.games.pursuit.reduced.visible import rounds_to_win, visible_moves
 from arena.playing.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.rng import below, new_rng
 from envs.pursuit.game import Pursuit
+from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN, RESPONSE
+from experiments.scotland_yard.reduced.asking import plans_of
+from experiments.scotland_yard.reduced.certain import NOT_CERTAIN, certain_wins
+from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.players import PlanPlayer, last_sighting
+from experiments.scotland_yard.reduced.response import BestResponse
+from experiments.scotland_yard.reduced.search import fugitive_table, plan_table
+from experiments.scotland_yard.reduced.visible import rounds_to_win, visible_moves
 from tests.support.pursuits import record
 
 
@@ -193,7 +194,7 @@ def test_not_knowing_which_plan_is_followed_never_helps_him(small: TeamGraph) ->
 def test_plans_are_made_at_sightings_and_depend_on_nothing_that_is_hidden() -> None:
     """Between sightings two worlds that differ in his place alone get the same moves."""
     game = reduced()
-    agent: Any = make_agent("pursuit_alpha_beta", game, plies=3)
+    agent: Any = make_agent(ALPHA_BETA, game, plies=3)
     asked: list[int] = []
     plan = agent.plan
     agent.plan = lambda root: asked.append(root) or plan(root)
@@ -218,31 +219,40 @@ def test_plans_are_made_at_sightings_and_depend_on_nothing_that_is_hidden() -> N
     assert number >= 3, "the game must go beyond a sighting to say anything"
 
 
-@pytest.mark.parametrize("agent_id", ["pursuit_alpha_beta", "pursuit_certain"])
+@pytest.mark.parametrize(
+    "agent_id",
+    [
+        ALPHA_BETA,
+        CERTAIN,
+    ],
+)
 def test_players_do_in_real_games_what_their_tables_say(agent_id: str) -> None:
     game = reduced(rows=3, columns=4)
-    params = {"plies": 3} if agent_id == "pursuit_alpha_beta" else {}
+    params = {"plies": 3} if agent_id == ALPHA_BETA else {}
     agent: Any = make_agent(agent_id, game, **params)
     graph = agent.graph
     table = agent.tables()[0]
     assert BestResponse(graph, plans_of(agent, graph)[None]).survival == pytest.approx(
         BestResponse(graph, table[None]).survival
     )
-    fugitive = make_agent("pursuit_alpha_beta", game, plies=3)
+    fugitive = make_agent(ALPHA_BETA, game, plies=3)
     result = play_match(game, [fugitive, agent], 400, seed=3)
     replies = fugitive_table(graph, AlphaBetaSettings(plies=3))
     exact = play_plans(graph, table, replies).win_rate
     rate = (result.returns[:, 1] > 0).mean()
     assert abs(rate - exact) < 4 * np.sqrt(0.25 / 400)
-    if agent_id == "pursuit_certain":
+    if agent_id == CERTAIN:
         assert rate == 1.0
 
 
 def test_the_responder_escapes_as_often_as_was_worked_out() -> None:
     game = reduced(rows=4, columns=4, rounds=12)
-    against = {"id": "pursuit_alpha_beta", "params": {"version": "v2", "plies": 3}}
-    responder: Any = make_agent("pursuit_response", game, against=against)
-    detectives = make_agent("pursuit_alpha_beta", game, version="v2", plies=3)
+    against = {
+        "id": ALPHA_BETA,
+        "params": {"version": "v2", "plies": 3},
+    }
+    responder: Any = make_agent(RESPONSE, game, against=against)
+    detectives = make_agent(ALPHA_BETA, game, version="v2", plies=3)
     result = play_match(game, [responder, detectives], 400, seed=4)
     rate = (result.returns[:, 0] > 0).mean()
     exact = responder.response.survival
@@ -256,12 +266,12 @@ def test_a_response_to_any_detectives_who_draw_no_lots() -> None:
     graph = team_graph(game)
     assert plans_of(greedy, graph)[graph.is_start].min() >= 0
     with pytest.raises(MasqueradeError, match="draws lots"):
-        make_agent("pursuit_response", game, against="random")
+        make_agent(RESPONSE, game, against="random")
 
 
 def test_random_ties_are_kept_until_the_next_sighting() -> None:
     game = reduced(rows=3, columns=4)
-    agent: Agent = make_agent("pursuit_alpha_beta", game, plies=3, ties="random")
+    agent: Agent = make_agent(ALPHA_BETA, game, plies=3, ties="random")
     assert isinstance(agent, PlanPlayer)
     assert not agent.is_deterministic
     results = [play_match(game, [agent, agent], 60, seed=5).returns for _ in range(2)]
@@ -269,7 +279,11 @@ def test_random_ties_are_kept_until_the_next_sighting() -> None:
 
 
 def test_other_games_are_refused_by_name() -> None:
-    for agent_id in ("pursuit_alpha_beta", "pursuit_certain", "pursuit_response"):
+    for agent_id in (
+        ALPHA_BETA,
+        CERTAIN,
+        RESPONSE,
+    ):
         with pytest.raises(MasqueradeError, match="reduced"):
             make_agent(agent_id, make_game("phantom_v0", "map_1"))
         with pytest.raises(MasqueradeError, match="kuhn_v0"):

@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
-from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
-from agents.games.pursuit.reduced.learning import QSettings, TeamLearner, update
-from agents.games.pursuit.reduced.plans import fugitive_anywhere, play_plans
-from agents.games.pursuit.reduced.response import BestResponse
-from agents.games.pursuit.reduced.rivals import FugitiveLearner, PieceLearner
-from agents.games.pursuit.reduced.search import fugitive_table, plan_table
-from agents.games.pursuit.reduced.symmetry import (
+from common.errors import MasqueradeError
+from envs import make_game
+from envs.pursuit.generators import grid_board
+from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.learning import QSettings, TeamLearner, update
+from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.response import BestResponse
+from experiments.scotland_yard.reduced.rivals import FugitiveLearner, PieceLearner
+from experiments.scotland_yard.reduced.search import fugitive_table, plan_table
+from experiments.scotland_yard.reduced.symmetry import (
     SYMMETRIES,
     board_symmetries,
     find_symmetry,
     num_classes,
 )
-from common.errors import MasqueradeError
-from envs import make_game
-from envs.pursuit.generators import grid_board
 
 
 @pytest.fixture(scope="module")

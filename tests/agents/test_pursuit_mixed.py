@@ -9,13 +9,14 @@ import pytest
 
 from agents import make_agent
 from agents.cfr.evaluator import BestResponseEvaluator
-from agents.games.pursuit.reduced.certain import certain_wins
-from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
-from agents.games.pursuit.reduced.mixed import MixedPlay, mixed_values, solve_stretch
-from agents.games.pursuit.reduced.mixed_player import exploitability
 from arena.playing.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
+from experiments.scotland_yard.reduced import CERTAIN, MIXED, RESPONSE
+from experiments.scotland_yard.reduced.certain import certain_wins
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.mixed import MixedPlay, mixed_values, solve_stretch
+from experiments.scotland_yard.reduced.mixed_player import exploitability
 
 
 @pytest.fixture(scope="module")
@@ -70,21 +71,25 @@ def test_the_player_is_an_equilibrium_by_the_rules_of_the_game() -> None:
     """The suite's own best responses, over the whole tree of the real game."""
     game = make_game("scotland_yard_v0", "reduced", rows=2, columns=4, rounds=2)
     evaluator = BestResponseEvaluator(game)
-    result, _ = evaluator.evaluate(make_agent("pursuit_mixed", game))
+    result, _ = evaluator.evaluate(make_agent(MIXED, game))
     assert result.exploitability == pytest.approx(0.0, abs=1e-6)
     graph = team_graph(game)
     rate = mixed_values(graph, 2)[-1].win_rate(graph)
     assert 0.5 < rate < 1.0
     assert result.values[1] == pytest.approx(2 * rate - 1)
-    certain, _ = evaluator.evaluate(make_agent("pursuit_certain", game))
+    certain, _ = evaluator.evaluate(make_agent(CERTAIN, game))
     assert certain.exploitability > 0.01
 
 
 def test_mixed_players_meet_with_the_value_of_the_game() -> None:
     game = make_game("scotland_yard_v0", "reduced", rows=3, columns=3, rounds=2)
-    agent = make_agent("pursuit_mixed", game)
+    agent = make_agent(MIXED, game)
     rate = (play_match(game, [agent, agent], 400, seed=1).returns[:, 1] > 0).mean()
     exact = mixed_values(team_graph(game), 2)[-1].win_rate(team_graph(game))
     assert abs(rate - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)
     with pytest.raises(MasqueradeError, match="draws lots"):
-        make_agent("pursuit_response", game, against="pursuit_mixed")
+        make_agent(
+            RESPONSE,
+            game,
+            against=MIXED,
+        )

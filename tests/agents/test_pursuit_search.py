@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings, node_value
-from agents.games.pursuit.reduced.graph import TeamGraph, team_graph
-from agents.games.pursuit.reduced.plans import fugitive_anywhere, play_plans
-from agents.games.pursuit.reduced.response import BestResponse
-from agents.games.pursuit.reduced.search import fugitive_table, plan_table, principal_line
-from agents.games.pursuit.reduced.trees import Tree, search_tree
 from common.errors import OptionError
 from envs import make_game
 from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import grid_board
+from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings, node_value
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.response import BestResponse
+from experiments.scotland_yard.reduced.search import fugitive_table, plan_table, principal_line
+from experiments.scotland_yard.reduced.trees import Tree, search_tree
 from tests.support.pursuits import cell, thesis_plans
 from tests.support.sampling import IS_FULL
 

@@ -10,9 +10,9 @@ import pytest
 from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.cfr.shape import RoundShape
 from agents.learning.learner import Task
-from benchmarks import leaning, learning_match, liars_dice_rounds
 from common.errors import OptionError
 from envs.liars_dice.game import LiarsDice
+from experiments.liars_dice import leaning, learning_match, rounds
 from training.config import RunConfig, read_yaml
 
 
@@ -28,7 +28,7 @@ def policy(tmp_path_factory):
 def test_rounds_table(capsys, tmp_path) -> None:
     out = tmp_path / "rounds.md"
     told = ["--max-dice", "1", "--faces", "3", "--threads", "1", "--out", str(out)]
-    assert liars_dice_rounds.main(told) == 0
+    assert rounds.main(told) == 0
     mark, head, _, plain, wild = out.read_text().splitlines()
     assert "liars_dice_rounds" in mark
     assert "value to the opener" in head
@@ -38,7 +38,7 @@ def test_rounds_table(capsys, tmp_path) -> None:
 
 
 def test_rounds_that_do_not_fit_are_named(capsys) -> None:
-    assert liars_dice_rounds.main(["--max-dice", "1", "--max-gb", "1e-6"]) == 0
+    assert rounds.main(["--max-dice", "1", "--max-gb", "1e-6"]) == 0
     assert "too large" in capsys.readouterr().out
 
 
@@ -100,7 +100,7 @@ def test_leaning_gains_from_who_never_lies_as_expected(policy) -> None:
 
 def test_rounds_beyond_any_memory_leave_the_others_alone(capsys) -> None:
     told = ["--pairs", "5:5", "1:1", "--wild", "none", "--threads", "1"]
-    assert liars_dice_rounds.main(told) == 0
+    assert rounds.main(told) == 0
     printed = capsys.readouterr()
     assert "1 against 1" in printed.out
     assert "more than any memory holds" in printed.err

@@ -15,6 +15,8 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
+from experiments.phantom import JOINT_SEARCH
+from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN, MIXED, RESPONSE
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import OPTION_SETS, every_option_set, name
 from tests.support.sampling import IS_FULL, sample
@@ -30,7 +32,7 @@ PARAMS = {
     "mo_ismcts": {"iterations": 25, "selection": "regret", "final": "mixture"},
     "pimc": {"iterations": 25, "num_worlds": 3},
     "flat_mc": {"iterations": 25},
-    "joint_mcts": {"iterations": 25},
+    JOINT_SEARCH: {"iterations": 25},
     "pursuit_search": {"iterations": 25},
     "holdem_search": {"iterations": 25, "num_worlds": 8},
     "oos": {"iterations": 25},
@@ -62,7 +64,12 @@ SEARCHES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ("liars_dice_v0", "holdem_v0", "no_thanks_v0", "phantom_v0"),
     ),
 ]
-SMALL_PURSUITS = ("pursuit_alpha_beta", "pursuit_certain", "pursuit_mixed", "pursuit_response")
+SMALL_PURSUITS = (
+    ALPHA_BETA,
+    CERTAIN,
+    MIXED,
+    RESPONSE,
+)
 SMALL = [("kuhn_v0", {}), ("leduc_v0", {}), ("liars_dice_v0", {"preset": "openspiel"})]
 
 

@@ -16,7 +16,17 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
+ROOMS = (
+    "common",
+    "envs",
+    "agents",
+    "arena",
+    "training",
+    "play",
+    "masquerade",
+    "experiments",
+    "benchmarks",
+)
 LAZY = "# Imported when needed"
 
 # The only circles there may be, each of two or three modules that name each other's types.

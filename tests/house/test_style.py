@@ -9,7 +9,17 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "envs", "agents", "arena", "training", "play", "masquerade", "benchmarks")
+ROOMS = (
+    "common",
+    "envs",
+    "agents",
+    "arena",
+    "training",
+    "play",
+    "masquerade",
+    "experiments",
+    "benchmarks",
+)
 COMPILED = {"kernel", "compiled", "helper", "inlined", "summing"}
 
 # Which rooms a room may import from: the arrows point one way.
@@ -21,7 +31,16 @@ MAY_IMPORT = {
     "training": {"agents", "arena", "common", "envs", "training"},
     "play": {"agents", "arena", "common", "envs", "play"},
     "masquerade": {"agents", "arena", "common", "envs", "masquerade", "play", "training"},
-    "experiments": {"agents", "arena", "common", "envs", "experiments", "play", "training"},
+    "experiments": {
+        "agents",
+        "arena",
+        "benchmarks",
+        "common",
+        "envs",
+        "experiments",
+        "play",
+        "training",
+    },
     "benchmarks": {"agents", "arena", "benchmarks", "common", "envs", "play", "training"},
 }
 

@@ -22,11 +22,11 @@ from arena.schedules.config import read_config
 from arena.schedules.spec import KEYS, LIMITS, TournamentSpec
 from common.commands import parse_option
 from common.errors import MasqueradeError
+from experiments.liars_dice.tables import Experiment
+from experiments.runner import Row, Settings, reproduce, table_text
 from play.messages import Client, parse_message
 from tests.support.small_files import RIGHT
 from training.config import Opponent, RunConfig, read_yaml
-from training.reproduce import Row, Settings, reproduce, table_text
-from training.reproduce_liars_dice import Experiment
 
 TOURNAMENT: dict[str, Any] = {
     "game": {"id": "kuhn_v0", "params": {}},

@@ -18,6 +18,7 @@ from agents.naming import check_agent
 from common.errors import MasqueradeError, UnknownNameError
 from common.outline import class_at, constant_of, fields_of, parameters_of
 from envs import GAMES, game_class
+from experiments.phantom import JOINT_SEARCH
 from tests.support.sampling import IS_FULL
 from tests.support.tournaments import PROJECT
 from training.config import learner_class
@@ -63,8 +64,8 @@ WRONG: list[tuple[list[str], str]] = [
     (["play.py", "kuhn_v0", "--against", "nobody"], "unknown agent 'nobody'"),
     (["play.py", "kuhn_v0", "--option", "num_player=2"], "did you mean 'num_players'"),
     (["play.py", "--terminal", "kuhn_v0", "--against", "nobody"], "unknown agent 'nobody'"),
-    (["-m", "training.reproduce", "no_thanx"], "did you mean 'no_thanks'"),
-    (["-m", "training.reproduce", "phantom_parts", "--only", "B"], "unknown group 'B'"),
+    (["-m", "experiments", "no_thanx"], "did you mean 'no_thanks'"),
+    (["-m", "experiments", "phantom_parts", "--only", "B"], "unknown group 'B'"),
     (["-m", "benchmarks.arena_speed", "--only", "nothing"], "unknown job 'nothing'"),
     (["-m", "benchmarks.coverage", "--only", "nothing"], "no case has 'nothing'"),
 ]  # fmt: skip
@@ -131,7 +132,7 @@ def test_the_sources_tell_which_games_an_agent_plays_or_nothing() -> None:
         told = constant_of(place, "game_ids")
         assert told is None or tuple(told) == agent_class(agent_id).game_ids, agent_id
     with pytest.raises(MasqueradeError, match="plays phantom_v0 and scotland_yard_v0"):
-        check_agent("joint_mcts", "kuhn_v0")
+        check_agent(JOINT_SEARCH, "kuhn_v0")
 
 
 @pytest.mark.parametrize("agent_id", AGENTS)

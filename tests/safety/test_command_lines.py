@@ -11,16 +11,18 @@ import pytest
 
 import evaluate
 import train
-from agents.games.no_thanks import thresholds
-from agents.games.no_thanks.slices import database, models, self_play, tuning
+from agents.games.no_thanks.slices import database, models
 from benchmarks import harness
 from benchmarks.report import Job
 from common.commands import answers_in_one_line, at_least
 from envs.core import warming
 from envs.pursuit import boards
+from experiments import runner
+from experiments.holdem import population, selection
+from experiments.liars_dice import tables
+from experiments.no_thanks import self_play, thresholds, tuning
 from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
-from training import population, reproduce, reproduce_liars_dice, selection
 
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
 OF_BENCHMARKS = [
@@ -45,9 +47,9 @@ DOORS: dict[str, Main] = {
     "play.py": door.main,
     "population": population.main,
     "selection": selection.main,
-    "reproduce": reproduce.main,
+    "reproduce": runner.main,
     "boards": boards.main,
-    "reproduce_liars_dice": reproduce_liars_dice.main,
+    "reproduce_liars_dice": tables.main,
     "warming": warming.main,
     "thresholds": thresholds.main,
     **{module.__name__: module.main for module in (database, models, self_play, tuning)},

@@ -20,22 +20,25 @@ import yaml
 
 import evaluate
 import train
-from agents.games.no_thanks.slices import database, models, self_play, tuning
+from agents.games.no_thanks.slices import database, models
 from agents.spec import AgentSpec
 from arena import commands as arena_commands
 from arena import leaderboard
 from arena.running.tournament import run_tournament
 from arena.schedules.spec import TournamentSpec
-from benchmarks import ablations, leaning, learning_match, liars_dice_rounds
 from benchmarks.harness import main as measure
 from benchmarks.report import Job
 from envs import describe
 from envs.pursuit import boards
+from experiments import ablations, runner
+from experiments.holdem import population, selection
+from experiments.liars_dice import leaning, learning_match, rounds, tables
+from experiments.no_thanks import self_play, tuning
 from play import door
 from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample
 from tests.support.small_files import EXPERIMENT, MATCH, POPULATION, RUN, SELECTION
-from training import demo, population, reproduce, reproduce_liars_dice, selection
+from training import demo
 
 Main = Callable[[list[str]], int]
 Command = tuple[Main, list[str]]
@@ -58,8 +61,8 @@ SERVER = ["--no-open", "--port", "0", "--folder", "tables"]
 SLICES = "agents.games.no_thanks.slices"
 
 
-def tiny(_settings: reproduce.Settings) -> list[reproduce.Row]:
-    return [reproduce.Row("A", "one", 1.0)]
+def tiny(_settings: runner.Settings) -> list[runner.Row]:
+    return [runner.Row("A", "one", 1.0)]
 
 
 TINY = {"A": tiny}
@@ -80,11 +83,11 @@ WRITES: dict[str, Command] = {
         evaluate.main,
         ["behaviour", "holdem_v0", "random", "--games", "20", *NEW],
     ),
-    "training.population": (population.main, ["--config", "population.yaml", *NEW]),
-    "training.selection": (selection.main, ["--config", "selection.yaml", *NEW]),
-    "training.reproduce": (reproduce.main, ["tiny"]),
-    "training.reproduce_liars_dice": (
-        reproduce_liars_dice.main,
+    "experiments.holdem.population": (population.main, ["--config", "population.yaml", *NEW]),
+    "experiments.holdem.selection": (selection.main, ["--config", "selection.yaml", *NEW]),
+    "experiments.runner": (runner.main, ["tiny"]),
+    "experiments.liars_dice.tables": (
+        tables.main,
         ["--config", "experiment.yaml"],
     ),
     "training.demo": (lambda _: demo.main(), []),
@@ -99,7 +102,7 @@ WRITES: dict[str, Command] = {
         ["out.npz", "--rounds", "1", "--games", "2", "--epochs", "1"],
     ),
     "benchmarks": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
-    "benchmarks.ablations": (
+    "experiments.ablations": (
         ablations.main,
         [
             "run.yaml",
@@ -113,12 +116,15 @@ WRITES: dict[str, Command] = {
             "ablations",
         ],
     ),
-    "benchmarks.learning_match": (learning_match.main, ["--config", "match.yaml", *NEW]),
-    "benchmarks.liars_dice_rounds": (
-        liars_dice_rounds.main,
+    "experiments.liars_dice.learning_match": (
+        learning_match.main,
+        ["--config", "match.yaml", *NEW],
+    ),
+    "experiments.liars_dice.rounds": (
+        rounds.main,
         ["--max-dice", "1", "--max-gb", "1e-6", *OUT],
     ),
-    "benchmarks.leaning": (leaning.main, ["--against", "random", *OUT]),
+    "experiments.liars_dice.leaning": (leaning.main, ["--against", "random", *OUT]),
 }
 READS: dict[str, Command] = {
     "evaluate replay": (evaluate.main, ["replay", "played"]),
@@ -128,10 +134,10 @@ READS: dict[str, Command] = {
 NO_FILES = {
     "envs.core.warming",  # fills the compiler's cache, and does without if it cannot
     "play.warming",
-    "agents.games.no_thanks.thresholds",
+    "experiments.no_thanks.thresholds",
     "benchmarks.coverage",
     "benchmarks.dqn_quality",
-    "benchmarks.holdem_oracle",
+    "experiments.holdem.oracle",
     "benchmarks.play_load",
     "benchmarks.search_time",
     "benchmarks.variance_gain",
@@ -213,7 +219,7 @@ def folder(tmp_path: Path, played: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         (tmp_path / name).symlink_to(played / name)
     for name, content in FILES.items():
         (tmp_path / name).write_text(yaml.safe_dump(content))
-    monkeypatch.setitem(reproduce.EXPERIMENTS, "tiny", f"{__name__}:TINY")
+    monkeypatch.setitem(runner.EXPERIMENTS, "tiny", f"{__name__}:TINY")
     for module, name, value in (
         (leaderboard, "PROJECT", tmp_path),
         (arena_commands, "PROJECT", tmp_path),

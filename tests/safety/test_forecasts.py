@@ -15,7 +15,7 @@ from arena.statistics.exploitability import distances, make_evaluator
 from common import progress
 from common.progress import Progress
 from envs import make_game
-from training.reproduce import Row, Settings, reproduce
+from experiments.runner import Row, Settings, reproduce
 
 
 class Clock:
@@ -109,7 +109,7 @@ def test_a_group_is_forecast_by_the_time_it_took(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr("training.reproduce.time", clock)
+    monkeypatch.setattr("experiments.runner.time", clock)
 
     def group(settings: Settings) -> Iterable[Row]:
         clock.now += 60 * settings.scale

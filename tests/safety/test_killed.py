@@ -21,9 +21,9 @@ import yaml
 import evaluate
 import train
 from agents.learning.files import players
+from experiments.holdem import population, selection
 from tests.support.sampling import IS_FULL, sample
 from tests.support.tiny_runs import CONFIGS, tiny
-from training import population, selection
 
 pytestmark = pytest.mark.alone
 

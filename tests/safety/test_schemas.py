@@ -26,12 +26,13 @@ from common.errors import MasqueradeError
 from common.files import read_yaml
 from envs.core.options import Options
 from envs.pursuit import boards
+from experiments import runner
+from experiments.holdem import population
 from play.messages import Client, Message, parse_message
 from play.store import Kept, KeptTable
 from tests.support.parsers import name_of, sources
 from tests.support.sampling import IS_FULL
 from tests.support.small_files import MATCH, POPULATION, RIGHT, RUN, SELECTION, TABLE
-from training import population, reproduce
 from training.config import learner_class
 
 IS_SCHEMA = re.compile(r"^class \w+\((\w*Options|\w*Settings|Message|Kept)\):", re.M)
@@ -271,7 +272,7 @@ def test_kept_rows_of_an_experiment_are_not_believed(tmp_path: Path, content: st
     path = tmp_path / "kept.json"
     path.write_text(content)
     with pytest.raises(MasqueradeError, match="begin again with --fresh") as refused:
-        reproduce.reproduce({}, reproduce.Settings(), path)
+        runner.reproduce({}, runner.Settings(), path)
     assert "\n" not in str(refused.value)
 
 

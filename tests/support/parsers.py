@@ -12,7 +12,7 @@ from common.commands import Parser
 
 Main = Callable[[list[str]], int]
 PROJECT = Path(__file__).resolve().parents[2]
-ROOMS = ("common", "envs", "agents", "arena", "training", "play", "benchmarks")
+ROOMS = ("common", "envs", "agents", "arena", "training", "play", "experiments", "benchmarks")
 
 
 class Seen(Exception):

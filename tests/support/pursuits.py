@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.pursuit.reduced.evaluation import AlphaBetaSettings
-from agents.games.pursuit.reduced.graph import team_graph
-from agents.games.pursuit.reduced.search import plan_table
 from envs import make_game
 from envs.core.position import Position
 from envs.pursuit.game import Pursuit
+from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
+from experiments.scotland_yard.reduced.graph import team_graph
+from experiments.scotland_yard.reduced.search import plan_table
 
 
 def cell(row: int, column: int, columns: int = 5) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ablations import main, read_curve
+from experiments.ablations import main, read_curve
 
 CONFIG = """\
 # {title}

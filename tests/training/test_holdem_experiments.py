@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from training.experiments.holdem import GROUPS, SWEEP
-from training.reproduce import Settings
+from experiments.holdem.groups import GROUPS, SWEEP
+from experiments.runner import Settings
 
 
 def test_every_published_table_has_its_group() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from common.errors import FileError, MasqueradeError
-from training.experiments import kept_games
-from training.experiments.kept_games import FILE, Pairing, Player, play_kept
-from training.reproduce import Settings
+from experiments import kept_games
+from experiments.kept_games import FILE, Pairing, Player, play_kept
+from experiments.runner import Settings
 
 RANDOM, HEURISTIC = Player("random", "random"), Player("heuristic", "pursuit_heuristic")
 PAIRING = Pairing("phantom_v0", {"board": "map_1"}, RANDOM, HEURISTIC, 1.0)

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.games.no_thanks.slices.matches import Strategy
 from envs.no_thanks import NoThanks
-from training.experiments.no_thanks import GROUPS, searching
-from training.experiments.no_thanks.accuracy import _places
-from training.experiments.no_thanks.making import compare, database, file_of
-from training.experiments.no_thanks.searching import PRINTED_SETS, card_order
-from training.reproduce import Settings
+from experiments.no_thanks import GROUPS, searching
+from experiments.no_thanks.accuracy import _places
+from experiments.no_thanks.making import compare, database, file_of
+from experiments.no_thanks.matches import Strategy
+from experiments.no_thanks.searching import PRINTED_SETS, card_order
+from experiments.runner import Settings
 
 TINY = NoThanks(highest=14, removed=3, chips=2, known_future=True)
 

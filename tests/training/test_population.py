@@ -14,13 +14,13 @@ from agents.learning.files import checkpoint_folder
 from agents.spec import AgentSpec
 from common.errors import MasqueradeError
 from envs import make_game
-from training import population as populations
-from training import selection as selections
+from experiments.holdem import population as populations
+from experiments.holdem import selection as selections
+from experiments.holdem.population import Population, PopulationConfig
+from experiments.holdem.selection import Selection, SelectionConfig
+from experiments.holdem.tables import draw_tables, intervals, play_tables
 from training.config import read_yaml
-from training.population import Population, PopulationConfig
 from training.runner import make_learner
-from training.selection import Selection, SelectionConfig
-from training.tables import draw_tables, intervals, play_tables
 
 SMALL = {"hidden": 8, "learn_start": 32, "num_envs": 8, "batch_size": 16}
 GROUPS = [
@@ -121,7 +121,7 @@ def test_impossible_selections_are_refused(change: dict[str, Any], message: str)
 
 
 def test_the_files_that_are_shipped_can_be_read() -> None:
-    folder = Path("configs/populations")
+    folder = Path("experiments/holdem/configs")
     PopulationConfig.parse(read_yaml(folder / "holdem_thesis.yaml"))
     SelectionConfig.parse(read_yaml(folder / "holdem_inputs.yaml"))
 

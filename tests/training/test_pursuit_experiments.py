@@ -14,21 +14,16 @@ from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import nash_conv
 from arena.playing.match import play_match
 from envs import make_game
-from training.experiments import (
-    phantom,
-    phantom_parts,
-    phantom_search,
-    scotland_yard,
-    search_rules,
-)
-from training.reproduce import Settings
+from experiments import scotland_yard, search_rules
+from experiments.phantom import parts, searching, tables
+from experiments.runner import Settings
 
 SMALL = Settings(scale=0.005)
 
 
 @pytest.mark.parametrize("group", ["R1", "R1+", "B1"])
 def test_the_phantoms_groups_make_rows_with_intervals(group: str) -> None:
-    rows = list(phantom.GROUPS[group](SMALL))
+    rows = list(tables.GROUPS[group](SMALL))
     assert {row.id for row in rows} == {group}
     rates = [row for row in rows if row.low is not None and row.high is not None]
     assert rates
@@ -36,9 +31,9 @@ def test_the_phantoms_groups_make_rows_with_intervals(group: str) -> None:
 
 
 def test_without_round_1_detectives_win_no_more_games() -> None:
-    cells = phantom.cells_of(Settings(scale=0.05), "random", "random")
-    with_first, games = phantom.rate(cells)
-    without, fewer = phantom.rate(cells, has_first=False)
+    cells = tables.cells_of(Settings(scale=0.05), "random", "random")
+    with_first, games = tables.rate(cells)
+    without, fewer = tables.rate(cells, has_first=False)
     assert fewer <= games
     assert without.mean <= with_first.mean
 
@@ -47,8 +42,8 @@ def test_random_starts_make_the_same_games_in_both_orders_of_placing() -> None:
     """Nobody here looks at the others' starts, and seeds are the same: rows must be equal."""
     for detectives, fugitive in (("random", "pursuit_heuristic"), ("random", "random")):
         blind, seen = (
-            phantom.cells_of(Settings(scale=0.05), detectives, fugitive, order)
-            for order in phantom.ORDERS
+            tables.cells_of(Settings(scale=0.05), detectives, fugitive, order)
+            for order in tables.ORDERS
         )
         for first, second in zip(blind, seen, strict=True):
             assert (first.is_won == second.is_won).all()
@@ -169,26 +164,26 @@ def test_a_search_that_is_sure_of_itself_is_searched_only_where_it_goes() -> Non
 
 
 def test_every_part_of_a_search_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phantom_parts, "SIMULATIONS", 10)
-    rows = list(phantom_parts.GROUPS["A"](Settings(scale=0.02)))
+    monkeypatch.setattr(parts, "SIMULATIONS", 10)
+    rows = list(parts.GROUPS["A"](Settings(scale=0.02)))
     assert [row.games for row in rows] == [6] * len(rows)
-    named = [v.name for _, _, variants in phantom_parts.SIDES.values() for v in variants]
+    named = [v.name for _, _, variants in parts.SIDES.values() for v in variants]
     assert [row.quantity.split("%: ")[1] for row in rows] == named
 
 
 def test_leads_of_either_side_are_those_of_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phantom_search, "SIMULATIONS", 5)
+    monkeypatch.setattr(searching, "SIMULATIONS", 5)
     for group, pairs in (
         ("M7r", (("ours", "heuristic"), ("random", "heuristic"))),
         ("M7p", (("heuristic", "thesis"), ("heuristic", "ours"))),
     ):
-        (row,) = phantom_search.GROUPS[group](Settings(scale=0.02))
-        ours, other = (phantom_search.play_cell(*pair, 2, 0, 5) for pair in pairs)
+        (row,) = searching.GROUPS[group](Settings(scale=0.02))
+        ours, other = (searching.play_cell(*pair, 2, 0, 5) for pair in pairs)
         assert row.ours == pytest.approx(100 * (ours.is_won.mean() - other.is_won.mean()))
 
 
 def test_strength_against_time_has_a_row_for_each_budget_and_side(tmp_path: Path) -> None:
-    group = phantom_search.budgets("M6T", ("ours",), seconds=(0.001, 0.002))
+    group = searching.budgets("M6T", ("ours",), seconds=(0.001, 0.002))
     rows = list(group(Settings(scale=0.01, folder=tmp_path)))
     assert [row.games for row in rows] == [6] * 4
     assert [row.quantity.split(", ")[1:3] for row in rows] == [
@@ -202,8 +197,8 @@ def test_strength_against_time_has_a_row_for_each_budget_and_side(tmp_path: Path
 def test_cells_by_the_clock_are_those_of_kept_games(tmp_path: Path) -> None:
     """Nobody searches here, so that a cell by the clock has the games of one by simulations."""
     settings = Settings(scale=0.04, folder=tmp_path)
-    timed = phantom_search.cell_of("random", "heuristic", settings, seconds=2.5)
-    untimed = phantom_search.cell_of("random", "heuristic", settings)
+    timed = searching.cell_of("random", "heuristic", settings, seconds=2.5)
+    untimed = searching.cell_of("random", "heuristic", settings)
     assert (timed.is_won == untimed.is_won).all()
     assert (timed.is_first == untimed.is_first).all()
     assert timed.simulations == 0

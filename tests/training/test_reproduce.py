@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import MasqueradeError, OptionError
-from training import reproduce as door
-from training.reproduce import Row, Settings, main, reproduce, table_text
+from experiments import runner as door
+from experiments.runner import Row, Settings, main, reproduce, table_text
 
 
 def test_a_group_is_played_once_and_kept(tmp_path: Path) -> None:

@@ -12,9 +12,7 @@ import yaml
 
 from common.errors import MasqueradeError
 from envs import make_game
-from tests.support.liars_dice_table import random_game
-from tests.support.tabular import THESIS
-from training.reproduce_liars_dice import (
+from experiments.liars_dice.tables import (
     Block,
     Check,
     MatchPlan,
@@ -25,6 +23,8 @@ from training.reproduce_liars_dice import (
     row_of,
     values_of,
 )
+from tests.support.liars_dice_table import random_game
+from tests.support.tabular import THESIS
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "reproduce"
 EXPERIMENTS = [path for path in sorted(CONFIGS.glob("*.yaml")) if "\ntitle:" in path.read_text()]

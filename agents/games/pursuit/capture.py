@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.games.pursuit.reduced.graph import lowest
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.pursuit.board import Board
@@ -55,6 +54,18 @@ class Streets(NamedTuple):
 
 _INTS, _SETS, _TEAMS = types.int32[::1], types.uint64[:, ::1], types.int16[:, ::1]
 STREETS = types.NamedTuple([_INTS, _INTS, _SETS, types.uint64[::1]], Streets)
+
+
+@helper
+def lowest(places):
+    """The lowest place of a set that is not empty: the ones below its lowest bit, counted."""
+    below = (places & (~places + np.uint64(1))) - np.uint64(1)
+    below -= (below >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    below = (below & np.uint64(0x3333333333333333)) + (
+        (below >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    below = (below + (below >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((below * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @helper

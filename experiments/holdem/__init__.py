@@ -1,0 +1,1 @@
+"""The experiments of No-Limit Hold'em."""

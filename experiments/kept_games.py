@@ -1,0 +1,244 @@
+"""Games of pursuits by the clock, kept one by one.
+
+A game at 2.5 seconds a decision takes up to a minute, and a table of them hours. So every game is
+kept as a line of ``search_games.csv`` as soon as it is over, with what its searches have done: a
+command that was stopped goes on with the next game, and lines from elsewhere count as well.
+``workers`` play side by side, each on a core of its own if there are as many.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import hashlib
+import io
+import json
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import astuple, dataclass, field, fields
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from agents import make_agent
+from arena.playing.match import play_match
+from common.errors import FileError, MasqueradeError, one_line
+from common.files import append_text, make_folder, read_text, write_text
+from common.processes import leave_with_parent
+from common.progress import LOG_EVERY, Progress
+from envs import make_game
+from envs.core.game import Game
+from experiments.phantom import JOINT_SEARCH
+from experiments.runner import Settings
+
+__all__ = ["SEARCHES", "KeptGame", "Pairing", "Player", "play_kept"]
+
+FILE = "search_games.csv"
+STOP_EARLY = ("mo_ismcts", "ismcts", "pursuit_search", "holdem_search")
+SEARCHES = (JOINT_SEARCH, "online_cfr", *STOP_EARLY)
+
+
+@dataclass(frozen=True)
+class Player:
+    """An agent of a table."""
+
+    name: str
+    id: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    shares_budget: bool = False
+    """Whether it searches for every piece by itself: a budget is then for a round of them all."""
+
+    def make(self, game: Any, simulations: int, seconds: float | None) -> Any:
+        """The agent, with a budget if it searches."""
+        params, share = dict(self.params), 1
+        if self.shares_budget:
+            share = game.options.num_detectives
+        if self.id in SEARCHES:
+            if seconds is not None:
+                params["time_per_move"] = seconds / share
+                if self.id in STOP_EARLY:
+                    params["stops_early"] = True  # the same moves in less time
+            else:
+                params["iterations"] = simulations // share
+        return make_agent(self.id, game, **params)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Who meets whom, where, and with how much time."""
+
+    game: str
+    options: Mapping[str, Any]
+    fugitive: Player
+    detectives: Player
+    seconds: float
+
+    def make(self) -> tuple[Game, list[Any]]:
+        """The game and its players."""
+        game = make_game(self.game, **self.options)
+        players = self.fugitive, self.detectives
+        return game, [player.make(game, 0, self.seconds) for player in players]
+
+    @property
+    def name(self) -> str:
+        """Who meets whom, to read."""
+        return f"{self.detectives.id} v. {self.fugitive.id}"
+
+    @property
+    def settings(self) -> str:
+        """Eight digits that tell games of other players or another board apart."""
+        players = [
+            (p.id, dict(p.params), p.shares_budget) for p in (self.fugitive, self.detectives)
+        ]
+        known = json.dumps([self.game, dict(self.options), players, self.seconds], sort_keys=True)
+        return hashlib.blake2b(known.encode(), digest_size=4).hexdigest()
+
+
+@dataclass(frozen=True)
+class KeptGame:
+    """A game that is over."""
+
+    pairing: str
+    settings: str
+    seed: int
+    game: int
+    caught: int
+    """1 if the detectives won."""
+    length: int
+    """Actions and chance events."""
+    searches: int
+    simulations: int
+    """Of all searches together."""
+    seconds: float
+
+
+COLUMNS = tuple(each.name for each in fields(KeptGame))
+
+
+def play_kept(pairing: Pairing, number: int, seed: int, settings: Settings) -> list[KeptGame]:
+    """The first ``number`` games of a seed: those that are kept, and the others played now."""
+    path = settings.folder / FILE
+    # Of a game that was played twice the first counts: what was told once stays.
+    kept = {found.game: found for found in reversed(_read(path)) if _is_of(found, pairing, seed)}
+    missing = [game for game in range(number) if game not in kept]
+    if missing:
+        make_folder(path.parent)
+        _mend(path)
+        done = number - len(missing)
+        progress = Progress(number, "games", done=done, after=LOG_EVERY)
+        with _alone(path), closing(progress):
+            for found in _play(pairing, seed, missing, settings.workers):
+                append_text(path, _line(astuple(found)))
+                kept[found.game] = found
+                progress.add(1)
+    return [kept[game] for game in range(number)]
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other commands from playing games for this file, which would be the same games."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            fix = "wait for it, or end it and give --workers"
+            raise MasqueradeError(f"another command plays games for {path}: {fix}") from error
+        yield
+
+
+def _is_of(found: KeptGame, pairing: Pairing, seed: int) -> bool:
+    return found.settings == pairing.settings and found.seed == seed
+
+
+def _play(pairing: Pairing, seed: int, games: Sequence[int], workers: int) -> Iterator[KeptGame]:
+    """Games as they end."""
+    if workers == 1:
+        for game in games:
+            yield play_one(pairing, seed, game)
+        return
+    number, context = min(workers, len(games)), get_context("spawn")
+    pool = ProcessPoolExecutor(number, context, initializer=_leave_quietly)
+    try:
+        waiting = [pool.submit(play_one, pairing, seed, game) for game in games]
+        for done in as_completed(waiting):
+            yield done.result()
+    except BrokenProcessPool as error:
+        fix = "the same command goes on, with fewer --workers if memory was short"
+        raise MasqueradeError(f"a process that played games has died: {fix}") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_quietly() -> None:
+    """Let Ctrl-C end a process at once: its game is played again, and the first process tells."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    leave_with_parent()
+
+
+_MADE: dict[str, tuple[Game, list[Any]]] = {}
+"""The players of this process: making their memory and tables takes as long as some moves."""
+
+
+def play_one(pairing: Pairing, seed: int, number: int) -> KeptGame:
+    """Play one game."""
+    if pairing.settings not in _MADE:
+        _MADE.clear()
+        _MADE[pairing.settings] = pairing.make()
+    game, agents = _MADE[pairing.settings]
+    lines: list[str] = []
+    for agent in agents:
+        agent.log = lines
+    begun = time.monotonic()
+    result = play_match(game, agents, 1, seed=seed, first_game=number)
+    simulations = [int(line.split()[0].replace(",", "")) for line in lines if line]
+    return KeptGame(
+        pairing.name,
+        pairing.settings,
+        seed,
+        number,
+        int(result.returns[0, 1] > 0),
+        int(result.lengths[0]),
+        len(simulations),
+        sum(simulations),
+        round(time.monotonic() - begun, 2),
+    )
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def _line(cells: Sequence[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def _mend(path: Path) -> None:
+    """Begin the file, or end a line of it that was cut."""
+    text = read_text(path, "move it away") if path.exists() else ""
+    if not text:
+        append_text(path, _line(COLUMNS))
+    elif not text.endswith("\n"):
+        write_text(path, text[: text.rfind("\n") + 1])
+
+
+def _read(path: Path) -> list[KeptGame]:
+    """All kept games; a last line that was cut is left out."""
+    if not path.exists():
+        return []
+    text = read_text(path, fix := "move it away, and its games are played again")
+    rows = list(csv.reader(io.StringIO(text[: text.rfind("\n") + 1])))
+    kinds = [str, str, int, int, int, int, int, int, float]
+    try:
+        if rows and tuple(rows[0]) != COLUMNS:
+            raise ValueError(f"its first line is not {','.join(COLUMNS)}")
+        return [
+            KeptGame(*(kind(cell) for kind, cell in zip(kinds, row, strict=True)))
+            for row in rows[1:]
+        ]
+    except ValueError as error:
+        raise FileError(f"{path} holds no kept games ({one_line(error)}): {fix}") from error

@@ -1,0 +1,1 @@
+"""The experiments of Liar's Dice."""

@@ -1,0 +1,253 @@
+"""Which weights of the features are best: candidates, comparisons round a circle, a new base.
+
+One generation compares a base with four candidates. Everybody meets only the next one of the
+circle, so five matches are enough; who is ahead of whom by how much is added up along it.
+
+==============  ==================================================================================
+``strict``      candidates near the base; the best of the five is the new base
+``recombine``   the same; the new base is the mean of all five by score
+``single``      candidates differ from the base in one weight, which takes turns; the best is next
+==============  ==================================================================================
+
+``python -m experiments.no_thanks.tuning --generations 2 --size 20 --games 12`` runs a few.
+Databases and matches are kept in a folder, and the same command goes on where it was stopped.
+``fitted.py`` finds weights in another way, without any games.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
+from agents.games.no_thanks.slices.features import NUM_CATEGORIES
+from agents.games.no_thanks.slices.filling import Filling
+from common.commands import (
+    AMOUNT,
+    COUNT,
+    MAX_GAMES,
+    SEED,
+    WORKERS,
+    Parser,
+    answers_in_one_line,
+    at_least,
+)
+from common.errors import OptionError
+from envs.no_thanks import NoThanks
+from experiments.no_thanks.matches import Match, Strategy, compare_strategies
+
+__all__ = [
+    "METHODS",
+    "Generation",
+    "TuningSettings",
+    "candidate",
+    "circle_scores",
+    "inaccuracy",
+    "main",
+    "recombine",
+    "scale_weights",
+    "tune",
+]
+
+Weights = npt.NDArray[np.float64]
+MEAN_PLACE = 2.0
+
+
+METHODS = ("strict", "recombine", "single")
+NUM_STRATEGIES = 5
+
+
+@dataclass(frozen=True)
+class TuningSettings:
+    """How weights are looked for."""
+
+    generations: int
+    size: int
+    """Positions in each database."""
+    num_decks: int
+    """Of a match; each is played twice."""
+    factor: float = 1.3
+    """Candidates change a weight by at most this factor."""
+    seed: int = 0
+    method: str = "recombine"
+    """One of the ``METHODS``."""
+    segments: tuple[int, ...] = SEGMENTS
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is unknown or makes no sense."""
+        if self.method not in METHODS:
+            raise OptionError(f"method must be one of {', '.join(METHODS)}, not '{self.method}'")
+        if self.factor <= 1.0:
+            raise OptionError(f"factor must be above 1, not {self.factor}")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Five strategies compared round the circle."""
+
+    weights: list[Weights]
+    places: list[tuple[float, float]]
+    """Mean places of every pair, (0, 1), (1, 2) ... (4, 0)."""
+    scores: npt.NDArray[np.float64]
+    """Above the lowest."""
+    base: Weights
+    """Of the next generation."""
+
+
+def scale_weights(weights: Sequence[float] | Weights) -> Weights:
+    """Weights that add up to their number: only their ratios matter.
+
+    >>> scale_weights([2, 2, 2, 2, 2]).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    found = np.asarray(weights, np.float64)
+    scaled: Weights = found * (len(found) / found.sum())
+    return scaled
+
+
+def candidate(base: Weights, factor: float, rng: np.random.Generator) -> Weights:
+    """Every weight times a number between ``1 / factor`` and ``factor``, log-uniform."""
+    exponents = rng.uniform(-1.0, 1.0, len(base))
+    return scale_weights(base * factor**exponents)
+
+
+def inaccuracy(places: Sequence[float]) -> float:
+    """How far the first members of all pairs are from the mean place; 0 for a perfect order.
+
+    >>> round(inaccuracy([1.5, 1.9, 2.6]), 9), round(inaccuracy([1.5, 1.9, 2.3]), 9)
+    (0.0, 0.1)
+    """
+    return abs(MEAN_PLACE - float(np.mean(places)))
+
+
+def circle_scores(
+    pairs: Sequence[tuple[float, float]], counts_itself: bool = True
+) -> npt.NDArray[np.float64]:
+    """Scores from the mean places of pairs (0, 1), (1, 2) ... (n - 1, 0).
+
+    From every strategy in turn, with a score of 0, one walks round the circle but for its last
+    pair: the next one's score is the present one's, plus by how much it beats the mean place in
+    their match. A strategy's score is the mean over all walks, with or without its own.
+
+    >>> circle_scores([(1.5, 2.5), (1.9, 2.1), (1.8, 2.2)]).round(3).tolist()
+    [-0.167, -0.4, -0.233]
+    """
+    n = len(pairs)
+    totals = np.zeros(n)
+    for start in range(n):
+        score = 0.0
+        for step in range(n - 1):
+            score += MEAN_PLACE - pairs[(start + step) % n][1]
+            totals[(start + step + 1) % n] += score
+    return totals / (n if counts_itself else n - 1)
+
+
+def recombine(weights: Sequence[Sequence[float]], scores: Sequence[float]) -> Weights:
+    """The mean of all weights by score, the lowest score counting for nothing."""
+    above = np.asarray(scores) - min(scores)
+    return scale_weights(above @ np.asarray(weights))
+
+
+def _candidates(
+    base: Weights, number: int, settings: TuningSettings, rng: np.random.Generator
+) -> list[Weights]:
+    """The base and four others."""
+    if settings.method != "single":
+        others = [candidate(base, settings.factor, rng) for _ in range(NUM_STRATEGIES - 1)]
+        return [base, *others]
+    # The factor shrinks with every turn round the weights.
+    factor = settings.factor ** (0.5 ** (number // NUM_CATEGORIES))
+    found = [base]
+    for power in (2, 1, -1, -2):
+        changed = base.copy()
+        changed[number % NUM_CATEGORIES] *= factor**power
+        found.append(scale_weights(changed))
+    return found
+
+
+def tune(
+    game: NoThanks,
+    settings: TuningSettings,
+    folder: Path,
+    log: Callable[[str], None] = lambda _: None,
+) -> list[Generation]:
+    """Look for better weights, generation by generation.
+
+    Candidates of a generation share the positions of their databases and the decks of their
+    matches, so that they differ by their weights and by nothing else.
+    """
+    rng = np.random.default_rng(settings.seed)
+    base = scale_weights([1.0] * NUM_CATEGORIES)
+    found = []
+    for number in range(settings.generations):
+        line = _candidates(base, number, settings, rng)
+        seed = settings.seed + number
+        strategies = [_strategy(game, weights, settings, seed, folder) for weights in line]
+        filling = Filling(settings.workers, None, folder / "matches")
+        places = []
+        for i in range(NUM_STRATEGIES):
+            pair = strategies[i], strategies[(i + 1) % NUM_STRATEGIES]
+            match = Match(game, *pair, seed=seed)
+            result = compare_strategies(match, settings.num_decks, filling)
+            places.append((result.mean_place(0).mean, result.mean_place(1).mean))
+        scores = circle_scores(places)
+        scores -= scores.min()
+        for weights, score in zip(line, scores, strict=True):
+            log(f"{number}  {' '.join(f'{w:.2f}' for w in weights)}  {score:.4f}")
+        log(f"{number}  inaccuracy {inaccuracy([first for first, _ in places]):.4f}")
+        if settings.method == "recombine" and scores.max() > 0:
+            base = recombine([w.tolist() for w in line], scores.tolist())
+        else:
+            base = line[int(np.argmax(scores))]
+        found.append(Generation(line, places, scores, base))
+    return found
+
+
+def _strategy(
+    game: NoThanks, weights: Weights, settings: TuningSettings, seed: int, folder: Path
+) -> Strategy:
+    """A strategy with databases of its own, from a file that is made if it is not there."""
+    told = (weights.round(9).tolist(), settings.size, settings.segments, seed, repr(game))
+    path = folder / f"{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}.npz"
+    if not path.exists():
+        filling = Filling(settings.workers, None, folder / "rows")
+        made = make_slices(
+            game, settings.size, settings.segments, weights.tolist(), seed, filling=filling
+        )
+        made.save(path)
+    return Strategy("no_thanks_slices", {"path": str(path)})
+
+
+@answers_in_one_line("tuning")
+def main(argv: Sequence[str] | None = None) -> int:
+    """Tune the weights of the full game with a known deck."""
+    parser = Parser(prog="python -m experiments.no_thanks.tuning")
+    parser.add_argument("--generations", type=COUNT, default=19, help="(%(default)s)")
+    parser.add_argument(
+        "--size", type=COUNT, default=1000, help="positions a boundary (%(default)s)"
+    )
+    parser.add_argument(
+        "--games", type=at_least(2, most=MAX_GAMES), default=200, help="decks a pair (%(default)s)"
+    )
+    parser.add_argument("--factor", type=AMOUNT, default=1.3, help="(%(default)s)")
+    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
+    parser.add_argument("--method", choices=METHODS, default="recombine", help="(%(default)s)")
+    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
+    parser.add_argument("--folder", type=Path, default=Path("runs/no_thanks_tuning"))
+    a = parser.parse_args(argv)
+    chosen = TuningSettings(
+        a.generations, a.size, a.games, a.factor, a.seed, a.method, workers=a.workers
+    )
+    found = tune(NoThanks("known_future"), chosen, a.folder, lambda line: print(line, flush=True))
+    print(f"last base  {' '.join(f'{w:.2f}' for w in found[-1].base)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,6 @@
+"""The experiments of Phantom of Old Prague."""
+
+__all__ = ["JOINT_SEARCH"]
+
+JOINT_SEARCH = "experiments.phantom.joint_agent:JointSearchAgent"
+"""The player of the thesis, as agents are named."""

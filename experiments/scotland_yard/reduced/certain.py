@@ -1,0 +1,174 @@
+"""Plans that catch the fugitive for certain, wherever he goes.
+
+Detectives keep the set of places where he can be. A plan is a joint move for each round until he is
+seen again; each rules out the places that detectives enter and those from which he could not have
+moved on. If nothing is left he is caught. Otherwise he will be seen on one of the places that are
+left, and a plan is as good as the worst of them. Sweeps over all positions, each with the answers
+of the last, find the fewest rounds within which a catch is certain, and a plan that does it.
+
+Of plans with the same worst case the one with the best mean over the places left is taken; where no
+catch is certain, places that are certain count as such and others by their distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.games.pursuit.capture import lowest
+from envs.core.compiling import compiled, helper
+from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph
+
+__all__ = ["NOT_CERTAIN", "CertainWins", "certain_wins"]
+
+NOT_CERTAIN = 1000
+"""In a table of rounds: no plan catches him for certain."""
+
+
+@helper
+def survivors(graph, team, possible):
+    """Where he can still be after the detectives' move: neither caught nor stuck."""
+    left = possible & ~graph.masks[team]
+    rest = left
+    while rest != np.uint64(0):
+        place = lowest(rest)
+        rest &= rest - np.uint64(1)
+        if graph.near[place] & ~graph.masks[team] == np.uint64(0):
+            left &= ~(np.uint64(1) << np.uint64(place))
+    return left
+
+
+@helper
+def spread(graph, team, possible):
+    """Where he can be after his own move."""
+    reached = np.uint64(0)
+    while possible != np.uint64(0):
+        reached |= graph.near[lowest(possible)]
+        possible &= possible - np.uint64(1)
+    return reached & ~graph.masks[team]
+
+
+@helper
+def sighting_cost(graph, rounds, team, possible, most):
+    """Worst and mean rounds from the next sighting on, over all places where that may be.
+
+    Beyond ``most`` nobody wants to know how many.
+    """
+    worst, total, num = 0, 0.0, 0
+    while possible != np.uint64(0):
+        place = lowest(possible)
+        possible &= possible - np.uint64(1)
+        number = rounds[team * graph.near.size + place]
+        worst = max(worst, number)
+        if worst > most:
+            break
+        num += 1
+        total += number
+        if number == NOT_CERTAIN:
+            steps = 1 << 30
+            for d in range(graph.places.shape[1]):
+                steps = min(steps, graph.distances[graph.places[team, d], place])
+            total += 10 * steps
+    return worst, total / max(num, 1)
+
+
+@compiled(
+    types.int64(
+        GRAPH,
+        types.int64,
+        types.int64[::1],
+        types.int32[::1],
+        types.int32[:, ::1],
+        types.float64[::1],
+        types.int32[::1],
+        types.int32[::1],
+        types.uint64[::1],
+        types.int64,
+    )
+)
+def _sweep(graph, period, roots, rounds, plans, means, cursor, teams, sets, wants_means):
+    """Look for better plans from every root with what is known now; how many were found."""
+    num_places, num_better = graph.near.size, 0
+    for i in range(roots.size):
+        root = roots[i]
+        # An odometer over joint moves, one digit a round.
+        teams[0], sets[0] = root // num_places, np.uint64(1) << np.uint64(root % num_places)
+        depth = 0
+        cursor[0] = graph.team_starts[teams[0]]
+        is_better = False
+        while depth >= 0:
+            if cursor[depth] >= graph.team_starts[teams[depth] + 1]:
+                depth -= 1
+                if depth >= 0:
+                    cursor[depth] += 1
+                continue
+            target = graph.team_targets[cursor[depth]]
+            left = survivors(graph, target, sets[depth])
+            teams[depth + 1] = target
+            if left != np.uint64(0) and depth + 1 < period:
+                if depth + 2 > rounds[root] - 1 + wants_means:
+                    cursor[depth] += 1  # cannot be quicker than what is known
+                    continue
+                sets[depth + 1] = spread(graph, target, left)
+                depth += 1
+                cursor[depth] = graph.team_starts[target]
+                continue
+            worst, mean = depth + 1, float(depth + 1)
+            if left != np.uint64(0):
+                later, mean = sighting_cost(
+                    graph, rounds, target, spread(graph, target, left), rounds[root]
+                )
+                worst = min(NOT_CERTAIN, period + later)
+                mean += period
+            if worst < rounds[root] or (
+                wants_means and worst == rounds[root] and mean < means[root]
+            ):
+                is_better = True
+                rounds[root], means[root] = worst, mean
+                for step in range(period):
+                    plans[root, step] = teams[min(step, depth) + 1]
+                for step in range(depth + 1, period):
+                    # He is caught by then; whatever follows must only be legal.
+                    plans[root, step] = graph.team_targets[graph.team_starts[plans[root, step - 1]]]
+            cursor[depth] += 1
+        num_better += is_better
+    return num_better
+
+
+@dataclass(frozen=True)
+class CertainWins:
+    """What detectives can be certain of."""
+
+    rounds: npt.NDArray[np.int32]
+    """[roots] the fewest rounds within which he is caught for certain, or ``NOT_CERTAIN``."""
+    plans: npt.NDArray[np.int32]
+    """[roots, period] the teams after each joint move of a plan that does it."""
+    num_sweeps: int
+
+
+@lru_cache(maxsize=8)
+def certain_wins(graph: TeamGraph) -> CertainWins:
+    """Solve a board, once.
+
+    >>> from envs import make_game
+    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=3, columns=3))
+    >>> int(certain_wins(graph).rounds[graph.is_start].max())
+    5
+    """
+    roots = np.flatnonzero(graph.is_start)
+    rounds = np.full(graph.num_roots, NOT_CERTAIN, np.int32)
+    plans = np.full((graph.num_roots, graph.period), -1, np.int32)
+    means = np.full(graph.num_roots, np.inf)
+    cursor = np.zeros(graph.period + 1, np.int32)
+    room = cursor, np.zeros(graph.period + 1, np.int32), np.zeros(graph.period + 1, np.uint64)
+    known = graph.arrays, graph.period, roots, rounds, plans, means, *room
+    num_sweeps = 1
+    while _sweep(*known, 0):
+        num_sweeps += 1
+    # Now that the worst cases are known, the best of the plans that have them.
+    _sweep(*known, 1)
+    return CertainWins(rounds, plans, num_sweeps)

@@ -1,0 +1,250 @@
+"""Players of the reduced game: alpha-beta, certain wins, and the best response to any detectives.
+
+Detectives plan when they see the fugitive and follow that plan until they see him again. What they
+have seen says which plan that is, so they need no memory of their own: where the pieces stood at
+the last sighting, and how many joint moves ago that was.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import make_agent
+from agents.base import Actions, Agent, Views
+from common.errors import OptionError
+from envs.core.game import Game
+from envs.core.rng import below
+from envs.pursuit.record import FUGITIVE, STATE
+from experiments.scotland_yard.reduced import CERTAIN
+from experiments.scotland_yard.reduced.asking import plans_of
+from experiments.scotland_yard.reduced.certain import certain_wins
+from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.response import BestResponse
+from experiments.scotland_yard.reduced.search import fugitive_table, plan_table
+
+__all__ = ["PlanPlayer", "PursuitAlphaBeta", "PursuitCertain", "PursuitResponse"]
+
+Plans = npt.NDArray[np.int32]
+
+
+class Sighting(NamedTuple):
+    """What everybody knows since the fugitive was last seen."""
+
+    root: int
+    """The position then, as ``TeamGraph.root`` numbers it."""
+    teams: list[int]
+    """Where detectives stood after each of their joint moves since."""
+    moved: list[int]
+    """Where those of them have gone who have made their move of the present round."""
+    rounds_left: int
+    """Until he escapes, with the present one."""
+
+
+def last_sighting(graph: TeamGraph, tokens: list[int]) -> Sighting:
+    """Read the tokens of a game: starts, then rounds of one move of each detective and of his."""
+    seen = [(token - 1) // 4 for token in tokens]
+    width = graph.num_detectives + 1
+    rows = [seen[at : at + width] for at in range(0, len(seen), width)]
+    num_rounds = len(rows) - 1 if len(rows[-1]) == width else len(rows) - 2
+    at = num_rounds - num_rounds % graph.period
+    teams = [graph.team(*row[:-1]) for row in rows[at + 1 : num_rounds + 1]]
+    last = rows[num_rounds + 1] if len(rows) > num_rounds + 1 else []
+    if len(last) == graph.num_detectives:
+        teams.append(graph.team(*last))
+    root = graph.root(*rows[at])
+    return Sighting(root, teams, last, graph.rounds - num_rounds)
+
+
+class PlanPlayer(Agent):
+    """Detectives who follow plans, and a fugitive who moves by what he sees."""
+
+    game_ids = ("scotland_yard_v0", "phantom_v0")
+    wants_tokens = True
+    is_deterministic = True
+
+    def __init__(self, game: Game, try_order: str, distance: str, seed: int) -> None:
+        """Build the graph of the game."""
+        super().__init__(game)
+        self.graph = team_graph(game, try_order, distance, seed)
+
+    @abstractmethod
+    def plan(self, root: int) -> Plans:
+        """The teams after each joint move until the next sighting: [period]."""
+
+    @abstractmethod
+    def tables(self) -> npt.NDArray[np.int32]:
+        """All plans: [tables, roots, period]; with several, one is drawn at each sighting."""
+
+    @abstractmethod
+    def reply(self, sighting: Sighting, team: int, place: int) -> int:
+        """Where the fugitive goes."""
+
+    def act(self, views: Views) -> Actions:
+        """Of the worlds only the fugitive's own place is read, by himself."""
+        actions = np.empty(len(views), np.int64)
+        worlds = views.worlds()
+        for row in range(len(views)):
+            sighting = last_sighting(self.graph, views.tokens(row))
+            if views.seats[row] == FUGITIVE:
+                place = int(worlds[row].view(STATE)[0].place[FUGITIVE])
+                actions[row] = self.reply(sighting, sighting.teams[-1], place)
+            else:
+                actions[row] = self._next_place(sighting, views, row)
+        return actions
+
+    def _next_place(self, sighting: Sighting, views: Views, row: int) -> int:
+        """Where the detective to move goes by the plan, if the others have followed it."""
+        team = self.chosen_plan(sighting, views, row)[len(sighting.teams)]
+        place = int(self.graph.arrays.places[team, len(sighting.moved)])
+        if views.masks[row, place]:
+            return place
+        # Somebody else has moved the pieces: any legal move will do.
+        return int(np.flatnonzero(views.masks[row])[0])
+
+    def chosen_plan(self, sighting: Sighting, views: Views, row: int) -> Plans:
+        """The plan that is followed now."""
+        return self.plan(sighting.root)
+
+
+class PursuitAlphaBeta(PlanPlayer):
+    """Both sides as the thesis about the reduced game describes them.
+
+    Detectives search from a sighting and follow the best line until the next, assuming that the
+    fugitive does, too. The fugitive searches anew at every move.
+
+    Args:
+        game: a pursuit by the rules of the reduced game.
+        fugitive: settings of the fugitive's search that differ from those of the detectives.
+        settings: see ``AlphaBetaSettings``.
+    """
+
+    settings_class = AlphaBetaSettings
+
+    def __init__(
+        self, game: Game, fugitive: Mapping[str, Any] | None = None, **settings: Any
+    ) -> None:
+        """Check the settings."""
+        self.settings = AlphaBetaSettings.parse(settings)
+        own = {"plies": 3, **(fugitive or {})}
+        self.fugitive_settings = AlphaBetaSettings.parse({**self.settings.to_dict(), **own})
+        o = self.settings
+        super().__init__(game, o.try_order, o.distance, o.seed)
+        f = self.fugitive_settings
+        self._fugitive_graph = team_graph(game, f.try_order, f.distance, f.seed)
+        self.is_deterministic = "random" not in (o.ties, f.ties)
+        self._plans: dict[int, Plans] = {}
+        self._drawn: dict[tuple[int, int], Plans] = {}
+        if o.ties == "random":
+            self.end_games = self._forget
+
+    def plan(self, root: int) -> Plans:
+        """The best line from a sighting, searched when it is first needed."""
+        if root not in self._plans:
+            self._plans[root] = plan_table(self.graph, self.settings, np.array([root]))[0]
+        return self._plans[root]
+
+    def tables(self, num_tables: int = 1) -> npt.NDArray[np.int32]:
+        """All plans; with random ties several tables of them."""
+        number = num_tables if self.settings.ties == "random" else 1
+        return np.stack([plan_table(self.graph, self.settings, seed=k) for k in range(number)])
+
+    def chosen_plan(self, sighting: Sighting, views: Views, row: int) -> Plans:
+        """With random ties the plan is drawn at the sighting and kept until the next."""
+        if self.settings.ties != "random":
+            return self.plan(sighting.root)
+        key = int(views.game_ids[row]), sighting.rounds_left + len(sighting.teams)
+        if key not in self._drawn:
+            seed = below(views.rngs[row], 1 << 31)
+            roots = np.array([sighting.root])
+            self._drawn[key] = plan_table(self.graph, self.settings, roots, int(seed))[0]
+        return self._drawn[key]
+
+    def _forget(self, game_ids: Any, seats: Any, returns: Any) -> None:
+        over = {int(number) for number in game_ids}
+        self._drawn = {key: plan for key, plan in self._drawn.items() if key[0] not in over}
+
+    def reply(self, sighting: Sighting, team: int, place: int) -> int:
+        """The first move of the best line from here."""
+        graph = self._fugitive_graph
+        roots = np.array([team * graph.num_places + place])
+        return int(fugitive_table(graph, self.fugitive_settings, roots)[0])
+
+
+class PursuitCertain(PlanPlayer):
+    """Detectives who catch him for certain, as soon as can be; a fugitive who knows their plans.
+
+    Args:
+        game: a pursuit by the rules of the reduced game; all of it is solved, which takes some
+            seconds on the board of the thesis.
+        try_order: which of plans that are equally good.
+    """
+
+    def __init__(self, game: Game, try_order: str = "compass") -> None:
+        """Solve the game, unless that was done before."""
+        super().__init__(game, try_order, "steps", 0)
+        self.wins = certain_wins(self.graph)
+        self._response: BestResponse | None = None
+
+    def plan(self, root: int) -> Plans:
+        """The plan with the best worst case."""
+        plan: Plans = self.wins.plans[root]
+        return plan
+
+    def tables(self) -> npt.NDArray[np.int32]:
+        """One table."""
+        return self.wins.plans[None]
+
+    def reply(self, sighting: Sighting, team: int, place: int) -> int:
+        """As long as it can last against plans like these."""
+        if self._response is None:
+            self._response = BestResponse(self.graph, self.wins.plans[None])
+        return self._response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
+
+
+class PursuitResponse(PlanPlayer):
+    """The fugitive's best response to an agent's detectives; as detectives it plays like the agent.
+
+    Args:
+        game: a pursuit by the rules of the reduced game.
+        against: the agent: an id, or a mapping with ``id`` and ``params``.
+        num_tables: how often plans are drawn of an agent that draws lots.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        against: str | Mapping[str, Any] = CERTAIN,
+        num_tables: int = 16,
+    ) -> None:
+        """Find out the plans, all of them."""
+        super().__init__(game, "compass", "steps", 0)
+        given: dict[str, Any] = {"id": against} if isinstance(against, str) else dict(against)
+        agent = make_agent(str(given.get("id", "")), game, **(given.get("params") or {}))
+        if isinstance(agent, PursuitAlphaBeta):
+            tables = agent.tables(num_tables)
+        elif isinstance(agent, PlanPlayer):
+            tables = agent.tables()
+        elif agent.is_deterministic:
+            tables = plans_of(agent, self.graph)[None]
+        else:
+            raise OptionError(f"{agent!r} draws lots: a best response needs plans that are known")
+        self.response = BestResponse(self.graph, tables)
+
+    def plan(self, root: int) -> Plans:
+        """The plan of the agent."""
+        plan: Plans = self.response.tables[0, root]
+        return plan
+
+    def tables(self) -> npt.NDArray[np.int32]:
+        """The plans of the agent."""
+        return self.response.tables
+
+    def reply(self, sighting: Sighting, team: int, place: int) -> int:
+        """The best move against these plans."""
+        return self.response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)

@@ -1,0 +1,270 @@
+"""Minimax with or without cuts, over lines of joint moves and replies.
+
+The detectives maximise and the fugitive minimises the value of a line (``evaluation.py``). A move
+is better only if it is better strictly, so of equals the first is taken; with other rules for ties,
+cuts spare what is equal. The best line is kept at every depth: its value is the value of the root.
+
+A line on which the fugitive is caught goes on, because he may not have been there: he flees from
+where he stands. Where he is assumed to be stuck a line ends with a win.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import RNG
+from envs.core.rng import below, seed_rng
+from experiments.scotland_yard.reduced.evaluation import (
+    AFTER_DETECTIVES,
+    AFTER_FUGITIVE,
+    FIRST,
+    RANDOM,
+    SEARCH_TYPE,
+    AlphaBetaSettings,
+    node_value,
+    win_value,
+)
+from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph, holds
+
+__all__ = ["NO_MOVE", "fugitive_table", "plan_table", "principal_line"]
+
+NO_MOVE = -1
+"""In lines and tables: the line has ended, or there is no such position."""
+INFINITE = 1 << 40
+
+_LINES = types.int32[:, ::1]
+_INTS = types.int64[::1]
+
+
+@helper
+def is_taken(settings, value, best, sign, num_equal, rng):
+    """Whether a move replaces the best so far: ``(taken, equals so far)``."""
+    gain = sign * (value - best)
+    if gain > 0:
+        return True, 1
+    if gain < 0 or settings.ties == FIRST:
+        return False, num_equal
+    if settings.ties == RANDOM:
+        return below(rng, num_equal + 1) == 0, num_equal + 1
+    return True, num_equal + 1
+
+
+@compiled(
+    types.int64(
+        GRAPH,
+        SEARCH_TYPE,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        types.int64,
+        _LINES,
+        RNG,
+        _INTS,
+    )
+)
+def search_node(graph, search, is_team, team, place, ply, total, low, high, lines, rng, counts):
+    """The value of a node, doubled; its best line is written to ``lines[ply]``.
+
+    Args:
+        graph: the board.
+        search: the settings, one record.
+        is_team: whether the detectives are to move.
+        team: where they stand.
+        place: where the fugitive is assumed to be.
+        ply: depth of the node.
+        total: value of the line so far.
+        low: the most that the detectives can have elsewhere.
+        high: the least that the fugitive can have elsewhere.
+        lines: [plies + 1, plies + 1] best lines by depth: teams and places in turn.
+        rng: for random ties.
+        counts: [1] how many nodes were visited.
+    """
+    settings = search[0]
+    counts[0] += 1
+    lines[ply, ply:] = NO_MOVE
+    if ply == settings.plies:
+        return total
+    first, last = graph.starts[place], graph.starts[place + 1]
+    if is_team:
+        first, last = graph.team_starts[team], graph.team_starts[team + 1]
+    sign = 1 if is_team else -1
+    best, num_equal = -sign * INFINITE, 0
+    for at in range(first, last):
+        target = np.int64(graph.team_targets[at] if is_team else graph.targets[at])
+        if not is_team and holds(graph.masks[team], target):
+            continue
+        new_team = target if is_team else team
+        new_place = place if is_team else target
+        is_caught = holds(graph.masks[new_team], new_place)
+        is_counted = True
+        if settings.nodes == AFTER_DETECTIVES:
+            is_counted = is_team
+        elif settings.nodes == AFTER_FUGITIVE:
+            is_counted = is_caught or not is_team
+        value = total
+        if is_counted:
+            value += node_value(graph, settings, new_team, new_place, ply + 1)
+        if is_caught and settings.stops_at_catch:
+            lines[ply + 1, ply + 1 :] = NO_MOVE
+            counts[0] += 1
+        else:
+            value = search_node(
+                graph,
+                search,
+                1 - is_team,
+                new_team,
+                new_place,
+                ply + 1,
+                value,
+                low,
+                high,
+                lines,
+                rng,
+                counts,
+            )
+        taken, num_equal = is_taken(settings, value, best, sign, num_equal, rng)
+        if taken:
+            best = value
+            lines[ply, ply] = target
+            for later in range(ply + 1, lines.shape[1]):
+                lines[ply, later] = lines[ply + 1, later]
+        if is_team:
+            low = max(low, best)
+        else:
+            high = min(high, best)
+        # Equals must be known exactly where they matter.
+        spare = 0 if settings.ties == FIRST else 1
+        if settings.has_cuts and low >= high + spare:
+            break
+    if num_equal == 0:
+        return total + win_value(settings, ply + 1)  # the fugitive is stuck
+    return best
+
+
+def principal_line(
+    graph: TeamGraph, settings: AlphaBetaSettings, team: int, place: int, is_team: bool = True
+) -> tuple[float, list[int], int]:
+    """The value of a position, the best line from it, and how many nodes were visited.
+
+    >>> from envs import make_game
+    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced"))
+    >>> principal_line(graph, AlphaBetaSettings(plies=1), graph.team(0, 24), 5)[:2]
+    (94.0, [144])
+    """
+    search, lines, counts, rng = _room(settings)
+    known = graph.arrays, search, int(is_team), team, place, 0, 0, -INFINITE, INFINITE
+    value = search_node(*known, lines, rng, counts)
+    line = [int(move) for move in lines[0] if move != NO_MOVE]
+    return value / 2, line, int(counts[0])
+
+
+def _room(settings: AlphaBetaSettings) -> tuple[Any, Any, Any, Any]:
+    search = settings.record()
+    lines = np.full((settings.plies + 1, settings.plies + 1), NO_MOVE, np.int32)
+    return search, lines, np.zeros(1, np.int64), np.zeros(4, np.uint64)
+
+
+@compiled(
+    types.void(
+        GRAPH,
+        SEARCH_TYPE,
+        types.int64,
+        types.uint64,
+        _INTS,
+        _LINES,
+        RNG,
+        _INTS,
+        types.int32[:, ::1],
+    )
+)
+def _fill_plans(graph, search, period, seed, roots, lines, rng, counts, plans):
+    num_places = graph.near.size
+    for i in range(roots.size):
+        team, place = roots[i] // num_places, roots[i] % num_places
+        seed_rng(rng, seed + np.uint64(roots[i]))
+        step = 0
+        while step < period:
+            search_node(
+                graph, search, 1, team, place, 0, 0, -INFINITE, INFINITE, lines, rng, counts
+            )
+            ply = 0
+            while step < period and ply < search[0].plies and lines[0, ply] != NO_MOVE:
+                team = np.int64(lines[0, ply])
+                plans[i, step] = team
+                step += 1
+                # Where the line ends he is assumed to stay, and a new search goes on from there.
+                if ply + 1 < search[0].plies and lines[0, ply + 1] != NO_MOVE:
+                    place = np.int64(lines[0, ply + 1])
+                ply += 2
+
+
+def plan_table(
+    graph: TeamGraph,
+    settings: AlphaBetaSettings,
+    roots: npt.NDArray[np.int64] | None = None,
+    seed: int | None = None,
+) -> npt.NDArray[np.int32]:
+    """Plan from sightings: the teams after each joint move until the next, [roots, period].
+
+    Args:
+        graph: the board.
+        settings: of the search.
+        roots: positions as ``TeamGraph.root`` numbers them; ``None``: all of them, and
+            ``NO_MOVE`` for those that are no positions.
+        seed: of random ties; ``None``: that of the settings.
+    """
+    search, lines, counts, rng = _room(settings)
+    number = np.uint64(settings.seed if seed is None else seed) << np.uint64(32)
+    chosen = (
+        np.flatnonzero(graph.is_start) if roots is None else np.ascontiguousarray(roots, np.int64)
+    )
+    plans = np.full((len(chosen), graph.period), NO_MOVE, np.int32)
+    known = graph.arrays, search, graph.period, number, chosen
+    _fill_plans(*known, lines, rng, counts, plans)
+    if roots is not None:
+        return plans
+    table = np.full((graph.num_roots, graph.period), NO_MOVE, np.int32)
+    table[chosen] = plans
+    return table
+
+
+@compiled(types.void(GRAPH, SEARCH_TYPE, types.uint64, _INTS, _LINES, RNG, _INTS, types.int32[::1]))
+def _fill_replies(graph, search, seed, roots, lines, rng, counts, replies):
+    num_places = graph.near.size
+    for i in range(roots.size):
+        team, place = roots[i] // num_places, roots[i] % num_places
+        seed_rng(rng, seed + np.uint64(roots[i]))
+        search_node(graph, search, 0, team, place, 0, 0, -INFINITE, INFINITE, lines, rng, counts)
+        replies[i] = lines[0, 0]
+
+
+def fugitive_table(
+    graph: TeamGraph,
+    settings: AlphaBetaSettings,
+    roots: npt.NDArray[np.int64] | None = None,
+    seed: int | None = None,
+) -> npt.NDArray[np.int32]:
+    """Where a fugitive goes who searches anew at every move: [roots], ``NO_MOVE`` if he cannot.
+
+    He sees everything, so his move depends on where the pieces stand and on nothing else.
+    """
+    search, lines, counts, rng = _room(settings)
+    number = np.uint64(settings.seed if seed is None else seed) << np.uint64(32)
+    chosen = (
+        np.flatnonzero(graph.is_start) if roots is None else np.ascontiguousarray(roots, np.int64)
+    )
+    replies = np.full(len(chosen), NO_MOVE, np.int32)
+    _fill_replies(graph.arrays, search, number, chosen, lines, rng, counts, replies)
+    if roots is not None:
+        return replies
+    table = np.full(graph.num_roots, NO_MOVE, np.int32)
+    table[chosen] = replies
+    return table

@@ -1,1 +1,0 @@
-"""What was published for each game, repeated: a module a table, run by ``training.reproduce``."""
