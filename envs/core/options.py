@@ -241,6 +241,33 @@ class Options(BaseModel):
         """The values as plain JSON types."""
         return self.model_dump(mode="json")
 
+    def as_record(self, dtype: np.dtype[Any], **more: Any) -> Any:
+        """[1] a record for compiled code: its fields get the values of the options of their names.
+
+        A choice is written as its number among the choices, and ``None`` as 0. Fields without an
+        option are 0.
+
+        >>> class TableOptions(Options):
+        ...     dice: int = option(2, low=1, high=6, help="dice")
+        ...     pace: str = option("slow", choices=("slow", "fast"), help="how quick")
+        >>> fields = [("dice", np.int64), ("pace", np.int64), ("share", np.float64)]
+        >>> TableOptions(pace="fast").as_record(np.dtype(fields), share=0.5)[0].item()
+        (2, 1, 0.5)
+
+        Args:
+            dtype: of the record.
+            more: fields that are no options, or that have another value than the option.
+        """
+        record = np.zeros(1, dtype)
+        for name, field in type(self).model_fields.items():
+            if name in (dtype.names or ()) and name not in more:
+                value = getattr(self, name)
+                choices = getattr(field.json_schema_extra, "choices", ())
+                record[name] = choices.index(value) if value in choices else value or 0
+        for name, value in more.items():
+            record[name] = value
+        return record
+
     def changed(self) -> dict[str, Any]:
         """The values that differ from the defaults, as plain JSON types."""
         defaults = type(self)().to_dict()
