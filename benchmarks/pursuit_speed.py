@@ -23,7 +23,7 @@ from envs import make_game
 from envs.core.playouts import random_playouts
 from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
-from envs.pursuit.pool import named_board
+from envs.pursuit.tables import named_board
 
 __all__ = ["CURVES", "JOBS"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from envs.core.compiling import helper, inlined
 from envs.holdem.evaluator import EMPTY_KEY, card_set, hand_strength
-from envs.holdem.records import (
+from envs.holdem.options import (
     BET_CODES,
     CALL,
     CALL_CODE,

@@ -59,13 +59,18 @@ import numpy as np
 from envs.core.facts import Facts, ObservationField, Seat, Unit
 from envs.core.game import Game
 from envs.holdem.evaluator import DECK_SIZE, card_name
-from envs.holdem.full_observation import NUM_KINDS, NUM_STREETS
 from envs.holdem.kernels import KERNELS, MODELLED, OPTIONAL, write_stakes
-from envs.holdem.observation import block_sizes
-from envs.holdem.options import HoldemOptions, rules_array
-from envs.holdem.picture import draw_table
-from envs.holdem.records import NO_CARD, NOBODY, NUM_BLOCKS, RULES, STATE
-from envs.holdem.words import cards_text, move_text, read_move, table_text
+from envs.holdem.observation import NUM_KINDS, NUM_STREETS, block_sizes
+from envs.holdem.options import (
+    NO_CARD,
+    NOBODY,
+    NUM_BLOCKS,
+    RULES,
+    STATE,
+    HoldemOptions,
+    rules_array,
+)
+from envs.holdem.picture import cards_text, draw_table, move_text, read_move, table_text
 
 __all__ = ["Holdem"]
 

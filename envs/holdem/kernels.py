@@ -1,4 +1,4 @@
-"""The course of a hand, and the functions of the contract (see ``envs/core/kernels.py``)."""
+"""The course of a hand, the functions of the contract (see ``envs/core/kernels.py``), a rollout."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from envs.core.kernels import (
     OBSERVE,
     OVER,
     RETURNS,
+    ROLLOUT,
     SAMPLE,
     SEEN,
     SETTLE,
@@ -25,8 +26,9 @@ from envs.core.kernels import (
 )
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.keys import first_key, fold
-from envs.core.rng import below
+from envs.core.rng import below, uniform
 from envs.holdem.betting import (
+    amount_of,
     amount_within,
     apply_move,
     call_to,
@@ -41,10 +43,16 @@ from envs.holdem.betting import (
     next_seat,
     pay,
 )
+from envs.holdem.equity import compared_equity
 from envs.holdem.evaluator import DECK_SIZE
-from envs.holdem.full_observation import write_full
-from envs.holdem.observation import keep_decision, left_to_bet, pack_decision, write_blocks
-from envs.holdem.records import (
+from envs.holdem.observation import (
+    keep_decision,
+    left_to_bet,
+    pack_decision,
+    write_blocks,
+    write_full,
+)
+from envs.holdem.options import (
     ABSENT,
     EXACT,
     FOLD,
@@ -55,9 +63,8 @@ from envs.holdem.records import (
     STATE,
     THESIS,
 )
-from envs.holdem.rollout import rollout, unknown_choice
 
-__all__ = ["KERNELS", "MODELLED", "OPTIONAL", "write_stakes"]
+__all__ = ["KERNELS", "MODELLED", "OPTIONAL", "rollout", "unknown_choice", "write_stakes"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
@@ -459,6 +466,75 @@ def write_stakes(states, rules, out):
         s = states[i].view(STATE)[0]
         left = left_to_bet(s, r, np.int64(s.to_move)) if s.to_move >= 0 else np.int64(0)
         out[i] = max(s.pot + left, np.int64(1)) / r.reward_unit
+
+
+# ---- a quick player for simulations: equity against random hands, and the price of a call --------
+
+TO_FOLD, TO_CALL = 0, 1
+NUM_SAMPLES = 16
+RAISE_MARGIN = 0.2
+"""Equity above an equal share of the pot with which it raises, most of the time."""
+RESPECT = 0.3
+"""Equity that a bet costs those who give way."""
+
+
+@helper
+def raise_to(s, r, seat, fraction):
+    """The raise nearest to a fraction of the pot."""
+    after_call = s.pot + s.bet_to - s.bets[seat]
+    wanted = s.bet_to + fraction * after_call
+    if r.menu == EXACT:
+        amount = max(np.int64(wanted), lowest_raise(s, r, seat))
+        return min(amount, highest_raise(s, r, seat)) + 1
+    best, gap, last = np.int64(TO_CALL), np.inf, np.int64(-1)
+    for action in range(2, r.num_actions):
+        amount = amount_of(s, r, seat, action)
+        # Of raises of one amount the first is legal.
+        if amount != last and abs(amount - wanted) < gap:
+            best, gap = np.int64(action), abs(amount - wanted)
+        last = amount
+    return best
+
+
+@helper
+def choose(state, rules, rng, respect):
+    """Raise when well ahead, call when the price is right; only the mover's own cards are read.
+
+    A few samples make a rough estimate, which is as good as mixing. ``respect`` is the equity that
+    a bet of others costs: their hands are better than random ones.
+    """
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    seat = np.int64(s.to_move)
+    others = 0
+    for other in range(r.num_players):
+        others += other != seat and s.status[other] == IN
+    missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
+    price = min(missing, np.int64(s.stacks[seat]))
+    odds = price / (price + s.pot) if price else 0.0
+    low, high = odds + respect, 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds
+    equity = compared_equity(
+        *(r, s.hole[seat], s.board, s.num_board, others), *(np.int64(NUM_SAMPLES), low, high, rng)
+    )
+    may_raise = r.menu == THESIS or can_raise(s, r, seat)
+    if may_raise and equity > high:
+        return raise_to(s, r, seat, 0.5 + 0.5 * uniform(rng))
+    return np.int64(TO_CALL if price == 0 or equity > low else TO_FOLD)
+
+
+@kernel(ROLLOUT)
+def rollout(state, rules, rng):
+    """An action of the quick player."""
+    return choose(state, rules, rng, 0.0)
+
+
+@kernel(ROLLOUT)
+def unknown_choice(state, rules, rng):
+    """The same for opponents of whom nothing is known: every other time they give way to bets.
+
+    Who expects callers alone never bluffs, and leaves their blinds to those who fold.
+    """
+    return choose(state, rules, rng, RESPECT if below(rng, 2) == 0 else 0.0)
 
 
 KERNELS = Kernels(

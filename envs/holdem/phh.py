@@ -37,8 +37,8 @@ from envs.core.notation import Notation, NotedGame
 from envs.core.position import Position
 from envs.holdem.evaluator import DECK_SIZE, card_name, parse_card
 from envs.holdem.game import Holdem
-from envs.holdem.records import ABSENT, FOLD, IN, NOBODY, RAISE, RULES
-from envs.holdem.words import meaning
+from envs.holdem.options import ABSENT, FOLD, IN, NOBODY, RAISE, RULES
+from envs.holdem.picture import meaning
 
 __all__ = ["PHH", "Hand", "join_hands", "read_hand", "read_hands", "write_hands"]
 

@@ -17,11 +17,9 @@ from common.commands import MAX_SEED, Parser, add_out, answers_in_one_line, at_l
 from common.errors import MasqueradeError
 from common.files import check_out, write_text
 from envs.pursuit.board import MAX_NODES, Board
-from envs.pursuit.city import city_board
-from envs.pursuit.generators import EDGE_MODES, MapRecipe, grid_board, random_board
+from envs.pursuit.generators import EDGE_MODES, MapRecipe, city_board, grid_board, random_board
 from envs.pursuit.picture import draw_board
-from envs.pursuit.pool import named_board
-from envs.pursuit.tables import distances
+from envs.pursuit.tables import distances, named_board
 
 __all__ = ["describe", "main"]
 

@@ -1,14 +1,21 @@
-"""The course of a game: set-up, rounds, moves, and how it ends."""
+"""The rules: who may go where, where the fugitive can be, and how one thing follows from another.
+
+**The belief** says for every place how many histories lead there. What detectives see of the
+fugitive (tickets, reveals, that he was not caught, that he could move) is public, so this is part
+of the public state. It is exact: a history counts if it follows the rules and shows the detectives
+just what they have seen. When he shows himself, counting begins anew from there. ``determinize``
+draws by these weights, so every history is as likely as any other.
+"""
 
 from __future__ import annotations
 
 from envs.core.compiling import helper
 from envs.core.kernels import CHANCE, OVER
-from envs.pursuit.belief import keep_able, know, spread, start_anywhere
-from envs.pursuit.moves import can_leave, has_move, next_to_move, stands_there
-from envs.pursuit.record import (
+from envs.core.rng import uniform
+from envs.pursuit.options import (
     ALL_OUT,
     ANY_ORDER,
+    AT_ONCE,
     BLOCKED,
     CAUGHT,
     DETECTIVE_DRAW,
@@ -20,15 +27,255 @@ from envs.pursuit.record import (
     FUGITIVE_DRAW,
     FUGITIVE_MOVE,
     FUGITIVE_PLACING,
+    IN_ORDER,
     MAP_DRAW,
     NOWHERE,
     PICK,
     START,
     UNLIMITED,
     map_of,
+    spare_weights,
 )
 
-__all__ = ["begin", "play_action", "play_chance"]
+__all__ = [
+    "begin",
+    "can_leave",
+    "draw_place",
+    "has_move",
+    "is_free",
+    "keep_able",
+    "know",
+    "mark_moves",
+    "play_action",
+    "play_chance",
+    "spread",
+    "stands_there",
+    "start_anywhere",
+    "total_weight",
+]
+
+
+# ---- who may go where: edges, tickets, and who stands in the way ---------------------------------
+
+
+@helper
+def stands_there(s, r, place):
+    """Whether any detective stands on ``place``."""
+    found = False
+    for piece in range(1, 1 + r.num_detectives):
+        found |= s.place[piece] == place
+    return found
+
+
+@helper
+def has_moved(s, piece):
+    """Whether a detective has had its move of this round."""
+    return (s.moved >> (piece - 1)) & 1
+
+
+@helper
+def num_exits(s, r, rules, m, piece):
+    """Ways out for a detective whose place is about to be entered, now that some have moved."""
+    num_free = 0
+    for kind in range(r.num_tickets):
+        if s.tickets[piece, kind] == 0:
+            continue
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            is_open = True
+            for other in range(1, 1 + r.num_detectives):
+                if has_moved(s, other) and s.place[other] == rules[at]:
+                    is_open = False
+            num_free += is_open
+    return num_free
+
+
+@helper
+def makes_way(s, r, rules, m, piece, other):
+    """Whether ``other``, who moves later in the same joint move, is sure to leave its place.
+
+    Each detective between the two may take one of its exits.
+    """
+    if has_moved(s, other):
+        return False
+    num_between = 0
+    for between in range(piece + 1, other):
+        num_between += not has_moved(s, between)
+    # Two tickets to one target count twice, so twice as many must be left.
+    needed = num_between * r.num_tickets
+    return num_exits(s, r, rules, m, other) > needed
+
+
+@helper
+def is_free(s, r, rules, m, piece, target):
+    """Whether no detective keeps ``piece`` from entering ``target``."""
+    if piece == FUGITIVE:
+        return r.may_step_on_detective or not stands_there(s, r, target)
+    if r.may_share:
+        return True
+    for other in range(1, 1 + r.num_detectives):
+        is_there = other != piece and s.place[other] == target
+        if is_there and not (r.moving == AT_ONCE and makes_way(s, r, rules, m, piece, other)):
+            return False
+    return True
+
+
+@helper
+def has_move(s, r, rules, m, piece, place):
+    """Whether ``piece`` could move if it stood on ``place``."""
+    for kind in range(r.num_kinds):
+        if s.tickets[piece, kind] == 0:
+            continue
+        way = m.ways[kind] + place
+        for at in range(rules[way], rules[way + 1]):
+            if is_free(s, r, rules, m, piece, rules[at]):
+                return True
+    return False
+
+
+@helper
+def can_leave(s, r, rules, m, piece):
+    """Whether a detective has a ticket for any way out, free or not."""
+    for kind in range(r.num_tickets):
+        way = m.ways[kind] + s.place[piece]
+        if s.tickets[piece, kind] != 0 and rules[way] < rules[way + 1]:
+            return True
+    return False
+
+
+@helper
+def mark_moves(s, r, rules, m, piece, mask):
+    """Mark every move of a piece; return how many there are."""
+    num_moves = 0
+    place = s.place[piece]
+    for kind in range(r.num_kinds):
+        if s.tickets[piece, kind] == 0:
+            continue
+        way = m.ways[kind] + place
+        for at in range(rules[way], rules[way + 1]):
+            if is_free(s, r, rules, m, piece, rules[at]):
+                mask[r.num_slots * kind + rules[at]] = 1
+                num_moves += 1
+    return num_moves
+
+
+@helper
+def may_move_now(s, r, rules, m, piece):
+    """Whether a detective is still to move in this round and can."""
+    if (s.is_out >> (piece - 1)) & 1 or has_moved(s, piece) or s.place[piece] == NOWHERE:
+        return False
+    return has_move(s, r, rules, m, piece, s.place[piece])
+
+
+@helper
+def next_to_move(s, r, rules, m):
+    """The detective who moves next: ``(piece, how many there are to pick from)``."""
+    first, num_able = 0, 0
+    for piece in range(1, 1 + r.num_detectives):
+        if may_move_now(s, r, rules, m, piece):
+            num_able += 1
+            if first == 0:
+                first = piece
+            if r.moving != ANY_ORDER:
+                break
+        elif r.moving == IN_ORDER or r.moving == AT_ONCE:
+            s.moved |= 1 << (piece - 1)
+    return first, num_able
+
+
+# ---- where the fugitive can be -------------------------------------------------------------------
+
+
+@helper
+def know(s, place):
+    """He was seen: one place is left."""
+    belief = s.belief
+    for i in range(belief.size):
+        belief[i] = 0.0
+    if place != NOWHERE:
+        belief[place] = 1.0
+
+
+@helper
+def start_anywhere(s, r, rules, first, count):
+    """He has started on one of the places listed in the rules from ``first`` on."""
+    know(s, NOWHERE)
+    for at in range(first, first + count):
+        s.belief[rules[at]] = 1.0
+    forget_detectives(s, r)
+
+
+@helper
+def forget_detectives(s, r):
+    """He is where no detective stands, or the game would be over."""
+    for piece in range(1, 1 + r.num_detectives):
+        if s.place[piece] != NOWHERE:
+            s.belief[s.place[piece]] = 0.0
+
+
+@helper
+def spread(s, r, rules, m, kind):
+    """He has moved with a ticket of some kind: every place takes over from its neighbours."""
+    before, belief = spare_weights(), s.belief
+    for place in range(r.num_slots):
+        before[place] = belief[place]
+    begin = rules[m.ways[kind]]
+    for place in range(r.num_slots):
+        end = rules[m.ways[kind] + place + 1]
+        weight = 0.0
+        for at in range(begin, end):
+            weight += before[rules[at]]
+        belief[place] = weight
+        begin = end
+    forget_detectives(s, r)
+
+
+@helper
+def keep_able(s, r, rules, m, is_able):
+    """He is to move: rule out where he could not (or, if he cannot, where he could)."""
+    kind = m.universal
+    belief = s.belief
+    if is_able and kind >= 0 and s.tickets[FUGITIVE, kind] != 0:
+        # Only beside a detective can the ways out be closed.
+        if r.may_step_on_detective:
+            return
+        for piece in range(1, 1 + r.num_detectives):
+            if s.place[piece] == NOWHERE:
+                continue
+            way = m.ways[kind] + s.place[piece]
+            for at in range(rules[way], rules[way + 1]):
+                place = rules[at]
+                if belief[place] > 0.0 and not has_move(s, r, rules, m, FUGITIVE, place):
+                    belief[place] = 0.0
+        return
+    for place in range(r.num_slots):
+        if belief[place] > 0.0 and has_move(s, r, rules, m, FUGITIVE, place) != is_able:
+            belief[place] = 0.0
+
+
+@helper
+def total_weight(s, r):
+    """All histories that are possible."""
+    belief = s.belief
+    total = 0.0
+    for place in range(r.num_slots):
+        total += belief[place]
+    return total
+
+
+@helper
+def draw_place(s, r, rng):
+    """A place where he can be, as often as histories lead there."""
+    belief = s.belief
+    left = uniform(rng) * total_weight(s, r)
+    chosen = NOWHERE
+    for place in range(r.num_slots):
+        if belief[place] > 0.0:
+            chosen = place  # rounding may leave a rest after the last one
+            left -= belief[place]
+            if left < 0.0:
+                break
+    return chosen
 
 
 # ---- set-up --------------------------------------------------------------------------------------

@@ -10,11 +10,8 @@ from envs.core.facts import Facts, ObservationField, Seat
 from envs.core.game import Game
 from envs.core.kernels import OVER, OptionalKernels
 from envs.pursuit.board import Board
-from envs.pursuit.kernels import KERNELS, settle
-from envs.pursuit.options import PursuitOptions
-from envs.pursuit.picture import draw_pursuit
-from envs.pursuit.pool import boards_of, rules_of
-from envs.pursuit.record import (
+from envs.pursuit.kernels import KERNELS, evaluate, rollout, settle, unknown_choice
+from envs.pursuit.options import (
     DETECTIVE_DRAW,
     DETECTIVE_PLACING,
     FUGITIVE,
@@ -26,9 +23,10 @@ from envs.pursuit.record import (
     RULES_SIZE,
     STATE,
     UNLIMITED,
+    PursuitOptions,
 )
-from envs.pursuit.rollout import evaluate, rollout, unknown_choice
-from envs.pursuit.text import board_text, log_text, ticket_text
+from envs.pursuit.picture import board_text, draw_pursuit, log_text, ticket_text
+from envs.pursuit.tables import boards_of, rules_of
 
 __all__ = ["Pursuit"]
 

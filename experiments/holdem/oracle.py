@@ -29,8 +29,8 @@ from envs.core.kernels import CHANCE
 from envs.core.position import Position
 from envs.holdem.evaluator import BEST_STRENGTH, DECK_SIZE, card_name, evaluate
 from envs.holdem.game import Holdem
-from envs.holdem.pots import side_pots
-from envs.holdem.records import IN
+from envs.holdem.options import IN
+from envs.holdem.picture import side_pots
 
 __all__ = ["Disagreement", "compare_deals", "compare_hand", "main", "random_table"]
 

@@ -18,7 +18,7 @@ from agents import make_agent
 from arena.playing.match import play_shown
 from common.statistics import Interval, wilson
 from envs import make_game
-from envs.pursuit.pool import named_board
+from envs.pursuit.tables import named_board
 from experiments.runner import Group, Row, Settings
 
 __all__ = ["GROUPS"]

@@ -12,7 +12,7 @@ from agents.games.pursuit.capture import capture_table
 from arena.playing.match import play_shown
 from common.statistics import wilson
 from envs import make_game
-from envs.pursuit.pool import named_board
+from envs.pursuit.tables import named_board
 from experiments.runner import Row, Settings
 from experiments.scotland_yard.reduced.certain import certain_wins
 from experiments.scotland_yard.reduced.mixed import MixedPlay

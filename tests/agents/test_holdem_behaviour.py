@@ -17,7 +17,7 @@ from envs import make_game
 from envs.core.game import Game
 from envs.holdem.betting import call_to
 from envs.holdem.equity import class_name
-from envs.holdem.records import RULES
+from envs.holdem.options import RULES
 
 OPTIONS: list[dict[str, Any]] = [{"num_players": 2}, {}, {"preset": "thesis"}]
 

@@ -15,7 +15,7 @@ from common.errors import MasqueradeError
 from envs import make_game
 from envs.holdem.equity import all_hands
 from envs.holdem.evaluator import parse_card
-from envs.holdem.records import STATE
+from envs.holdem.options import STATE
 from tests.support.views import views_after
 
 GAME = make_game("holdem_v0", num_players=2, menu=1.0, minimum=False, button=0)

@@ -17,7 +17,7 @@ from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
 from envs.holdem.equity import all_hands
-from envs.holdem.rollout import rollout
+from envs.holdem.kernels import rollout
 
 RULE_PLAYERS = {kind: f"holdem_{kind}" for kind in KINDS}
 FOLD, CALL = 0, 1

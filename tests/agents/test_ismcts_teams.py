@@ -17,7 +17,7 @@ from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
-from envs.pursuit.record import FUGITIVE
+from envs.pursuit.options import FUGITIVE
 from tests.support.pursuits import belief, record, started
 from tests.support.sampling import IS_FULL
 from tests.support.views import views_of

@@ -18,7 +18,7 @@ from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
-from envs.pursuit.record import FAR, FUGITIVE_MOVE, NOTHING, RULES, RULES_SIZE, STATE, map_of
+from envs.pursuit.options import FAR, FUGITIVE_MOVE, NOTHING, RULES, RULES_SIZE, STATE, map_of
 from envs.pursuit.tables import distances
 from tests.support.pursuits import belief, cell, play, record, slots, started, targets
 from tests.support.sampling import IS_FULL

@@ -30,8 +30,8 @@ from envs.core.rng import new_rng
 from envs.pursuit.board import Board
 from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import MapRecipe, grid_board, random_board
-from envs.pursuit.pool import named_board
-from envs.pursuit.record import DETECTIVE_MOVE
+from envs.pursuit.options import DETECTIVE_MOVE
+from envs.pursuit.tables import named_board
 
 
 def joint_moves(board: Board, team: tuple[int, ...]) -> set[tuple[int, ...]]:

@@ -31,8 +31,8 @@ from envs.core.batch import Batch
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from envs.pursuit.game import Pursuit
-from envs.pursuit.record import DETECTIVE_MOVE, FUGITIVE, distance, map_of
-from envs.pursuit.rollout import plain_choice
+from envs.pursuit.kernels import plain_choice
+from envs.pursuit.options import DETECTIVE_MOVE, FUGITIVE, distance, map_of
 from tests.support.pursuits import belief, record, slots
 
 

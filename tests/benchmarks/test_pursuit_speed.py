@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks import pursuit_speed
 from benchmarks.pursuit_networkx import random_game
-from envs.pursuit.pool import named_board
+from envs.pursuit.tables import named_board
 
 
 def test_both_sides_play_games_of_the_same_length() -> None:

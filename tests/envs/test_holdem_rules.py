@@ -17,7 +17,7 @@ from envs import make_game
 from envs.core.kernels import CHANCE
 from envs.core.playouts import random_playouts
 from envs.core.rng import new_rng
-from envs.holdem.pots import side_pots
+from envs.holdem.picture import side_pots
 from tests.support.holdem_table import deal, play, profits, raises, run_out
 
 SIX = ["As Ad", "Ks Kd", "Qs Qd", "Js Jd", "Ts Td", "9s 9d"]

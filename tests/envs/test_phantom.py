@@ -13,8 +13,8 @@ from common.errors import OptionError
 from envs import make_game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
-from envs.pursuit.config import load_config
-from envs.pursuit.record import BLOCKED, CAUGHT, ESCAPED, START
+from envs.pursuit.options import BLOCKED, CAUGHT, ESCAPED, START
+from experiments.phantom.config import load_config
 from tests.support.pursuits import belief, play, record
 
 PHANTOM: Any = make_game("phantom_v0", "map_1")

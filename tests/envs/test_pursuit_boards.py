@@ -22,10 +22,8 @@ from envs.pursuit.board import (
     parse_board,
     save_board,
 )
-from envs.pursuit.city import city_board
-from envs.pursuit.generators import MapRecipe, grid_board, random_board
-from envs.pursuit.pool import FOLDER, balance, named_board
-from envs.pursuit.tables import distances
+from envs.pursuit.generators import MapRecipe, city_board, grid_board, random_board
+from envs.pursuit.tables import FOLDER, balance, distances, named_board
 
 Change = Callable[[dict[str, Any]], Any]
 

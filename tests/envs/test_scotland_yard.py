@@ -16,7 +16,7 @@ from envs.core.kernels import CHANCE
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
 from envs.pursuit.board import parse_board, save_board
-from envs.pursuit.record import ALL_OUT, BLOCKED, CAUGHT, ESCAPED, REASONS
+from envs.pursuit.options import ALL_OUT, BLOCKED, CAUGHT, ESCAPED, REASONS
 from tests.support.pursuits import belief, cell, play, record, started, targets
 
 REDUCED: Any = make_game("scotland_yard_v0", "reduced")

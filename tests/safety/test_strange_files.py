@@ -27,7 +27,7 @@ from common.errors import MasqueradeError
 from common.files import append_text, read_arrays, read_json, read_text, read_yaml
 from envs import make_game
 from envs.holdem.phh import read_hands
-from envs.pursuit.config import load_config
+from experiments.phantom.config import load_config
 from play.catalogue import Catalogue
 from play.files import Library
 from tests.support.small_files import HAND

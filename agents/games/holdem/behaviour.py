@@ -31,10 +31,9 @@ from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.position import Position
 from envs.core.rollouts import Rollouts
-from envs.holdem.chances import strength_now
-from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class
+from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class, strength_now
 from envs.holdem.evaluator import DECK_SIZE
-from envs.holdem.records import IN, RULES, STATE
+from envs.holdem.options import IN, RULES, STATE
 
 __all__ = ["Behaviour", "describe", "exhibits", "starting_hands"]
 

@@ -13,7 +13,7 @@ from envs.core.game import Game
 from envs.core.position import Position
 from envs.holdem.betting import amount_of, call_to
 from envs.holdem.evaluator import parse_card
-from envs.holdem.records import RULES
+from envs.holdem.options import RULES
 
 __all__ = ["Question", "draw_positions"]
 

@@ -34,8 +34,8 @@ from envs.core.kernels import ROLLOUT
 from envs.core.rng import mix
 from envs.holdem.betting import call_to, can_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
-from envs.holdem.records import RULES, STATE, THESIS
-from envs.holdem.rollout import choose, raise_to
+from envs.holdem.kernels import choose, raise_to
+from envs.holdem.options import RULES, STATE, THESIS
 
 __all__ = ["GUESS", "as_kind", "guess_of", "with_guess"]
 

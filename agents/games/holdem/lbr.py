@@ -30,8 +30,8 @@ from envs.core.rows import determinize_movers
 from envs.holdem.betting import amount_of, call_to
 from envs.holdem.equity import all_hands, equity_against
 from envs.holdem.evaluator import DECK_SIZE
-from envs.holdem.records import IN, NOBODY, STATE
-from envs.holdem.records import RULES as HOLDEM_RULES
+from envs.holdem.options import IN, NOBODY, STATE
+from envs.holdem.options import RULES as HOLDEM_RULES
 
 __all__ = ["LocalBestResponse"]
 

@@ -31,7 +31,7 @@ from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.holdem.betting import amount_of, call_to, highest_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
-from envs.holdem.records import EXACT, IN, RULES, STATE
+from envs.holdem.options import EXACT, IN, RULES, STATE
 
 __all__ = [
     "AlwaysCall",

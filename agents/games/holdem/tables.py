@@ -13,7 +13,7 @@ from agents.tabular.hooks import ENCODE
 from envs.core.compiling import compiled, helper
 from envs.core.rng import mix
 from envs.holdem.observation import block_values, pack_decision, past_decision
-from envs.holdem.records import MAX_HISTORY, RULES, STATE
+from envs.holdem.options import MAX_HISTORY, RULES, STATE
 
 __all__ = ["BLOCKS"]
 

@@ -27,8 +27,9 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RULES
 from envs.core.rng import below, uniform
-from envs.pursuit.moves import is_free, stands_there
-from envs.pursuit.record import (
+from envs.pursuit.course import is_free, stands_there
+from envs.pursuit.kernels import nearest_detective
+from envs.pursuit.options import (
     DETECTIVE_PLACING,
     FAR,
     FUGITIVE,
@@ -44,8 +45,7 @@ from envs.pursuit.record import (
     map_of,
     spare_weights,
 )
-from envs.pursuit.record import RULES as PURSUIT_RULES
-from envs.pursuit.rollout import nearest_detective
+from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitBelief"]
 

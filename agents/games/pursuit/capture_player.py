@@ -21,9 +21,9 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RULES
 from envs.core.rng import uniform
+from envs.pursuit.course import is_free
 from envs.pursuit.game import Pursuit
-from envs.pursuit.moves import is_free
-from envs.pursuit.record import (
+from envs.pursuit.options import (
     DETECTIVE_MOVE,
     NOTHING,
     NOWHERE,
@@ -34,7 +34,7 @@ from envs.pursuit.record import (
     map_of,
     spare_weights,
 )
-from envs.pursuit.record import RULES as PURSUIT_RULES
+from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitCapture", "capture_move", "hunt_by_table", "pair_rounds", "pair_table"]
 

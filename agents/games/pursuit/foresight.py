@@ -20,9 +20,9 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import INT, OVER, RNG, RULES
 from envs.core.rng import uniform
+from envs.pursuit.course import is_free
 from envs.pursuit.kernels import step
-from envs.pursuit.moves import is_free
-from envs.pursuit.record import (
+from envs.pursuit.options import (
     ESCAPED,
     FUGITIVE,
     FUGITIVE_MOVE,
@@ -33,7 +33,7 @@ from envs.pursuit.record import (
     map_of,
     spare_weights,
 )
-from envs.pursuit.record import RULES as PURSUIT_RULES
+from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitForesight"]
 

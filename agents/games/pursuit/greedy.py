@@ -15,8 +15,8 @@ from agents.games.pursuit.heuristic import first_able
 from agents.games.pursuit.ways import PURSUITS, random_move, random_place
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import RULES
-from envs.pursuit.moves import is_free
-from envs.pursuit.record import (
+from envs.pursuit.course import is_free
+from envs.pursuit.options import (
     DETECTIVE_PLACING,
     FAR,
     FUGITIVE,
@@ -30,7 +30,7 @@ from envs.pursuit.record import (
     distance,
     map_of,
 )
-from envs.pursuit.record import RULES as PURSUIT_RULES
+from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitGreedy"]
 

@@ -28,13 +28,11 @@ from envs.core.compiling import compiled, helper, kernel
 from envs.core.game import Game
 from envs.core.kernels import RNG, ROLLOUT, RULES, STATE
 from envs.core.rng import below, new_rng
-from envs.pursuit.belief import total_weight
-from envs.pursuit.kernels import step
-from envs.pursuit.moves import is_free
-from envs.pursuit.record import DETECTIVE_MOVE, NOWHERE, PICK, RULES_SIZE, distance, map_of
-from envs.pursuit.record import RULES as PURSUIT_RULES
-from envs.pursuit.record import STATE as PURSUIT_STATE
-from envs.pursuit.rollout import ONE_RANDOM_IN, choose
+from envs.pursuit.course import is_free, total_weight
+from envs.pursuit.kernels import ONE_RANDOM_IN, choose, step
+from envs.pursuit.options import DETECTIVE_MOVE, NOWHERE, PICK, RULES_SIZE, distance, map_of
+from envs.pursuit.options import RULES as PURSUIT_RULES
+from envs.pursuit.options import STATE as PURSUIT_STATE
 
 __all__ = ["CAPTURER", "CERTAIN", "COVERER", "MIXED", "as_expected", "expect", "judge"]
 

@@ -34,9 +34,9 @@ from agents.search.ismcts.settings import TreeSettings
 from envs.core.compiling import helper, kernel
 from envs.core.game import Game
 from envs.core.kernels import EVALUATE, LEGAL, ROLLOUT, SIGNATURES, Kernels, OptionalKernels
-from envs.pursuit.kernels import KERNELS, legal, returns, settle
-from envs.pursuit.moves import has_moved
-from envs.pursuit.record import (
+from envs.pursuit.course import has_moved
+from envs.pursuit.kernels import KERNELS, evaluate, legal, returns, rollout, settle
+from envs.pursuit.options import (
     DETECTIVE_MOVE,
     ENDED,
     FUGITIVE,
@@ -48,7 +48,6 @@ from envs.pursuit.record import (
     STATE,
     map_of,
 )
-from envs.pursuit.rollout import evaluate, rollout
 
 __all__ = ["PursuitSearch"]
 

@@ -19,9 +19,9 @@ from agents.tabular.hooks import ENCODE, REWARD
 from envs.core.compiling import compiled
 from envs.core.kernels import OVER
 from envs.core.rng import mix
-from envs.pursuit.record import ESCAPED, FUGITIVE, NOWHERE, RULES_SIZE, STATE, map_of
-from envs.pursuit.record import RULES as PURSUIT_RULES
-from envs.pursuit.rollout import nearest_detective
+from envs.pursuit.kernels import nearest_detective
+from envs.pursuit.options import ESCAPED, FUGITIVE, NOWHERE, RULES_SIZE, STATE, map_of
+from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["SIGHTING", "SIGHTINGS"]
 

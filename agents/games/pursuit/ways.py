@@ -10,9 +10,9 @@ import numpy.typing as npt
 from envs.core.compiling import helper
 from envs.core.game import Game
 from envs.core.rng import below
+from envs.pursuit.course import is_free, stands_there
 from envs.pursuit.game import Pursuit
-from envs.pursuit.moves import is_free, stands_there
-from envs.pursuit.record import (
+from envs.pursuit.options import (
     DETECTIVE_PLACING,
     FAR,
     MAX_KINDS,

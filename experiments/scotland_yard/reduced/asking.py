@@ -17,7 +17,7 @@ from agents.base import Agent, Views
 from envs.core.kernels import OVER
 from envs.core.keys import first_key, fold
 from envs.core.rng import fill_streams, stream
-from envs.pursuit.record import CAUGHT, FUGITIVE, STATE
+from envs.pursuit.options import CAUGHT, FUGITIVE, STATE
 from experiments.scotland_yard.reduced.graph import TeamGraph
 
 __all__ = ["plans_of"]

@@ -22,12 +22,11 @@ from envs.core.game import Game
 from envs.core.kernels import RULES, STATE
 from envs.core.rng import stream, uniform
 from envs.pursuit.board import Board
+from envs.pursuit.course import is_free
 from envs.pursuit.game import Pursuit
-from envs.pursuit.moves import is_free
-from envs.pursuit.options import PursuitOptions
-from envs.pursuit.record import RULES as PURSUIT_RULES
-from envs.pursuit.record import RULES_SIZE, map_of
-from envs.pursuit.record import STATE as PURSUIT_STATE
+from envs.pursuit.options import RULES as PURSUIT_RULES
+from envs.pursuit.options import RULES_SIZE, PursuitOptions, map_of
+from envs.pursuit.options import STATE as PURSUIT_STATE
 from envs.pursuit.tables import distances
 
 __all__ = ["GRAPH", "MOST_PLACES", "MOST_TEAMS", "TRY_ORDERS", "Graph", "TeamGraph", "team_graph"]

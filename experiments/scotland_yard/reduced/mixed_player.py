@@ -14,7 +14,7 @@ from agents.base import Actions, Probs, Views
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import uniform
-from envs.pursuit.record import FUGITIVE, STATE
+from envs.pursuit.options import FUGITIVE, STATE
 from experiments.scotland_yard.reduced.mixed import Floats, MixedPlay, Stretch, free_places
 from experiments.scotland_yard.reduced.players import PursuitCertain, Sighting, last_sighting
 from experiments.scotland_yard.reduced.symmetry import Element, elements_of

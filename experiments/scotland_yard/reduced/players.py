@@ -19,7 +19,7 @@ from agents.base import Actions, Agent, Views
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import below
-from envs.pursuit.record import FUGITIVE, STATE
+from envs.pursuit.options import FUGITIVE, STATE
 from experiments.scotland_yard.reduced import CERTAIN
 from experiments.scotland_yard.reduced.asking import plans_of
 from experiments.scotland_yard.reduced.certain import certain_wins
