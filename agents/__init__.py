@@ -75,8 +75,8 @@ AGENTS: dict[str, str] = {
     "no_thanks_always_take": "agents.games.no_thanks.rules:NoThanksAlwaysTake",
     "no_thanks_slices": "agents.games.no_thanks.slices.agent:SlicesAgent",
     "no_thanks_value": "agents.games.no_thanks.slices.agent:ValueAgent",
-    "leaning": "agents.games.liars_dice.lies.leaning:LeaningAgent",
-    "profiled": "agents.games.liars_dice.lies.profiled:ProfiledAgent",
+    "leaning": "agents.games.liars_dice.wary:LeaningAgent",
+    "profiled": "agents.games.liars_dice.wary:ProfiledAgent",
     "q_learning": "agents.tabular.player:QLearningPlayer",
     "sarsa": "agents.tabular.player:SarsaPlayer",
     "expected_sarsa": "agents.tabular.player:ExpectedSarsaPlayer",
@@ -88,9 +88,9 @@ AGENTS: dict[str, str] = {
 
 LEARNERS: dict[str, str] = {
     "cfr": "agents.cfr.learner:CFRLearner",
-    "cfr_rounds": "agents.games.liars_dice.cfr.learner:RoundsLearner",
+    "cfr_rounds": "agents.games.liars_dice.learners:RoundsLearner",
     "mccfr": "agents.cfr.learner:MCCFRLearner",
-    "mccfr_rounds": "agents.games.liars_dice.cfr.sampled_learner:SampledRoundsLearner",
+    "mccfr_rounds": "agents.games.liars_dice.learners:SampledRoundsLearner",
     "dqn": "agents.dqn.learner:DQNLearner",
     "offline": "agents.offline.learner:OfflineLearner",
     "sb3": "agents.sb3.learner:SB3Learner",

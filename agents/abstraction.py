@@ -22,18 +22,6 @@ from envs.core.batch import Batch, random_actions
 from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
 
-__all__ = [
-    "ABSTRACTIONS",
-    "INFOSET",
-    "AbstractViews",
-    "ActionAbstraction",
-    "InformationAbstraction",
-    "Keys",
-    "as_action_abstraction",
-    "find_abstraction",
-    "probe_encoding",
-]
-
 Keys = npt.NDArray[np.uint64]
 InformationAbstraction = Callable[[Views], Keys]
 
@@ -42,8 +30,8 @@ _PROBE_GAMES = 16
 _MAX_DIGITS = 10
 ABSTRACTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "round": "agents.games.liars_dice.cfr.keys:RoundAbstraction",
-        "odds": "agents.games.liars_dice.cfr.odds:OddsAbstraction",
+        "round": "agents.games.liars_dice.abstractions:RoundAbstraction",
+        "odds": "agents.games.liars_dice.abstractions:OddsAbstraction",
     }
 )
 """What else than whole information sets a policy can go by; ``name:number`` gives it a number."""

@@ -26,7 +26,7 @@ __all__ = ["CHARTS", "Exhibit", "draw_bars", "draw_grid", "exhibits"]
 
 CHARTS: dict[str, str] = {
     "holdem_v0": "agents.games.holdem.behaviour:exhibits",
-    "liars_dice_v0": "agents.games.liars_dice.values:exhibits",
+    "liars_dice_v0": "agents.games.liars_dice.tables:exhibits",
 }
 """Games with charts of their own: id -> ``function(agent, views)``."""
 

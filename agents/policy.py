@@ -39,13 +39,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.rng import Words, uniform
 
-__all__ = [
-    "ENCODING_VERSION",
-    "FILE_NAME",
-    "Policy",
-    "PolicyAgent",
-    "PolicyError",
-]
+__all__ = ["FILE_NAME", "Policy", "PolicyAgent", "PolicyError"]
 
 FORMAT = "masquerade policy"
 FILE_VERSION = 2

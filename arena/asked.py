@@ -30,7 +30,7 @@ WORDS = {
     "schedule": "arena.schedules.schedule:SCHEDULES",
     "executor": "arena.running.executors:EXECUTORS",
     "variance_reduction": "arena.schedules.spec:VARIANCE_REDUCTION",
-    "form": "agents.cfr.vector:FORMS",
+    "form": "agents.cfr.solver:FORMS",
 }
 
 

@@ -46,8 +46,8 @@ from functools import cache, partial
 from typing import Any
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
-from agents.games.liars_dice.cfr.rounds import RoundSolver
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.games.liars_dice.round_tree import RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main
 from benchmarks.liteefg import PEER, liteefg_solve

@@ -22,8 +22,8 @@ from functools import partial
 from typing import Protocol
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, VectorCFRSolver
-from agents.games.liars_dice.cfr.rounds import RoundSolver
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.games.liars_dice.round_tree import RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
 from benchmarks.harness import Job, main
 from benchmarks.timing import Chunk
 from envs import make_game

@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.evaluation import tabulate, views_at
 from agents.cfr.response import best_response, counterfactual_reach, expected_values
-from agents.cfr.tree_policies import tabulate, views_at
+from agents.cfr.tree import GameTree, Probs
 from arena.playing.match import play_shown
 from common.statistics import Interval, mean_interval
 from envs import make_game
@@ -185,7 +185,7 @@ def searched_where_it_comes(
 def most_nash_conv(tree: GameTree, probs: Probs, is_searched: Bools) -> float:
     """NashConv of a policy for two if all is lost where it was not searched: an upper bound.
 
-    >>> from agents.cfr.forms.tree import GameTree
+    >>> from agents.cfr.tree import GameTree
     >>> tree = GameTree(make_game("kuhn_v0"))
     >>> nothing, all = np.zeros(tree.num_infosets, bool), np.ones(tree.num_infosets, bool)
     >>> [round(most_nash_conv(tree, tree.uniform(), known), 4) for known in (nothing, all)]

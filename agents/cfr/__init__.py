@@ -1,16 +1,20 @@
 """Solving games: trees, linear programmes, CFR, best responses, and policies as tables.
 
+To read it from the top to the bottom:
+
 * :mod:`~agents.cfr.variants`: the members of the CFR family, as numbers;
-* :mod:`~agents.cfr.solver`: CFR for any game; :mod:`~agents.cfr.vector`: the fast way for two
-  players; :mod:`~agents.cfr.sampled`: from samples, for games too large to write down;
-* :mod:`~agents.cfr.forms`: how a game is written down; :mod:`~agents.cfr.passes`: the compiled
-  passes over it;
-* :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.evaluator`: the same for
-  many policies; :mod:`~agents.cfr.lp`: equilibria by linear programming;
-* :mod:`~agents.cfr.tree_policies`: policies on a tree, of any agent, and as files;
-  :mod:`~agents.cfr.openspiel`: to OpenSpiel and back;
-* :mod:`~agents.cfr.learner`: all of it as runs of ``train.py``;
-* :mod:`~agents.games.liars_dice.cfr`: Liar's Dice, solved round by round.
+* :mod:`~agents.cfr.solver`: CFR over a whole game, for any number of players, and the fast way for
+  two. It goes over a :mod:`~agents.cfr.tree` (written down by :mod:`~agents.cfr.tree_walk`), either
+  as :mod:`~agents.cfr.sequence_form` or, where both players see each other's moves, as
+  :mod:`~agents.cfr.public_tree` with vectors over hands (:mod:`~agents.cfr.public_vectors`). Each
+  form has its compiled passes beside it; :mod:`~agents.cfr.threads` share them;
+* :mod:`~agents.cfr.mccfr`: the same from samples, for games too large to write down. Its walks are
+  :mod:`~agents.cfr.mccfr_walks`, what they do at one node :mod:`~agents.cfr.mccfr_nodes`, and what
+  they fill :mod:`~agents.cfr.mccfr_tables`;
+* :mod:`~agents.cfr.response`: values and best responses; :mod:`~agents.cfr.evaluation`: those of
+  agents and of many policies; :mod:`~agents.cfr.lp`: equilibria by linear programming;
+  :mod:`~agents.cfr.openspiel`: policies to OpenSpiel and back;
+* :mod:`~agents.cfr.learner`: all of it as runs of ``train.py``.
 
 A name is imported from its module when it is first asked for.
 
@@ -29,74 +33,31 @@ from typing import TYPE_CHECKING, Any
 from common.imports import load
 
 if TYPE_CHECKING:
-    from agents.cfr.evaluator import BestResponseEvaluator, BestResponseResult
-    from agents.cfr.forms.layout import Layout
-    from agents.cfr.forms.public import PublicTree
-    from agents.cfr.forms.tree import GameTree
-    from agents.cfr.lp import Solution, solve_lp
-    from agents.cfr.response import (
-        BestResponse,
-        best_response,
-        expected_values,
-        exploitability,
-        nash_conv,
-    )
-    from agents.cfr.sampled.settings import SamplingSettings
-    from agents.cfr.sampled.solver import SamplingSolver
-    from agents.cfr.solver import CFRSolver, Solver
-    from agents.cfr.tree_policies import Tabulated, from_policy, tabulate, to_policy
-    from agents.cfr.variants import VARIANTS, Variant, make_variant
-    from agents.cfr.vector import VectorCFRSolver, make_solver
+    from agents.cfr.evaluation import BestResponseEvaluator as BestResponseEvaluator
+    from agents.cfr.evaluation import from_policy as from_policy
+    from agents.cfr.evaluation import tabulate as tabulate
+    from agents.cfr.evaluation import to_policy as to_policy
+    from agents.cfr.lp import solve_lp as solve_lp
+    from agents.cfr.mccfr import SamplingSolver as SamplingSolver
+    from agents.cfr.response import best_response as best_response
+    from agents.cfr.response import expected_values as expected_values
+    from agents.cfr.response import exploitability as exploitability
+    from agents.cfr.response import nash_conv as nash_conv
+    from agents.cfr.solver import CFRSolver as CFRSolver
+    from agents.cfr.solver import Solver as Solver
+    from agents.cfr.solver import VectorCFRSolver as VectorCFRSolver
+    from agents.cfr.solver import make_solver as make_solver
+    from agents.cfr.tree import GameTree as GameTree
 
-__all__ = [
-    "VARIANTS",
-    "BestResponse",
-    "BestResponseEvaluator",
-    "BestResponseResult",
-    "CFRSolver",
-    "GameTree",
-    "Layout",
-    "PublicTree",
-    "SamplingSettings",
-    "SamplingSolver",
-    "Solution",
-    "Solver",
-    "Tabulated",
-    "Variant",
-    "VectorCFRSolver",
-    "best_response",
-    "expected_values",
-    "exploitability",
-    "from_policy",
-    "make_solver",
-    "make_variant",
-    "nash_conv",
-    "solve_lp",
-    "tabulate",
-    "to_policy",
-]
-
-_MODULES: dict[str, tuple[str, ...]] = {
-    "evaluator": ("BestResponseEvaluator", "BestResponseResult"),
-    "forms.layout": ("Layout",),
-    "lp": ("Solution", "solve_lp"),
-    "forms.public": ("PublicTree",),
-    "response": (
-        "BestResponse",
-        "best_response",
-        "expected_values",
-        "exploitability",
-        "nash_conv",
-    ),
-    "sampled.solver": ("SamplingSolver",),
-    "sampled.settings": ("SamplingSettings",),
-    "solver": ("CFRSolver", "Solver"),
-    "tree_policies": ("Tabulated", "from_policy", "tabulate", "to_policy"),
-    "forms.tree": ("GameTree",),
-    "variants": ("VARIANTS", "Variant", "make_variant"),
-    "vector": ("VectorCFRSolver", "make_solver"),
+_NAMES = {
+    "evaluation": "BestResponseEvaluator from_policy tabulate to_policy",
+    "lp": "solve_lp",
+    "mccfr": "SamplingSolver",
+    "response": "best_response expected_values exploitability nash_conv",
+    "solver": "CFRSolver Solver VectorCFRSolver make_solver",
+    "tree": "GameTree",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,24 +7,114 @@ sequence form elsewhere. An iteration of ``mccfr`` goes over samples, of any gam
 
 from __future__ import annotations
 
+import sys
+from abc import abstractmethod
 from collections.abc import Mapping
+from typing import Any, Protocol
 
-from agents.cfr.forms.tree import DEFAULT_MAX_NODES, GameTree, TooLargeError
-from agents.cfr.policy_learner import SolverLearner
-from agents.cfr.sampled.learner import SamplingLearner
-from agents.cfr.sampled.settings import SamplingSettings
-from agents.cfr.sampled.solver import SamplingSolver
-from agents.cfr.solver import Solver
-from agents.cfr.tree_policies import to_policy
+from agents.cfr.evaluation import to_policy
+from agents.cfr.mccfr import SamplingSettings, SamplingSolver, WalkSettings, WalkSolver, bytes_text
+from agents.cfr.solver import FORMS, Solver, make_solver
+from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, TooLargeError
 from agents.cfr.variants import VARIANTS
-from agents.cfr.vector import FORMS, make_solver
-from agents.learning.learner import Task
-from agents.policy import Policy
+from agents.learning.learner import Learner, State, Task
+from agents.policy import Policy, PolicyAgent
 from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.options import Options, option
+from envs.core.sides import is_zero_sum_duel
 
-__all__ = ["CFRLearner", "CFRSettings", "MCCFRLearner", "MCCFRSettings"]
+
+class PolicyLearner(Learner):
+    """Trains a solver: its player plays the policy that it has come to."""
+
+    unit = "iterations"
+    converges = True
+
+    @abstractmethod
+    def policy(self) -> Policy:
+        """The policy so far."""
+
+    def player(self) -> PolicyAgent:
+        """Plays the policy so far."""
+        return PolicyAgent(self.game, policy=self.policy())
+
+    def player_state(self) -> State:
+        """The policy by keys, as ``PolicyAgent`` reads it."""
+        return self.policy().state_dict()
+
+
+class Resumable(Protocol):
+    """A solver as its learner sees it."""
+
+    iteration: int
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next iterations depend on."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+
+
+class SolverLearner(PolicyLearner):
+    """One solver from beginning to end: what it knows is all there is to be saved."""
+
+    solver: Resumable
+
+    def __init__(self, task: Task, settings: Options) -> None:
+        """Say so if the solver promises nothing for this game."""
+        super().__init__(task, settings)
+        say_if_no_guarantee(task.game)
+
+    def state_dict(self) -> State:
+        """The arrays of the solver, its generators if it has any, and where it is."""
+        return self.solver.state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on where the solver was."""
+        self.solver.load_state_dict(state)
+        self.num_steps = self.solver.iteration
+
+
+def say_if_no_guarantee(game: Game) -> None:
+    """Tell people, in one line, that a run of CFR need not end in an equilibrium."""
+    if not is_zero_sum_duel(game.facts):
+        print(
+            f"masquerade: {game!r} is not a game of two players for a constant sum, so CFR need "
+            "not come to an equilibrium",
+            file=sys.stderr,
+        )
+
+
+class SamplingLearner(SolverLearner):
+    """Trains a solver by samples."""
+
+    settings: WalkSettings
+    solver: WalkSolver
+
+    def __init__(self, task: Task, settings: WalkSettings) -> None:
+        """Say how much memory it takes, and make the tables."""
+        super().__init__(task, settings)
+        size = settings.table_bytes(task.game)
+        print(
+            f"masquerade: a table for {settings.max_infosets:,} information sets takes "
+            f"{bytes_text(size)}",
+            file=sys.stderr,
+        )
+        self.solver = self._make_solver()
+
+    @abstractmethod
+    def _make_solver(self) -> WalkSolver: ...
+
+    def update(self, num_steps: int) -> Mapping[str, float]:
+        """Run so many iterations; how strong the policy is, is for each learner to add."""
+        solver = self.solver
+        solver.run(num_steps)
+        self.num_steps = solver.iteration
+        values = {"charts/infosets": float(solver.num_infosets)}
+        if self.settings.when_full == "freeze":
+            values["charts/left_out"] = float(solver.num_left_out)
+        return values
 
 
 ANY_SIZE = (

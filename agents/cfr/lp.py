@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.guarantees import has_guarantee
+from agents.cfr.tree import GameTree, Probs
 from common.errors import MasqueradeError
+from envs.core.sides import is_zero_sum_duel
 
 __all__ = ["Solution", "solve_lp"]
 
@@ -55,7 +55,7 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
     """
     from scipy.optimize import linprog
 
-    if not has_guarantee(tree.game):
+    if not is_zero_sum_duel(tree.game.facts):
         raise MasqueradeError(
             f"{tree.game!r} is no game of two players for a constant sum: use CFRSolver, which "
             "takes any game"

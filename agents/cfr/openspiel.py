@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.tree import GameTree, Probs
 from common.errors import MasqueradeError
 
 __all__ = ["from_openspiel", "infostate_names", "policy_table", "to_openspiel"]

@@ -11,19 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.forms.records import NODE
-from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.passes.sequences import fill_reach, follow_best
+from agents.cfr.sequence_form import fill_reach, follow_best
+from agents.cfr.tree import GameTree, Probs
+from agents.cfr.tree_walk import NODE
 from envs.core.compiling import compiled
-
-__all__ = [
-    "BestResponse",
-    "best_response",
-    "counterfactual_reach",
-    "expected_values",
-    "exploitability",
-    "nash_conv",
-]
 
 
 @compiled(

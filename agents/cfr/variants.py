@@ -42,7 +42,7 @@ from numba import from_dtype
 from common.errors import OptionError, nearest
 from envs.core.compiling import helper
 
-__all__ = ["SETTINGS", "VARIANTS", "Variant", "make_variant", "numbers_of"]
+__all__ = ["VARIANTS", "Variant", "make_variant", "numbers_of"]
 
 AVERAGING = MappingProxyType({"uniform": 0.0, "linear": 1.0, "quadratic": 2.0})
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Probs, Views
-from agents.cfr.forms.tree import GameTree, TooLargeError
+from agents.cfr.solver import make_solver
+from agents.cfr.tree import GameTree, TooLargeError
 from agents.cfr.variants import VARIANTS
-from agents.cfr.vector import make_solver
 from agents.search.ismcts.analysis import Analysis
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.oos_agent import OOSAgent

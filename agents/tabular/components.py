@@ -67,7 +67,7 @@ REWARDS: dict[str, str] = {
 }
 """Rewards for events, by name."""
 
-OPPONENT_MODELS: dict[str, str] = {"lies": "agents.games.liars_dice.lies.profile:LieProfiles"}
+OPPONENT_MODELS: dict[str, str] = {"lies": "agents.games.liars_dice.lies:LieProfiles"}
 """Opponent models by name."""
 
 

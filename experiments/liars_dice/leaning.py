@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.games.liars_dice.cfr.best_response import evaluate_match
-from agents.games.liars_dice.lies.leaning import DEFAULT_STRENGTH, Leaning, LeaningAgent
-from agents.games.liars_dice.lies.profile import CATEGORIES
+from agents.games.liars_dice.best_response import evaluate_match
+from agents.games.liars_dice.lies import CATEGORIES
+from agents.games.liars_dice.wary import DEFAULT_STRENGTH, Leaning, LeaningAgent
 from agents.policy import PolicyAgent
 from agents.spec import AgentSpec
 from arena.playing.match import play_match

@@ -15,9 +15,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agents.cfr.forms.tree import TooLargeError
-from agents.games.liars_dice.cfr.rounds import RoundSolver
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.cfr.tree import TooLargeError
+from agents.games.liars_dice.round_tree import RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
 from arena.report.columns import markdown
 from benchmarks.timing import Progress
 from common.commands import (

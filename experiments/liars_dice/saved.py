@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.games.liars_dice.lies.profile import CATEGORIES, LieProfiles
+from agents.games.liars_dice.lies import CATEGORIES, LieProfiles
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.model import TabularModel

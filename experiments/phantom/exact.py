@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.evaluation import views_at
 from agents.cfr.response import expected_values
-from agents.cfr.tree_policies import views_at
-from agents.cfr.vector import make_solver
+from agents.cfr.solver import make_solver
+from agents.cfr.tree import GameTree, Probs
 from agents.search.ismcts.analysis import Analysis
 from common.progress import LOG_EVERY, Progress
 from envs import make_game

@@ -10,10 +10,10 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr, discounted_cfr
 
-from agents.cfr.forms.tree import GameTree
 from agents.cfr.openspiel import infostate_names
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
+from agents.cfr.tree import GameTree
 from agents.cfr.variants import VARIANTS, make_variant
 from common.errors import MasqueradeError, OptionError
 from envs import make_game

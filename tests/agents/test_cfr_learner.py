@@ -11,8 +11,7 @@ import pytest
 
 from agents import make_agent
 from agents.cfr.learner import CFRLearner, CFRSettings, MCCFRLearner, MCCFRSettings
-from agents.cfr.solver import CFRSolver
-from agents.cfr.vector import VectorCFRSolver, make_solver
+from agents.cfr.solver import CFRSolver, VectorCFRSolver, make_solver
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent, PolicyError

@@ -11,7 +11,7 @@ from open_spiel.python import policy as their_policies
 
 from agents import make_agent
 from agents.base import Actions, Agent, Views
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.evaluation import tabulate, views_at
 from agents.cfr.openspiel import from_openspiel, infostate_names, policy_table, to_openspiel
 from agents.cfr.response import (
     best_response,
@@ -21,7 +21,7 @@ from agents.cfr.response import (
     nash_conv,
 )
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tree_policies import tabulate, views_at
+from agents.cfr.tree import GameTree, Probs
 from agents.games.kuhn.rule import bet_probs
 from common.errors import MasqueradeError
 from envs import make_game

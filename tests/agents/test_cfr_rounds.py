@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from agents.base import Actions, Agent, Views
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, exploitability
-from agents.cfr.tree_policies import tabulate
-from agents.cfr.vector import VectorCFRSolver
-from agents.games.liars_dice.cfr.best_response import evaluate_match
-from agents.games.liars_dice.cfr.keys import ALL_BIDS, RoundAbstraction, lowest_alive
-from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
-from agents.games.liars_dice.cfr.match import (
+from agents.cfr.solver import VectorCFRSolver
+from agents.cfr.tree import GameTree
+from agents.games.liars_dice.abstractions import ALL_BIDS, RoundAbstraction, lowest_alive
+from agents.games.liars_dice.best_response import evaluate_match
+from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
+from agents.games.liars_dice.match import (
     Dice,
     SolvedRound,
     finish_round,
@@ -23,8 +23,8 @@ from agents.games.liars_dice.cfr.match import (
     rounds_of,
     to_policy,
 )
-from agents.games.liars_dice.cfr.rounds import RoundSolver
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.games.liars_dice.round_tree import RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent
 from common.errors import MasqueradeError, OptionError
@@ -178,7 +178,7 @@ def test_known_values(dice, options, value) -> None:
 
 
 def test_numbers_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.games.liars_dice.cfr.rounds.WORTH_THREADS", 0)
+    monkeypatch.setattr("agents.games.liars_dice.rounds.WORTH_THREADS", 0)
     shape = make_shape((2, 2))
     alone, together = RoundSolver(shape), RoundSolver(shape, num_threads=3)
     for solver in (alone, together):

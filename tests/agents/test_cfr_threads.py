@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents.cfr.forms.division as division_module
+import agents.cfr.threads as division_module
 from agents.cfr import CFRSolver, GameTree, Solver, VectorCFRSolver, best_response
-from agents.cfr.forms.division import TOP, divide
-from agents.cfr.forms.layout import Layout
-from agents.cfr.forms.public import PublicTree
-from agents.cfr.passes.thread_team import make_team, work_together
+from agents.cfr.public_tree import PublicTree
+from agents.cfr.public_vectors import Layout
+from agents.cfr.threads import TOP, divide, make_team, work_together
 from agents.cfr.variants import VARIANTS
 from common.errors import MasqueradeError
 from envs import make_game

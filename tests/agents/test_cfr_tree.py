@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.tree import GameTree
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.compiling import kernel

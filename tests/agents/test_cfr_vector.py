@@ -8,13 +8,12 @@ import numpy as np
 import pyspiel
 import pytest
 
-from agents.cfr.forms.layout import Layout
-from agents.cfr.forms.public import PublicTree
-from agents.cfr.forms.tree import GameTree, Probs
+from agents.cfr.public_tree import PublicTree
+from agents.cfr.public_vectors import Layout
 from agents.cfr.response import exploitability
-from agents.cfr.solver import CFRSolver
+from agents.cfr.solver import CFRSolver, VectorCFRSolver
+from agents.cfr.tree import GameTree, Probs
 from agents.cfr.variants import VARIANTS
-from agents.cfr.vector import VectorCFRSolver
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.kernels import OVER
@@ -180,7 +179,7 @@ def test_the_order_of_hands_does_not_matter(
     tree: GameTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = VectorCFRSolver(tree, "cfr")
-    monkeypatch.setattr("agents.cfr.vector.PublicTree", lambda tree: shuffled(PublicTree(tree), 1))
+    monkeypatch.setattr("agents.cfr.solver.PublicTree", lambda tree: shuffled(PublicTree(tree), 1))
     other = VectorCFRSolver(tree, "cfr")
     assert plain.layout.order.tolist() != other.layout.order.tolist()
     start = random_start(tree)

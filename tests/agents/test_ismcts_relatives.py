@@ -10,8 +10,8 @@ import pytest
 from agents import make_agent
 from agents.base import Agent
 from agents.cfr import exploitability
-from agents.cfr.forms.tree import GameTree
-from agents.cfr.tree_policies import views_at
+from agents.cfr.evaluation import views_at
+from agents.cfr.tree import GameTree
 from agents.search.ismcts.memory import NONE
 from arena.playing.match import play_match
 from common.errors import OptionError

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import tabulate
 from agents.cfr.response import exploitability
-from agents.cfr.tree_policies import tabulate
-from agents.games.liars_dice.cfr.best_response import evaluate_match
-from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
-from agents.games.liars_dice.lies.leaning import Leaning, LeaningAgent, expected_lies, lean
-from agents.games.liars_dice.lies.profile import CATEGORIES
+from agents.cfr.tree import GameTree
+from agents.games.liars_dice.best_response import evaluate_match
+from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
+from agents.games.liars_dice.lies import CATEGORIES
+from agents.games.liars_dice.wary import Leaning, LeaningAgent, expected_lies, lean
 from agents.learning.learner import Task
 from agents.policy import PolicyAgent
 from common.errors import OptionError

@@ -9,8 +9,8 @@ import pytest
 
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
-from agents.games.liars_dice.lies.profile import HIGH, LOW, MID, LieProfiles, category
-from agents.games.liars_dice.lies.profiled import ProfiledAgent
+from agents.games.liars_dice.lies import HIGH, LOW, MID, LieProfiles, category
+from agents.games.liars_dice.wary import ProfiledAgent
 from agents.tabular.model import TabularModel
 from agents.tabular.settings import TabularSettings
 from arena import play_match

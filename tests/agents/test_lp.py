@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.cfr.forms.tree import GameTree
 from agents.cfr.lp import solve_lp
 from agents.cfr.response import expected_values, exploitability
+from agents.cfr.tree import GameTree
 from common.errors import MasqueradeError
 from envs import make_game
 

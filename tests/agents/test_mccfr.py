@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.cfr.forms.tree import GameTree, Probs
-from agents.cfr.passes.sequences import fill_reach
+from agents.cfr.evaluation import from_policy, to_policy
+from agents.cfr.mccfr import SamplingSettings, SamplingSolver
 from agents.cfr.response import expected_values
-from agents.cfr.sampled.settings import SamplingSettings
-from agents.cfr.sampled.solver import SamplingSolver
+from agents.cfr.sequence_form import fill_reach
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tree_policies import from_policy, to_policy
+from agents.cfr.tree import GameTree, Probs
 from agents.learning.files import load_state, save_state
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena.playing.match import play_match

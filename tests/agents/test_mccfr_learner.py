@@ -10,9 +10,9 @@ import pytest
 
 import train
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree
 from agents.cfr.learner import MCCFRLearner, MCCFRSettings
-from agents.cfr.sampled.solver import SamplingSolver
+from agents.cfr.mccfr import SamplingSolver
+from agents.cfr.tree import GameTree
 from agents.learning.files import load_state, save_state
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent

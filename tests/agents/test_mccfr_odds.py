@@ -13,10 +13,10 @@ from agents import abstraction as abstractions
 from agents import make_agent
 from agents.abstraction import find_abstraction
 from agents.base import Views
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, nash_conv
-from agents.cfr.tree_policies import tabulate
-from agents.games.liars_dice.cfr.odds import (
+from agents.cfr.tree import GameTree
+from agents.games.liars_dice.abstractions import (
     BLUFF,
     BOLD,
     CALL,
@@ -33,8 +33,8 @@ from agents.games.liars_dice.cfr.odds import (
     make_chances,
     rule_action,
 )
-from agents.games.liars_dice.cfr.sampled_match import SampledMatch, SampledMatchSettings
 from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
+from agents.games.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
 from agents.policy import UNKNOWN, Policy, PolicyAgent
 from arena.playing.match import play_match
 from common.errors import MasqueradeError

@@ -10,20 +10,21 @@ import pytest
 import train
 from agents import make_agent
 from agents.abstraction import find_abstraction
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import tabulate
 from agents.cfr.response import expected_values, nash_conv
-from agents.cfr.tree_policies import tabulate
-from agents.games.liars_dice.cfr.best_response import evaluate_match
-from agents.games.liars_dice.cfr.keys import (
+from agents.cfr.tree import GameTree
+from agents.games.liars_dice.abstractions import (
     ALL_BIDS,
     RoundAbstraction,
     fold_table,
 )
-from agents.games.liars_dice.cfr.sampled_hooks import first_values, position_number
-from agents.games.liars_dice.cfr.sampled_learner import SampledRoundsLearner
-from agents.games.liars_dice.cfr.sampled_match import (
+from agents.games.liars_dice.best_response import evaluate_match
+from agents.games.liars_dice.learners import SampledRoundsLearner
+from agents.games.liars_dice.sampled_match import (
     SampledMatch,
     SampledMatchSettings,
+    first_values,
+    position_number,
 )
 from agents.learning.learner import Task
 from agents.policy import PolicyAgent

@@ -11,13 +11,13 @@ import pytest
 
 from agents import make_agent
 from agents.abstraction import probe_encoding
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import from_policy, tabulate, to_policy
 from agents.cfr.response import expected_values, exploitability
 from agents.cfr.solver import CFRSolver
-from agents.cfr.tree_policies import from_policy, tabulate, to_policy
-from agents.games.liars_dice.cfr.match import finish_round
-from agents.games.liars_dice.cfr.rounds import RoundSolver
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.cfr.tree import GameTree
+from agents.games.liars_dice.match import finish_round
+from agents.games.liars_dice.round_tree import RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
 from agents.policy import Policy, PolicyAgent, PolicyError
 from arena import play_match
 from common.errors import MasqueradeError

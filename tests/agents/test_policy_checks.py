@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from agents.cfr.forms.tree import GameTree
-from agents.cfr.tree_policies import to_policy
+from agents.cfr.evaluation import to_policy
+from agents.cfr.tree import GameTree
 from agents.policy import Policy, PolicyError, _checksum
 from agents.policy_checks import ARRAYS
 from common.errors import MasqueradeError

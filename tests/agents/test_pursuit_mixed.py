@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.cfr.evaluator import BestResponseEvaluator
+from agents.cfr.evaluation import BestResponseEvaluator
 from arena.playing.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from agents import AGENTS, agent_class, make_agent
-from agents.cfr.forms.tree import GameTree
+from agents.cfr.evaluation import tabulate
 from agents.cfr.response import exploitability
-from agents.cfr.tree_policies import tabulate
+from agents.cfr.tree import GameTree
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.replays import _EPSILON
 from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds, plain_models

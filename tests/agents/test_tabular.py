@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.liars_dice.lies.profile import LieProfiles
+from agents.games.liars_dice.lies import LieProfiles
 from agents.learning.files import CheckpointError, load_state, save_state
 from agents.learning.opponents import Opponents
 from agents.tabular.learner import TabularLearner

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, LEARNERS, make_agent
-from agents.games.liars_dice.lies.profile import LieProfiles
+from agents.games.liars_dice.lies import LieProfiles
 from agents.learning.games import draw_seats
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents

@@ -186,7 +186,7 @@ def test_a_forfeit_costs_the_culprits_side_and_pays_nobody_too_much(game: Game) 
 
 
 def test_the_best_response_to_random_hiding_and_searching_is_known() -> None:
-    from agents.cfr.evaluators import make_evaluator
+    from agents.cfr.evaluation import make_evaluator
 
     game = Hideout()
     result, _ = make_evaluator(game).evaluate(make_agent("random", game), num_samples=1)

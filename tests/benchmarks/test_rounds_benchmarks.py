@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.games.liars_dice.cfr.learner import RoundsLearner, RoundsSettings
-from agents.games.liars_dice.cfr.shape import RoundShape
+from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
+from agents.games.liars_dice.round_tree import RoundShape
 from agents.learning.learner import Task
 from common.errors import OptionError
 from envs.liars_dice.game import LiarsDice

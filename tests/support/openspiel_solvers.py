@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from agents.cfr.forms.tree import GameTree, Probs
 from agents.cfr.openspiel import infostate_names
 from agents.cfr.solver import Solver
+from agents.cfr.tree import GameTree, Probs
 
 
 def theirs_on(tree: GameTree, names: list[str], policy: Any) -> Probs:

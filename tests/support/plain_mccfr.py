@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from agents.cfr.sampled.solver import SamplingSolver
+from agents.cfr.mccfr import SamplingSolver
 from envs import make_game
 
 WAYS: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.games.liars_dice.lies.settings import LieSettings
+from agents.games.liars_dice.lies import LieSettings
 from agents.tabular.settings import TabularSettings
 from envs.core.game import Game
 from envs.core.position import Position

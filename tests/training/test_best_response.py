@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import evaluate
-from agents.cfr.evaluator import BestResponseEvaluator
-from agents.cfr.tree_policies import tabulate
+from agents.cfr.evaluation import BestResponseEvaluator, tabulate
 from agents.learning.files import checkpoints, players
 from agents.spec import AgentSpec
 from arena.playing import match

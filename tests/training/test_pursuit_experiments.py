@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.cfr.forms.tree import GameTree
 from agents.cfr.response import nash_conv
+from agents.cfr.tree import GameTree
 from arena.playing.match import play_match
 from envs import make_game
 from experiments import scotland_yard, search_rules

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.passes.thread_team import work_together
+from agents.cfr.threads import work_together
 from agents.search.ismcts.analysis import Analysis, final_policy
 from agents.search.ismcts.budget import Budget, spend
 from agents.search.ismcts.memory import (

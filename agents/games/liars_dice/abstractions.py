@@ -1,0 +1,493 @@
+"""Decisions of Liar's Dice by what matters in a round, exactly or by odds.
+
+**By rounds**: dice on the table, bids of this round, own hand. What happened in earlier rounds
+tells nothing about the dice of this one, so it is left out, and faces that can be bid no more are
+all one. With all bids of the round this loses nothing, if the others do not let earlier rounds tell
+them anything either. A shorter *memory* keeps the last bids only, which makes many decisions look
+alike.
+
+**By odds**: with 30 dice on the table there are 180 bids and hundreds of hands. What matters of
+them is how
+likely bids are, given the own dice and fair hidden ones. So there are *abstract actions* here
+instead of bids: to call, or one of a few raises that the hand and the standing bid lead to. Each
+stands for a legal action, and two may stand for the same one.
+
+=============  ====================================================================================
+``CALL``       liar
+``LIKELIEST``  the raise that is most likely true, of equals the highest: what
+               ``liars_dice_rule`` bids
+``HIGHER``     the same face with one more die
+``BOLD``       the same face with as many dice as are as likely there as not
+``LOWEST``     the lowest raise of all
+``SAME_FACE``  one more of the standing bid's face
+``LAST_FACE``  the lowest raise on the highest face
+``BLUFF``      the lowest raise on the face of which the hand has least, of equals the highest
+``OTHER``      the likeliest raise on another face
+=============  ====================================================================================
+
+A key has: own dice, players, how likely the standing bid and the likeliest raise are, what the rule
+would do, how high the standing face is, how many own dice fit it, and how many of the last bids
+were on it. Before the first bid it has the dice in play and the likeliest raise instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.abstraction import AbstractViews
+from agents.games.liars_dice.rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
+from common.errors import MasqueradeError
+from envs.core.compiling import compiled, helper
+from envs.core.game import Game
+from envs.core.kernels import INT
+from envs.core.kernels import RULES as RULES_TYPE
+from envs.core.keys import first_key, fold
+from envs.core.rng import Words, below
+from envs.core.views import Views
+from envs.liars_dice.kernels import (
+    COUNT_FIRST,
+    FACE_FIRST,
+    HAND_BASE,
+    MAX_FACES,
+    NO_BID,
+    RULES,
+    STATE,
+    bid_count,
+    bid_face,
+)
+
+ALL_BIDS = 10_000
+"""A memory that no round fills."""
+_SALT = 77
+SCRATCH_SIZE = 16
+
+
+@helper
+def lowest_alive(r, num_in_play, bid):
+    """The lowest face that can still be bid when ``bid`` stands; those below it are dead."""
+    if bid == NO_BID or (r.raising == COUNT_FIRST and bid_count(r, bid) < num_in_play):
+        return 1
+    return bid_face(r, bid)
+
+
+@helper
+def fold_table(num_own, others):
+    """The key of a round before the first bid: own dice, then the others' in seat order.
+
+    Empty seats leave it as it is: without them the game is the same. The number of the others tells
+    where their dice end and bids begin.
+    """
+    num_players = 0
+    for i in range(others.size):
+        num_players += others[i] > 0
+    key = fold(first_key(_SALT + num_players - 1), num_own)
+    for i in range(others.size):
+        key = fold(key, others[i])
+    return key
+
+
+@helper
+def fold_hand(key, hand):
+    """The key of a decision, from that of the bids and the number of live dice of each face."""
+    code = 0
+    power = 1
+    for face in range(hand.size):
+        code += hand[face] * power
+        power *= HAND_BASE
+    return fold(key, 1 + code)
+
+
+@helper
+def fold_bids(key, s, memory):
+    """Add the last ``memory`` bids of the round to a key."""
+    # Bids have rising numbers: the last is the highest.
+    first, num_found, bid = s.bid + 1, 0, s.bid
+    while bid >= 0 and num_found < memory:
+        if s.was_bid[bid]:
+            num_found += 1
+            first = bid
+        bid -= 1
+    for bid in range(first, s.bid + 1):
+        if s.was_bid[bid]:
+            key = fold(key, 1 + bid)
+    return key
+
+
+@compiled(types.uint64(types.uint8[::1], RULES_TYPE, INT, INT, types.int64[::1]))
+def round_key(state, rules, player, memory, scratch):
+    """The key of a decision, with the last ``memory`` bids of the round.
+
+    ``scratch`` has room for the dice of every other player and for every face.
+    """
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    others, hand = scratch[: r.num_players - 1], scratch[r.num_players - 1 :][: r.faces]
+    seat = player
+    for i in range(others.size):
+        seat = seat + 1 if seat + 1 < r.num_players else 0
+        others[i] = s.dice_left[seat]
+    key = fold_bids(fold_table(s.dice_left[player], others), s, memory)
+    for face in range(r.faces):
+        hand[face] = 0
+    lowest = lowest_alive(r, s.num_in_play, s.bid)
+    for die in range(s.dice_left[player]):
+        face = s.dice[player, die]
+        if face >= lowest or face == r.wild_face:
+            hand[face - 1] += 1
+    return fold_hand(key, hand)
+
+
+@compiled(
+    types.void(
+        types.uint8[:, ::1],
+        RULES_TYPE,
+        types.int64[::1],
+        INT,
+        types.int64[::1],
+        types.uint64[::1],
+    )
+)
+def round_keys(worlds, rules, seats, memory, scratch, keys):
+    """The keys of many decisions."""
+    for i in range(keys.size):
+        keys[i] = round_key(worlds[i], rules, seats[i], memory, scratch)
+
+
+class RoundAbstraction:
+    """Views of Liar's Dice to keys, with the last ``memory`` bids; all of them by default."""
+
+    def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
+        """Only Liar's Dice has rounds of this kind."""
+        if game.id != "liars_dice_v0":
+            raise MasqueradeError(f"abstraction 'round' is for liars_dice_v0, not for {game.id}")
+        self.memory = memory
+
+    def __repr__(self) -> str:
+        """As it was made."""
+        return f"{type(self).__name__}(memory={self.memory})"
+
+    def __call__(self, views: Views) -> Words:
+        """The key of every row; of the worlds, only what the mover knows is read."""
+        keys = np.empty(len(views), np.uint64)
+        scratch = np.zeros(SCRATCH_SIZE, np.int64)
+        round_keys(views.worlds(), views.game.rules, views.seats, self.memory, scratch, keys)
+        return keys
+
+
+CALL, LIKELIEST, HIGHER, BOLD, LOWEST, SAME_FACE, LAST_FACE, BLUFF, OTHER = range(9)
+NUM_ABSTRACT = 9
+
+SPOT = np.dtype(
+    (
+        np.record,
+        [
+            ("num_own", np.int64),  # dice of the player to move
+            ("num_in_play", np.int64),  # dice of all players
+            ("num_players", np.int64),  # who have dice
+            ("bid", np.int64),  # that stands, or NO_BID
+            ("num_on_face", np.int64),  # how many of the last bids were on its face
+            ("hand", np.int64, (MAX_FACES,)),  # own dice of each face
+        ],
+    )
+)
+
+# Kinds of decisions.
+MUST_CALL, OPENS, RULE_RAISES, RULE_CALLS = range(4)
+_ODDS_SALT = 277
+# Chances between two edges look the same; what is impossible or certain is told apart.
+EDGES = (0.03, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.93, 0.98)
+CERTAIN = 14
+EVEN = 0.5
+
+Chances = npt.NDArray[np.float64]
+
+
+def make_chances(game: Game) -> Chances:
+    """How likely it is that enough of the hidden dice fit: see ``count_chances``.
+
+    For faces without and with the help of a wild one, all in one row.
+    """
+    r = game.rules.view(RULES)[0]
+    return np.ravel([count_chances(int(r.faces), k, int(r.num_dice)) for k in (1, 2)])
+
+
+# ---- bids ----------------------------------------------------------------------------------------
+
+
+@helper
+def make_bid(r, count, face):
+    """The action that bids ``count`` dice of ``face``."""
+    if r.raising == FACE_FIRST:
+        return (face - r.lowest_bid_face) * r.num_dice + count - 1
+    return (count - 1) * r.bid_faces + face - r.lowest_bid_face
+
+
+@helper
+def lowest_count(r, bid, face):
+    """How many dice a raise on ``face`` claims at least, too many where there is none."""
+    if bid == NO_BID:
+        return 1
+    count, standing = bid_count(r, bid), bid_face(r, bid)
+    if face == standing:
+        return count + 1
+    if face < standing:
+        return count + 1 if r.raising == COUNT_FIRST else r.num_dice + 1
+    return 1 if r.raising == FACE_FIRST else count
+
+
+@helper
+def num_fitting(r, spot, face):
+    """How many own dice count as ``face``."""
+    if r.wild_face == 0 or r.wild_face == face:
+        return spot.hand[face - 1]
+    return spot.hand[face - 1] + spot.hand[r.wild_face - 1]
+
+
+@helper
+def chance_of(r, spot, chances, count, face, side):
+    """How likely a bid is true (``AT_LEAST``) or false (``FEWER``), given the own dice."""
+    help_of_wild = ALONE if r.wild_face == 0 or r.wild_face == face else WITH_WILD
+    num_needed = max(count - num_fitting(r, spot, face), 0)
+    size = r.num_dice + 1
+    num_hidden = spot.num_in_play - spot.num_own
+    return chances[((help_of_wild * 2 + side) * size + num_hidden) * size + num_needed]
+
+
+@helper
+def likeliest_raise(r, spot, chances, other_than):
+    """The raise that is most likely true, of equals the highest, on any face but one.
+
+    It is NO_BID where there is none.
+    """
+    best, best_chance = NO_BID, -1.0
+    for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
+        count = lowest_count(r, spot.bid, face)
+        if count <= spot.num_in_play and face != other_than:
+            chance = chance_of(r, spot, chances, count, face, AT_LEAST)
+            # More dice are as likely where the hand has them.
+            while (
+                count < spot.num_in_play
+                and chance_of(r, spot, chances, count + 1, face, AT_LEAST) == chance
+            ):
+                count += 1
+            bid = make_bid(r, count, face)
+            if chance > best_chance or (chance == best_chance and bid > best):
+                best, best_chance = bid, chance
+    return best
+
+
+@helper
+def odd_raise(r, spot, rng):
+    """Any face that can be bid, and one die more than it needs for every coin that shows heads.
+
+    It is NO_BID where no raise is left.
+    """
+    found, num_found = NO_BID, 0
+    for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
+        if lowest_count(r, spot.bid, face) <= spot.num_in_play:
+            num_found += 1
+            if below(rng, num_found) == 0:
+                found = face
+    if found == NO_BID:
+        return NO_BID
+    count = lowest_count(r, spot.bid, found)
+    while count < spot.num_in_play and below(rng, 2) == 0:
+        count += 1
+    return make_bid(r, count, found)
+
+
+@helper
+def rule_calls(r, spot, chances, likeliest):
+    """Whether ``liars_dice_rule`` would call rather than make the likeliest raise."""
+    if spot.bid == NO_BID:
+        return False
+    if likeliest == NO_BID:
+        return True
+    count, face = bid_count(r, spot.bid), bid_face(r, spot.bid)
+    is_false = chance_of(r, spot, chances, count, face, FEWER)
+    count, face = bid_count(r, likeliest), bid_face(r, likeliest)
+    return is_false > chance_of(r, spot, chances, count, face, AT_LEAST)
+
+
+@helper
+def rule_action(r, spot, chances):
+    """What ``liars_dice_rule`` does."""
+    likeliest = likeliest_raise(r, spot, chances, 0)
+    return np.int64(r.liar) if rule_calls(r, spot, chances, likeliest) else np.int64(likeliest)
+
+
+# ---- abstract actions and keys -------------------------------------------------------------------
+
+
+@helper
+def find_actions(r, spot, chances, actions):
+    """Write what each abstract action stands for; where no raise is left, all of them call."""
+    likeliest = likeliest_raise(r, spot, chances, 0)
+    for action in range(NUM_ABSTRACT):
+        actions[action] = r.liar if likeliest == NO_BID else likeliest
+    actions[CALL] = r.liar
+    if likeliest == NO_BID:
+        return
+    count, face = bid_count(r, likeliest), bid_face(r, likeliest)
+    if count < spot.num_in_play:
+        actions[HIGHER] = make_bid(r, count + 1, face)
+    while (
+        count < spot.num_in_play and chance_of(r, spot, chances, count + 1, face, AT_LEAST) >= EVEN
+    ):
+        count += 1
+    actions[BOLD] = make_bid(r, count, face)
+    other = likeliest_raise(r, spot, chances, face)
+    if other != NO_BID:
+        actions[OTHER] = other
+    if spot.bid != NO_BID and bid_count(r, spot.bid) < spot.num_in_play:
+        actions[SAME_FACE] = make_bid(r, bid_count(r, spot.bid) + 1, bid_face(r, spot.bid))
+    find_low_raises(r, spot, actions)
+
+
+@helper
+def find_low_raises(r, spot, actions):
+    """Write those raises that do not ask how likely they are."""
+    fewest = spot.num_own + 1
+    for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
+        count = lowest_count(r, spot.bid, face)
+        if count <= spot.num_in_play:
+            bid = make_bid(r, count, face)
+            actions[LOWEST] = min(actions[LOWEST], bid)
+            actions[LAST_FACE] = bid
+            if num_fitting(r, spot, face) <= fewest:
+                fewest = num_fitting(r, spot, face)
+                actions[BLUFF] = bid
+
+
+@helper
+def bucket(chance):
+    """Chances in steps: 0 is impossible, ``CERTAIN`` certain."""
+    if chance >= 1.0:
+        return CERTAIN
+    number = 0
+    if chance > 0.0:
+        number = 1
+        for edge in EDGES:
+            number += chance >= edge
+    return number
+
+
+@helper
+def odds_key(r, spot, chances, actions):
+    """The key of a decision, once its abstract actions are found."""
+    likeliest = NO_BID if actions[LIKELIEST] == r.liar else actions[LIKELIEST]
+    code = spot.num_own * 8 + spot.num_players
+    if spot.bid == NO_BID:
+        code = code * 4 + OPENS
+        return fold(fold(fold(first_key(_ODDS_SALT), code), spot.num_in_play), likeliest)
+    count, face = bid_count(r, spot.bid), bid_face(r, spot.bid)
+    kind, raise_bucket = MUST_CALL, 0
+    if likeliest != NO_BID:
+        kind = RULE_CALLS if rule_calls(r, spot, chances, likeliest) else RULE_RAISES
+        best_count, best_face = bid_count(r, likeliest), bid_face(r, likeliest)
+        raise_bucket = bucket(chance_of(r, spot, chances, best_count, best_face, AT_LEAST))
+    code = code * 4 + kind
+    code = code * 16 + bucket(chance_of(r, spot, chances, count, face, AT_LEAST))
+    code = code * 16 + raise_bucket
+    code = code * 8 + r.faces - face
+    code = code * 8 + num_fitting(r, spot, face)
+    return fold(fold(first_key(_ODDS_SALT), code), spot.num_on_face)
+
+
+# ---- views ---------------------------------------------------------------------------------------
+
+
+@helper
+def look(s, r, seat, memory, spot):
+    """Write what ``seat`` goes by, in a state of the game."""
+    for face in range(r.faces):
+        spot.hand[face] = 0
+    for die in range(s.dice_left[seat]):
+        spot.hand[s.dice[seat, die] - 1] += 1
+    spot.num_own = s.dice_left[seat]
+    spot.num_in_play = s.num_in_play
+    spot.num_players = 0
+    for player in range(r.num_players):
+        spot.num_players += s.dice_left[player] > 0
+    spot.bid = s.bid
+    spot.num_on_face = 0
+    # Bids have rising numbers: the last is the highest.
+    bid = s.bid
+    while bid >= 0 and spot.num_on_face < memory:
+        if s.was_bid[bid]:
+            if bid_face(r, bid) != bid_face(r, s.bid):
+                break
+            spot.num_on_face += 1
+        bid -= 1
+
+
+@compiled(
+    types.void(
+        types.uint8[:, ::1],
+        RULES_TYPE,
+        types.int64[::1],
+        INT,
+        types.float64[::1],
+        from_dtype(SPOT)[::1],
+        types.uint64[::1],
+        types.int32[:, ::1],
+        types.int64[::1],
+    )
+)
+def abstract_views(worlds, rules, seats, memory, chances, spots, keys, actions, fallbacks):
+    """Keys of many decisions, what abstract actions stand for, and what the rule would do."""
+    r = rules.view(RULES)[0]
+    spot = spots[0]
+    for i in range(keys.size):
+        look(worlds[i].view(STATE)[0], r, seats[i], memory, spot)
+        find_actions(r, spot, chances, actions[i])
+        keys[i] = odds_key(r, spot, chances, actions[i])
+        fallbacks[i] = rule_action(r, spot, chances)
+
+
+class OddsAbstraction:
+    """Views of Liar's Dice by odds; it counts up to ``memory`` bids on a face.
+
+    >>> from envs.core.batch import Batch
+    >>> from envs.core.rng import new_rng
+    >>> from envs.liars_dice.game import LiarsDice
+    >>> game = LiarsDice(num_players=6)
+    >>> batch, rows = Batch(game, 1, chance=new_rng(0)), np.arange(1)
+    >>> batch.begin(rows, rows)
+    >>> actions = OddsAbstraction(game).abstract(batch.views(rows)).actions[0]
+    >>> [game.action_text(None, int(action)) for action in actions]
+    ['liar', '2*6', '3*6', '6*6', '1*1', '2*6', '1*6', '1*5', '2*2']
+    """
+
+    num_actions = NUM_ABSTRACT
+
+    def __init__(self, game: Game, memory: int = ALL_BIDS) -> None:
+        """Work out every chance that can come up in this game."""
+        if game.id != "liars_dice_v0":
+            raise MasqueradeError(f"abstraction 'odds' is for liars_dice_v0, not for {game.id}")
+        self.memory = memory
+        self._chances = make_chances(game)
+
+    def __repr__(self) -> str:
+        """As it was made."""
+        return f"{type(self).__name__}(memory={self.memory})"
+
+    def __call__(self, views: Views) -> Words:
+        """The key of every row; of the worlds, only what the mover knows is read."""
+        return self.abstract(views).keys
+
+    def abstract(self, views: Views) -> AbstractViews:
+        """Keys, what each abstract action stands for, and what ``liars_dice_rule`` would do.
+
+        A call that nobody can make, before the first bid, is among them: no key has it.
+        """
+        found = AbstractViews(
+            np.empty(len(views), np.uint64),
+            np.empty((len(views), NUM_ABSTRACT), np.int32),
+            np.empty(len(views), np.int64),
+        )
+        args = self.memory, self._chances, np.zeros(1, SPOT)
+        abstract_views(views.worlds(), views.game.rules, views.seats, *args, *found)
+        return found

@@ -1,0 +1,218 @@
+"""How exploitable a policy of Liar's Dice is that goes by rounds: exact, for a whole match.
+
+The policy is put back into the arrays of one round after the other, as it is or with its calls
+moved, and best responses are worked out there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from agents.abstraction import find_abstraction
+from agents.base import Agent
+from agents.cfr.evaluation import BestResponseResult
+from agents.games.liars_dice.abstractions import RoundAbstraction, fold_hand
+from agents.games.liars_dice.lies import multiply_odds
+from agents.games.liars_dice.match import (
+    FIELD,
+    MatchFigures,
+    SolvedRound,
+    begin,
+    go_on,
+    make_field,
+    make_rows,
+    match_figures,
+    num_actions_at,
+    round_actions,
+    rounds_of,
+)
+from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape
+from agents.games.liars_dice.rounds import RoundSolver
+from agents.policy import UNKNOWN, Policy, PolicyAgent, find_row
+from common.errors import MasqueradeError
+from envs.core.compiling import compiled, inlined
+from envs.core.game import Game
+from envs.core.kernels import INT
+from envs.core.keys import fold
+from envs.core.rng import Words
+from envs.liars_dice.game import LiarsDice
+
+
+class CallOdds(Protocol):
+    """How a player departs from its policy: where that mixes, it calls more or less often."""
+
+    @property
+    def bound(self) -> float:
+        """The probability of a call moves by no more than this."""
+
+    def factor(self, game: LiarsDice, count: int, face: int, num_dice: int) -> float:
+        """What the odds of a call are multiplied by, with so many dice on the table."""
+
+
+class Known(NamedTuple):
+    """The arrays of a policy."""
+
+    keys: Words
+    firsts: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int32]
+    probs: npt.NDArray[np.float64]
+
+
+_KNOWN = types.NamedTuple(
+    (types.uint64[::1], types.int64[::1], types.int32[::1], types.float64[::1]), Known
+)
+
+
+@inlined
+def key_of_bids(field, depth, memory):
+    """The key of the last bids, as many as the policy remembers."""
+    key = field.keys[0]
+    for d in range(max(1, depth - memory + 1), depth + 1):
+        key = fold(key, 1 + field.actions[field.frames[d].standing])
+    return key
+
+
+@inlined
+def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bound, weights):
+    """Write one row, its call moved; a row that is not known stays 0, which means uniform."""
+    first = shape.first_raise[frame.standing]
+    num_raises = shape.first_raise[frame.standing + 1] - first
+    call, moved = 0.0, 0.0
+    for entry in range(known.firsts[row], known.firsts[row + 1]):
+        if known.actions[entry] == field.actions[NO_BID_YET]:
+            call = known.probs[entry]
+            moved = multiply_odds(call, factor, bound) if call < 1.0 else call
+    entry = known.firsts[row]
+    for action in range(num_actions):
+        standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
+        prob = 0.0
+        if entry < known.firsts[row + 1] and known.actions[entry] == field.actions[standing]:
+            prob = known.probs[entry]
+            entry += 1
+        if action == num_raises:
+            prob = moved
+        elif call < 1.0:
+            prob *= (1.0 - moved) / (1.0 - call)
+        weights[frame.place + action * width + h] = prob
+
+
+@compiled(
+    types.void(
+        SHAPE,
+        INT,
+        INT,
+        _KNOWN,
+        types.float64[::1],
+        types.float64,
+        FIELD,
+        types.float32[::1],
+    )
+)
+def fill_side(shape, player, memory, known, factors, bound, field, weights):
+    """Write what one player of a round does wherever its own choices lead."""
+    begin(field)
+    depth = 0
+    while depth >= 0:
+        frame = field.frames[depth]
+        num_actions = num_actions_at(shape, player, frame)
+        if num_actions:
+            level, factor = shape.levels[frame.standing], factors[frame.standing]
+            width = shape.widths[player, level]
+            key = key_of_bids(field, depth, memory)
+            for h in range(width):
+                if field.has_hand[depth, h]:
+                    row = find_row(known.keys, fold_hand(key, field.hands[level, h]))
+                    if row != UNKNOWN:
+                        fill_row(
+                            shape,
+                            frame,
+                            known,
+                            row,
+                            field,
+                            h,
+                            width,
+                            num_actions,
+                            factor,
+                            bound,
+                            weights,
+                        )
+        depth = go_on(shape, player, weights, field, depth)
+
+
+class RoundEvaluator:
+    """Evaluates agents of Liar's Dice for two players that go by rounds, with any dice."""
+
+    form = "rounds"
+
+    def __init__(self, game: Game) -> None:
+        """Only Liar's Dice for two players has such rounds."""
+        self.game = game
+        self.size_text = f"round by round over {len(rounds_of(game))} rounds"
+
+    def evaluate(self, agent: Agent, *_: Any, **__: Any) -> tuple[BestResponseResult, int]:
+        """Evaluate an agent that plays a policy by rounds; it tells its policy."""
+        if not isinstance(agent, PolicyAgent) or not agent.table.abstraction.startswith("round"):
+            raise MasqueradeError(
+                "the game is too large to write down, and it plays no policy by rounds: use "
+                "'evaluate.py best-response'"
+            )
+        figures = evaluate_match(agent.table)
+        return BestResponseResult((figures.value, -figures.value), figures.best_values), 0
+
+
+def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
+    """Value and best responses of a match in which everybody plays a policy.
+
+    Args:
+        policy: it goes by rounds, as those of ``cfr_rounds`` and ``mccfr_rounds`` do.
+        calls: how everybody departs from it.
+
+    >>> from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
+    >>> from agents.learning.learner import Task
+    >>> learner = RoundsLearner(Task(LiarsDice(dice=1), total=100), RoundsSettings())
+    >>> figures = learner.update(100)
+    >>> policy = learner.player().table
+    >>> abs(evaluate_match(policy).exploitability - policy.exploitability) < 1e-6
+    True
+    """
+    game, abstraction = policy.game, find_abstraction(policy.abstraction, policy.game)
+    if not isinstance(game, LiarsDice) or not isinstance(abstraction, RoundAbstraction):
+        raise MasqueradeError("only policies that go by rounds are evaluated by rounds")
+    rounds = {}
+    for dice in rounds_of(game):
+        solver = RoundSolver(RoundShape(game.options, dice))
+        _fill(solver, game, policy, abstraction.memory, calls)
+        best, worst = solver.best_values(), solver.worst_values()
+        rounds[dice] = SolvedRound(dice, solver.value(), best, worst, make_rows(0, 0))
+    figures = match_figures(game, rounds)
+    assert figures is not None
+    return figures
+
+
+def _fill(
+    solver: RoundSolver, game: LiarsDice, policy: Policy, memory: int, calls: CallOdds | None
+) -> None:
+    shape = solver.shape
+    factors = np.ones(len(shape.raises))
+    if calls is not None:
+        num_dice = sum(shape.dice)
+        factors[1:] = [calls.factor(game, count, face, num_dice) for count, face in shape.bids]
+    bound = 0.0 if calls is None else calls.bound
+    known = Known(policy.keys, policy.firsts, policy.actions, policy.probs)
+    actions = round_actions(game, shape)
+    for player in (0, 1):
+        field = make_field(shape, player, actions)
+        fill_side(
+            shape.arrays,
+            player,
+            memory,
+            known,
+            factors,
+            bound,
+            field,
+            solver.arrays.cumulative_policy,
+        )

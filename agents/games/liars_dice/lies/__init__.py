@@ -1,1 +1,0 @@
-"""Lie profiling for Liar's Dice: how often do the others' bids turn out to be false?"""

@@ -1,0 +1,552 @@
+"""The walk over the public tree of a round of Liar's Dice, compiled, and whole iterations of it.
+
+One walk is for one *player*: it carries the chances with which the *other* holds each hand and has
+made the bids so far (its reach) down the tree, and the counterfactual values of the player's hands
+up again.
+
+* Where the other is to move, its policy is read from an array of weights, each at least 0 or taken
+  as such; regrets and the cumulative policy are both such arrays.
+* Where the player is to move, what is done with the values depends on the purpose: learn from them
+  (``LEARN``), take the best (``RESPOND``) or the worst (``LOSE``), or take what the player's policy
+  gets (``EVALUATE``).
+
+Subtrees that the other never reaches are left out. All values there are 0, so without discounts
+they would change nothing.
+
+For several threads the walk is cut at a depth: a first one (``SCOUT``) writes down what is to be
+done below, anybody does these tasks in any order, each in its own part of the arrays, and a last
+walk over the top takes up their values. The numbers are the same for any number of threads: tasks
+have their own parts of the arrays, and their values are taken up in the same order, whoever did
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from agents.cfr.threads import NONE, SIZE, THREAD_TEAM, barrier, give_out, take
+from agents.cfr.variants import SETTINGS_TYPE, average_weight, discount
+from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE
+from envs.core.compiling import compiled, helper, inlined, summing
+from envs.core.kernels import INT
+
+ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+TINY = np.float32(1e-25)
+"""What is smaller is taken as 0: numbers near the end of the range of floats are a hundred times as
+slow, and under discounts regrets and reach do get there."""
+
+
+@summing
+def reach_with(reach, fits, num_fitting):
+    """How likely the other has at least so many fitting dice, and has got here."""
+    total = ZERO
+    for h in range(reach.size):
+        total += reach[h] if fits[h] >= num_fitting else ZERO
+    return total
+
+
+@inlined
+def pay_call(shape, player, standing, reach, width, is_bidder, cf_values):
+    """Write what each hand of the player gets, from 1 to -1, when the standing bid is called."""
+    # A hand with k fitting dice wins for its bidder against everybody who has the rest. So the
+    # value is a sum over k of what one fitting die more adds.
+    other_fits, fits = shape.fits[1 - player, standing], shape.fits[player, standing]
+    count = shape.counts[standing]
+    sign = ONE if is_bidder else -ONE
+    below = reach_with(reach, other_fits, count)
+    base = sign * (TWO * below - reach_with(reach, other_fits, 0))
+    for h in range(width):
+        cf_values[h] = base
+    for k in range(1, min(count, shape.dice[player]) + 1):
+        enough = reach_with(reach, other_fits, count - k)
+        step = sign * TWO * (enough - below)
+        below = enough
+        for h in range(width):
+            cf_values[h] += step if fits[h] >= k else ZERO
+
+
+@inlined
+def add_weights(weights, width, num_actions, totals):
+    """Sum what is positive over actions, for every hand."""
+    for h in range(width):
+        totals[h] = ZERO
+    for action in range(num_actions):
+        row = weights[action * width : (action + 1) * width]
+        for h in range(width):
+            totals[h] += max(row[h], ZERO)
+    # What is not known at all is uniform, which ``share`` makes of a negative total.
+    for h in range(width):
+        if totals[h] <= ZERO:
+            totals[h] = -np.float32(num_actions)
+
+
+@helper
+def share(weight, total):
+    """The probability that belongs to a weight."""
+    return max(weight, ZERO) / total if total > ZERO else -ONE / total
+
+
+@inlined
+def learn(regrets, choices, width, num_actions, totals, cf_values, keep_positive, keep_negative):
+    """Values of the policy, and new regrets."""
+    for h in range(width):
+        cf_values[h] = ZERO
+    for action in range(num_actions):
+        row = regrets[action * width : (action + 1) * width]
+        choice = choices[action]
+        for h in range(width):
+            cf_values[h] += share(row[h], totals[h]) * choice[h]
+    for action in range(num_actions):
+        row = regrets[action * width : (action + 1) * width]
+        choice = choices[action]
+        for h in range(width):
+            regret = row[h] + (choice[h] - cf_values[h])
+            regret *= keep_positive if regret >= ZERO else keep_negative
+            row[h] = regret if abs(regret) > TINY else ZERO
+
+
+@inlined
+def take_best(choices, width, num_actions, sign, cf_values):
+    """Values of the best action of every hand, or of the worst if ``sign`` is -1."""
+    for h in range(width):
+        cf_values[h] = choices[0, h]
+    for action in range(1, num_actions):
+        for h in range(width):
+            cf_values[h] = sign * max(sign * cf_values[h], sign * choices[action, h])
+
+
+@inlined
+def take_share(weights, choices, width, num_actions, totals, cf_values):
+    """Values of a policy."""
+    for h in range(width):
+        cf_values[h] = ZERO
+    for action in range(num_actions):
+        row = weights[action * width : (action + 1) * width]
+        for h in range(width):
+            cf_values[h] += share(row[h], totals[h]) * choices[action, h]
+
+
+LEARN, RESPOND, EVALUATE, SCOUT, LOSE = range(5)
+NOT_BEGUN = -1
+NO_CUT = -1
+CUT = 2
+"""Depth of the subtrees that threads share."""
+
+FRAME = np.dtype(
+    (
+        np.record,
+        [
+            ("place", np.int64),  # where the entries of this node begin
+            ("standing", np.int32),
+            ("mover", np.int32),
+            ("child", np.int32),  # the raise that is looked at, or NOT_BEGUN
+        ],
+    )
+)
+WEIGHTS = np.dtype(
+    (
+        np.record,
+        [
+            ("keep_positive", np.float32),  # what positive regrets are multiplied by
+            ("keep_negative", np.float32),
+            ("average", np.float32),  # how much the other's policy counts in its average
+            ("prunes", np.int32),
+        ],
+    )
+)
+
+
+class RoundArrays(NamedTuple):
+    """What the solver learns: one entry for each public node, action and hand of the mover."""
+
+    regrets: npt.NDArray[np.float32]
+    cumulative_policy: npt.NDArray[np.float32]
+
+
+class Scratch(NamedTuple):
+    """Room for one walk; row *d* belongs to depth *d*."""
+
+    frames: npt.NDArray[Any]
+    reach: npt.NDArray[np.float32]
+    """[depth, hand] of the other."""
+    cf_values: npt.NDArray[np.float32]
+    """[depth, hand] of the player."""
+    choices: npt.NDArray[np.float32]
+    """[depth, action, hand] counterfactual values of the player's actions."""
+    totals: npt.NDArray[np.float32]
+    """[depth, hand] of the mover's weights."""
+    moved: npt.NDArray[np.float32]
+    """[depth, hand] reach of the other after its move, before hands become alike."""
+
+
+_FLOATS = types.float32[::1]
+ROUND_ARRAYS = types.NamedUniTuple(_FLOATS, 2, RoundArrays)
+SCRATCH = types.NamedTuple(
+    (
+        from_dtype(FRAME)[::1],
+        types.float32[:, ::1],
+        types.float32[:, ::1],
+        types.float32[:, :, ::1],
+        types.float32[:, ::1],
+        types.float32[:, ::1],
+    ),
+    Scratch,
+)
+
+
+class Tasks(NamedTuple):
+    """Subtrees that are walked separately."""
+
+    frames: npt.NDArray[Any]
+    reach: npt.NDArray[np.float32]
+    """[task, hand] of the other, when the subtree begins."""
+    cf_values: npt.NDArray[np.float32]
+    """[task, hand] of the player, when it is done."""
+
+
+TASKS = types.NamedTuple(
+    (from_dtype(FRAME)[::1], types.float32[:, ::1], types.float32[:, ::1]), Tasks
+)
+
+
+@inlined
+def enter(
+    shape, frame, player, policy, cumulative_policy, scratch, depth, width, other_width, average
+):
+    """Begin a node: the mover's weights, and the games that end here by a call."""
+    first, last = shape.first_raise[frame.standing], shape.first_raise[frame.standing + 1]
+    num_raises = last - first
+    can_call = frame.standing != NO_BID_YET
+    num_actions = num_raises + can_call
+    is_own = frame.mover == player
+    row_width = width if is_own else other_width
+    rows = policy[frame.place : frame.place + num_actions * row_width]
+    totals = scratch.totals[depth]
+    add_weights(rows, row_width, num_actions, totals)
+    reach = scratch.reach[depth, :other_width]
+    cf_values = scratch.cf_values[depth]
+    if is_own:
+        if can_call:
+            cf_values = scratch.choices[depth, num_raises]
+            pay_call(shape, player, frame.standing, reach, width, False, cf_values)
+        return
+    if not can_call:
+        for h in range(width):
+            cf_values[h] = ZERO
+        return
+    at = num_raises * row_width
+    called = scratch.reach[depth + 1, :other_width]
+    for h in range(other_width):
+        part = reach[h] * share(rows[at + h], totals[h])
+        called[h] = part if part > TINY else ZERO
+    if average > ZERO:
+        own_policy = cumulative_policy[frame.place + at : frame.place + at + row_width]
+        for h in range(other_width):
+            own_policy[h] += average * called[h]
+    pay_call(shape, player, frame.standing, called, width, True, cf_values)
+
+
+@inlined
+def descend(shape, frame, player, policy, cumulative_policy, scratch, depth, other_width, average):
+    """Write the other's reach of the next child one row below; False if it is 0 throughout."""
+    other = 1 - player
+    at = shape.first_raise[frame.standing] + frame.child
+    after = shape.raises[at]
+    before_level, after_level = shape.levels[frame.standing], shape.levels[after]
+    reach, below = scratch.reach[depth], scratch.reach[depth + 1]
+    raised = reach
+    if frame.mover != player:
+        raised = scratch.moved[depth]
+        start = frame.place + frame.child * other_width
+        row, totals = policy[start : start + other_width], scratch.totals[depth]
+        if before_level == after_level:
+            raised = below
+        for h in range(other_width):
+            part = reach[h] * share(row[h], totals[h])
+            raised[h] = part if part > TINY else ZERO
+        if average > ZERO:
+            own_policy = cumulative_policy[start : start + other_width]
+            for h in range(other_width):
+                own_policy[h] += average * raised[h]
+    if before_level != after_level:
+        for h in range(shape.widths[other, after_level]):
+            below[h] = ZERO
+        kinds = shape.maps[other, before_level, after_level]
+        for h in range(other_width):
+            below[kinds[h]] += raised[h]
+    elif frame.mover == player:
+        for h in range(other_width):
+            below[h] = reach[h]
+    if frame.mover == player:
+        return True
+    largest = ZERO
+    for h in range(shape.widths[other, after_level]):
+        largest = max(largest, below[h])
+    return largest > ZERO
+
+
+@inlined
+def is_last_bid(shape, frame):
+    """Whether nothing can be bid after the raise that is looked at."""
+    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
+    return shape.first_raise[after] == shape.first_raise[after + 1]
+
+
+@inlined
+def call_at_once(shape, frame, player, scratch, depth):
+    """Values after the last bid, which has to be called: half of all nodes, and no choice."""
+    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
+    level = shape.levels[after]
+    reach = scratch.reach[depth + 1, : shape.widths[1 - player, level]]
+    is_bidder = frame.mover == player
+    cf_values = scratch.cf_values[depth + 1]
+    width = shape.widths[player, level]
+    pay_call(shape, player, after, reach, width, is_bidder, cf_values)
+
+
+@inlined
+def give_back(shape, frame, player, scratch, depth, is_reached):
+    """Take up the values of a child, which lie one row below."""
+    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
+    before_level, after_level = shape.levels[frame.standing], shape.levels[after]
+    width = shape.widths[player, before_level]
+    below = scratch.cf_values[depth + 1]
+    kinds = shape.maps[player, before_level, after_level]
+    if frame.mover == player:
+        choice = scratch.choices[depth, frame.child]
+        if not is_reached:
+            for h in range(width):
+                choice[h] = ZERO
+        elif before_level == after_level:
+            for h in range(width):
+                choice[h] = below[h]
+        else:
+            for h in range(width):
+                choice[h] = below[kinds[h]]
+    elif is_reached:
+        cf_values = scratch.cf_values[depth]
+        if before_level == after_level:
+            for h in range(width):
+                cf_values[h] += below[h]
+        else:
+            for h in range(width):
+                cf_values[h] += below[kinds[h]]
+
+
+@inlined
+def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights):
+    """Make one value for each of the player's hands of those of its actions."""
+    num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
+    num_actions = num_raises + (frame.standing != NO_BID_YET)
+    rows = policy[frame.place : frame.place + num_actions * width]
+    cf_values, choices, totals = (
+        scratch.cf_values[depth],
+        scratch.choices[depth],
+        scratch.totals[depth],
+    )
+    if purpose == LEARN:
+        learn(
+            rows,
+            choices,
+            width,
+            num_actions,
+            totals,
+            cf_values,
+            weights.keep_positive,
+            weights.keep_negative,
+        )
+    elif purpose in (RESPOND, LOSE):
+        sign = ONE if purpose == RESPOND else -ONE
+        take_best(choices, width, num_actions, sign, cf_values)
+    elif purpose == EVALUATE:
+        take_share(rows, choices, width, num_actions, totals, cf_values)
+
+
+@inlined
+def stop_at_task(shape, frame, player, tasks, task, scratch, depth, purpose):
+    """At the cut: write down what is to be done, or take up what has been done."""
+    level = shape.levels[frame.standing]
+    if purpose == SCOUT:
+        tasks.frames[task].place = frame.place
+        tasks.frames[task].standing = frame.standing
+        tasks.frames[task].mover = frame.mover
+        for h in range(shape.widths[1 - player, level]):
+            tasks.reach[task, h] = scratch.reach[depth, h]
+    else:
+        for h in range(shape.widths[player, level]):
+            scratch.cf_values[depth, h] = tasks.cf_values[task, h]
+
+
+@compiled(INT(SHAPE, INT, _FLOATS, _FLOATS, SCRATCH, TASKS, INT, from_dtype(WEIGHTS)[::1], INT))
+def walk(shape, player, policy, cumulative_policy, scratch, tasks, cut, record, purpose):
+    """Walk the subtree of ``scratch.frames[0]`` with the reach in row 0; values are left there.
+
+    Returns how many tasks were met at depth ``cut``.
+    """
+    weights = record[0]
+    average = weights.average if purpose == LEARN else ZERO
+    num_tasks = 0
+    depth = 0
+    scratch.frames[0].child = NOT_BEGUN
+    while True:
+        frame = scratch.frames[depth]
+        level = shape.levels[frame.standing]
+        width, other_width = shape.widths[player, level], shape.widths[1 - player, level]
+        num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
+        if depth == cut:
+            stop_at_task(shape, frame, player, tasks, num_tasks, scratch, depth, purpose)
+            num_tasks += 1
+            frame.child = num_raises
+        elif frame.child == NOT_BEGUN:
+            enter(
+                shape,
+                frame,
+                player,
+                policy,
+                cumulative_policy,
+                scratch,
+                depth,
+                width,
+                other_width,
+                average,
+            )
+            frame.child = 0
+        else:
+            give_back(shape, frame, player, scratch, depth, True)
+            frame.child += 1
+        while frame.child < num_raises:
+            is_reached = descend(
+                shape,
+                frame,
+                player,
+                policy,
+                cumulative_policy,
+                scratch,
+                depth,
+                other_width,
+                average,
+            )
+            if is_last_bid(shape, frame):
+                call_at_once(shape, frame, player, scratch, depth)
+            elif is_reached or not weights.prunes:
+                break
+            give_back(shape, frame, player, scratch, depth, is_reached)
+            frame.child += 1
+        if frame.child < num_raises:
+            at = shape.first_raise[frame.standing] + frame.child
+            below = scratch.frames[depth + 1]
+            below.place = frame.place + shape.offsets[frame.mover, at]
+            below.standing = shape.raises[at]
+            below.mover = 1 - frame.mover
+            below.child = NOT_BEGUN
+            depth += 1
+            continue
+        if frame.mover == player and depth != cut:
+            leave(shape, frame, player, policy, scratch, depth, width, purpose, weights)
+        if depth == 0:
+            return num_tasks
+        depth -= 1
+
+
+_PRIORS = types.float32[:, ::1]
+_WEIGHTS = from_dtype(WEIGHTS)[::1]
+
+
+@inlined
+def begin_at_root(priors, player, scratch):
+    """Put the beginning of a round into row 0."""
+    frame = scratch.frames[0]
+    frame.place = 0
+    frame.standing = NO_BID_YET
+    frame.mover = 0
+    for h in range(priors.shape[1]):
+        scratch.reach[0, h] = priors[1 - player, h]
+
+
+@inlined
+def do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose):
+    """Walk the subtree of a task."""
+    begun, frame = tasks.frames[task], scratch.frames[0]
+    frame.place = begun.place
+    frame.standing = begun.standing
+    frame.mover = begun.mover
+    level = shape.levels[begun.standing]
+    for h in range(shape.widths[1 - player, level]):
+        scratch.reach[0, h] = tasks.reach[task, h]
+    walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
+    for h in range(shape.widths[player, level]):
+        tasks.cf_values[task, h] = scratch.cf_values[0, h]
+
+
+_WALK = SHAPE, _PRIORS, INT, _FLOATS, _FLOATS, SCRATCH, TASKS
+
+
+@compiled(types.void(*_WALK, _WEIGHTS, INT, THREAD_TEAM, INT))
+def walk_round(
+    shape, priors, player, policy, cumulative_policy, scratch, tasks, record, purpose, team, worker
+):
+    """Do a worker's share of a walk of the whole round; worker 0 has the values in its row 0."""
+    if team[SIZE] == 1:
+        begin_at_root(priors, player, scratch)
+        walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
+        return
+    if worker == 0:
+        begin_at_root(priors, player, scratch)
+        give_out(
+            team, walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, SCOUT)
+        )
+    barrier(team)
+    task = take(team)
+    while task != NONE:
+        do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose)
+        task = take(team)
+    barrier(team)
+    if worker == 0:
+        begin_at_root(priors, player, scratch)
+        walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, purpose)
+
+
+@compiled(
+    types.void(
+        SHAPE,
+        _PRIORS,
+        ROUND_ARRAYS,
+        SCRATCH,
+        TASKS,
+        _WEIGHTS,
+        SETTINGS_TYPE,
+        THREAD_TEAM,
+        INT,
+        INT,
+        INT,
+    )
+)
+def run_rounds(
+    shape, priors, arrays, scratch, tasks, record, variant, team, worker, done, num_iterations
+):
+    """Do a worker's share of so many iterations after ``done`` earlier ones."""
+    weights, settings = record[0], variant[0]
+    for t in range(done + 1, done + num_iterations + 1):
+        for player in range(2):
+            weights.keep_positive = discount(t, settings.alpha)
+            weights.keep_negative = discount(t, settings.beta)
+            # Player 1 meets the opener's policy of the next iteration, which is already there.
+            weights.average = average_weight(t + player, settings)
+            weights.prunes = settings.alpha == np.inf and abs(settings.beta) == np.inf
+            walk_round(
+                shape,
+                priors,
+                player,
+                arrays.regrets,
+                arrays.cumulative_policy,
+                scratch,
+                tasks,
+                record,
+                LEARN,
+                team,
+                worker,
+            )
