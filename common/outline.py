@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["attribute_of", "class_at", "constant_of", "fields_of", "parameters_of", "summary_of"]
 __all__ += ["value_of"]
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[1]
 
 
 def summary_of(place: str) -> str:

@@ -35,7 +35,7 @@ def compiled_files(more: Sequence[str] = ()) -> list[Path]:
     Args:
         more: further folders of the project to look into.
 
-    >>> "kuhn.py" in [path.name for path in compiled_files()]
+    >>> "kernels.py" in [path.name for path in compiled_files()]
     True
     """
     found: list[Path] = []

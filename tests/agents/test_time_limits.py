@@ -28,7 +28,7 @@ from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
-from envs.core import Game, MasqueradeError, OptionError
+from envs.core.game import Game
 from tests.support.held_clock import FOLDER
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set

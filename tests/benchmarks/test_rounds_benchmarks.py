@@ -107,10 +107,10 @@ def test_rounds_beyond_any_memory_leave_the_others_alone(capsys) -> None:
 
 
 def test_the_experiments_of_the_project_can_be_read() -> None:
-    folder = Path(__file__).parents[2] / "configs" / "reproduce"
-    match = learning_match.LearningMatch.parse(read_yaml(folder / "liars_dice_cfr.yaml"))
+    folder = Path(__file__).parents[2] / "experiments" / "liars_dice" / "configs"
+    match = learning_match.LearningMatch.parse(read_yaml(folder / "cfr.yaml"))
     assert {learner.id for learner in match.learners} == {"sarsa", "q_learning"}
     for name, num_nodes in (("two_dice", 2**24), ("two_dice_wild", 2**20)):
-        config = RunConfig.parse(read_yaml(folder / f"liars_dice_{name}.yaml"))
+        config = RunConfig.parse(read_yaml(folder / f"{name}.yaml"))
         game = config.build_game()
         assert RoundShape(game.options, game.options.dice_by_seat).num_nodes == num_nodes

@@ -406,7 +406,7 @@ def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
 
     found = [str(path.relative_to(PROJECT)) for path in compiled_files()]
     assert len(set(found)) == len(found)
-    assert {"envs/kuhn/game.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
+    assert {"envs/kuhn/kernels.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
     assert "envs/core/compiling.py" not in found
     assert found.index("envs/core/rng.py") < found.index("envs/core/rows.py")
     more = [str(path.relative_to(PROJECT)) for path in compiled_files(["tests/support"])]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from envs.core.errors import MasqueradeError
+from common.errors import MasqueradeError
 from play import door
 
 

@@ -25,19 +25,19 @@ from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
 
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
-OF_BENCHMARKS = [
-    import_module(f"benchmarks.{name}")
+MEASURING = [
+    import_module(name)
     for name in [
-        "ablations",
-        "coverage",
-        "dqn_quality",
-        "holdem_oracle",
-        "leaning",
-        "learning_match",
-        "liars_dice_rounds",
-        "play_load",
-        "search_time",
-        "variance_gain",
+        "benchmarks.coverage",
+        "benchmarks.dqn_quality",
+        "benchmarks.play_load",
+        "benchmarks.search_time",
+        "benchmarks.variance_gain",
+        "experiments.ablations",
+        "experiments.holdem.oracle",
+        "experiments.liars_dice.leaning",
+        "experiments.liars_dice.learning_match",
+        "experiments.liars_dice.rounds",
     ]
 ]
 
@@ -53,7 +53,7 @@ DOORS: dict[str, Main] = {
     "warming": warming.main,
     "thresholds": thresholds.main,
     **{module.__name__: module.main for module in (database, models, self_play, tuning)},
-    **{module.__name__: module.main for module in OF_BENCHMARKS},
+    **{module.__name__: module.main for module in MEASURING},
     "harness": lambda words: harness.main("x", "", [JOB], argv=words),
 }
 NO_NUMBERS = ("", "x", "nan", "1e", "--", "9" * 5000, "\x1b[31m", "1e999999")

@@ -85,7 +85,7 @@ WRITES: dict[str, Command] = {
     ),
     "experiments.holdem.population": (population.main, ["--config", "population.yaml", *NEW]),
     "experiments.holdem.selection": (selection.main, ["--config", "selection.yaml", *NEW]),
-    "experiments.runner": (runner.main, ["tiny"]),
+    "experiments.__main__": (runner.main, ["tiny"]),
     "experiments.liars_dice.tables": (
         tables.main,
         ["--config", "experiment.yaml"],

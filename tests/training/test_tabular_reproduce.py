@@ -26,7 +26,7 @@ from experiments.liars_dice.tables import (
 from tests.support.liars_dice_table import random_game
 from tests.support.tabular import THESIS
 
-CONFIGS = Path(__file__).parents[2] / "configs" / "reproduce"
+CONFIGS = Path(__file__).parents[2] / "experiments" / "liars_dice" / "configs"
 EXPERIMENTS = [path for path in sorted(CONFIGS.glob("*.yaml")) if "\ntitle:" in path.read_text()]
 SARSA = {"id": "sarsa", "params": {**THESIS, "opponent_model": {"id": "lies", "reading": "code"}}}
 Q = {"id": "q_learning", "params": THESIS}
