@@ -50,7 +50,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from benchmarks.harness import Job, main
 from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n
 from benchmarks.timing import Chunk

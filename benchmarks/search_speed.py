@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.search.ismcts import TreeSearcher, TreeSettings
-from agents.search.ismcts.searcher import Budget, Root
+from agents.ismcts import TreeSearcher, TreeSettings
+from agents.ismcts.searcher import Budget, Root
 from benchmarks.harness import Curve, Job, main
 from benchmarks.timing import Chunk
 from envs import make_game

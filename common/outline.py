@@ -101,9 +101,9 @@ def parameters_of(place: str) -> tuple[str, ...] | None:
     What a constructor takes beyond its own parameters are fields of its ``settings_class``, and
     what the constructor above it takes.
 
-    >>> parameters_of("agents.games.holdem.rules:PotOdds")
+    >>> parameters_of("agents.games.holdem.players:PotOdds")
     ('game', 'num_samples')
-    >>> "iterations" in (parameters_of("agents.games.holdem.search_player:HoldemSearch") or ())
+    >>> "iterations" in (parameters_of("agents.games.holdem.search:HoldemSearch") or ())
     True
     """
     module, name = place.split(":")

@@ -55,15 +55,15 @@ ABSTRACTIONS: dict[str, str] = {
     "infoset": "agents.tabular.components:INFOSET",
     "blind": "agents.games.liars_dice.tables:BLIND",
     "hand": "agents.games.liars_dice.tables:HAND",
-    "blocks": "agents.games.holdem.tables:BLOCKS",
-    "sighting": "agents.games.pursuit.tables:SIGHTING",
+    "blocks": "agents.games.holdem.abstraction:BLOCKS",
+    "sighting": "agents.games.pursuit.abstraction:SIGHTING",
     "offer": "agents.games.no_thanks.tables:OFFER",
 }
 """Information abstractions by name; all but ``infoset`` are made for one game."""
 
 REWARDS: dict[str, str] = {
     "rounds": "agents.games.liars_dice.tables:ROUNDS",
-    "sightings": "agents.games.pursuit.tables:SIGHTINGS",
+    "sightings": "agents.games.pursuit.abstraction:SIGHTINGS",
 }
 """Rewards for events, by name."""
 

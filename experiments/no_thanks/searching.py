@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from agents.games.no_thanks.slices.positions import played_position, random_position
 from agents.games.no_thanks.solving import Solver, SolverSettings
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from common.statistics import mean_interval, wilson
 from envs.core.position import Position
 from envs.no_thanks import NoThanks

@@ -116,7 +116,7 @@ def seen(state, rules, action, player):
 class TurnedGame(NoThanks):
     """No Thanks! of a hidden deck as a game of perfect information with chance.
 
-    >>> from agents.search import Searcher, SearchSettings
+    >>> from agents.max_n import Searcher, SearchSettings
     >>> game = TurnedGame(highest=5, removed=1, chips=1)
     >>> position = game.turned(4)
     >>> settings = SearchSettings(preference="return", pruning="none")

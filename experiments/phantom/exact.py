@@ -18,7 +18,7 @@ from agents.cfr.evaluation import views_at
 from agents.cfr.response import expected_values
 from agents.cfr.solver import make_solver
 from agents.cfr.tree import GameTree, Probs
-from agents.search.ismcts.analysis import Analysis
+from agents.ismcts.searcher import Analysis
 from common.progress import LOG_EVERY, Progress
 from envs import make_game
 from envs.core.rng import fill_streams, stream

@@ -22,7 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.search.ismcts.memory import (
+from agents.ismcts.settings import OPTIONS
+from agents.ismcts.simulations import play_out
+from agents.ismcts.tree import (
     COUNTERS,
     DEEPEST,
     LEFT_OUT,
@@ -33,10 +35,10 @@ from agents.search.ismcts.memory import (
     STAMP,
     STEPS,
     WORK,
+    copy_bytes,
+    random_of,
+    state_key,
 )
-from agents.search.ismcts.nodes import copy_bytes, random_of, state_key
-from agents.search.ismcts.playouts import play_out
-from agents.search.ismcts.settings import OPTIONS
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE

@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from agents.base import Actions, Agent, Probs, Views
-from agents.search.ismcts.analysis import Analysis
-from agents.search.ismcts.budget import Budget, spend
-from agents.search.ismcts.memory import (
+from agents.ismcts.searcher import Analysis, Budget, State, spend
+from agents.ismcts.settings import TreeSettings, make_options
+from agents.ismcts.tree import (
     DEEPEST,
     LEFT_OUT,
     NONE,
@@ -22,8 +22,6 @@ from agents.search.ismcts.memory import (
     STEPS,
     make_work,
 )
-from agents.search.ismcts.searcher import State
-from agents.search.ismcts.settings import TreeSettings, make_options
 from common.errors import OptionError
 from envs.core.batch import random_actions
 from envs.core.game import Game

@@ -11,7 +11,7 @@ import evaluate
 from agents import make_agent
 from agents.advice import Analysis, advise, legal_words, views_of
 from agents.base import Actions, Agent, Views
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.position import Position

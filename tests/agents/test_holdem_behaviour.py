@@ -11,8 +11,7 @@ import pytest
 import evaluate
 from agents import make_agent
 from agents.asking import policy_at
-from agents.games.holdem.behaviour import describe, position_names, starting_hands
-from agents.games.holdem.draws import draw_positions
+from agents.games.holdem.behaviour import describe, draw_positions, position_names, starting_hands
 from envs import make_game
 from envs.core.game import Game
 from envs.holdem.betting import call_to

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.holdem.tables import encode_blocks
+from agents.games.holdem.abstraction import encode_blocks
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.tabular.learner import QLearning

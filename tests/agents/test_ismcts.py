@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.search.ismcts.agent import ISMCTSAgent
-from agents.search.ismcts.analysis import Analysis
-from agents.search.ismcts.budget import spend
-from agents.search.ismcts.memory import NONE
-from agents.search.ismcts.searcher import Budget, Root, TreeSearcher
-from agents.search.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
+from agents.ismcts.agent import ISMCTSAgent
+from agents.ismcts.searcher import Analysis, Budget, Root, TreeSearcher, spend
+from agents.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
+from agents.ismcts.tree import NONE
 from arena.playing.match import play_match
 from common.errors import OptionError
 from envs import make_game

@@ -12,9 +12,9 @@ import pytest
 from agents import make_agent
 from agents.base import Views
 from agents.cfr import VectorCFRSolver, to_policy
-from agents.search.ismcts.guided import GuidedSearcher
-from agents.search.ismcts.searcher import Budget, Root
-from agents.search.ismcts.settings import OBSERVERS, TreeSettings
+from agents.ismcts.guided import GuidedSearcher
+from agents.ismcts.searcher import Budget, Root
+from agents.ismcts.settings import OBSERVERS, TreeSettings
 from arena.playing.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game

@@ -12,7 +12,7 @@ from agents.base import Agent
 from agents.cfr import exploitability
 from agents.cfr.evaluation import views_at
 from agents.cfr.tree import GameTree
-from agents.search.ismcts.memory import NONE
+from agents.ismcts.tree import NONE
 from arena.playing.match import play_match
 from common.errors import OptionError
 from envs import make_game

@@ -15,7 +15,7 @@ from agents.games.no_thanks.slices.models import StrengthSlices, make_strength
 from agents.games.no_thanks.slices.positions import played_position
 from agents.games.no_thanks.slices.strength import NUM_TRAITS, inputs_of, strength_params
 from agents.games.no_thanks.solving import Solver
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from arena.playing.match import play_match
 from envs.core.position import Position
 from envs.no_thanks import NoThanks

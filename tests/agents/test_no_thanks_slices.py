@@ -18,7 +18,7 @@ from agents.games.no_thanks.slices.models import StrengthSlices
 from agents.games.no_thanks.slices.nearest import find_nearest, nearest_estimate, nearest_params
 from agents.games.no_thanks.slices.positions import played_position, random_position
 from agents.games.no_thanks.solving import Solver
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from arena.playing.match import play_match
 from common.errors import MasqueradeError, OptionError
 from envs.core.position import Position

@@ -12,7 +12,7 @@ import pytest
 
 from agents.games.no_thanks.solving import Solution, Solver, SolverSettings
 from agents.games.no_thanks.solving.solver import MARGIN
-from agents.search import Searcher, SearchSettings
+from agents.max_n import Searcher, SearchSettings
 from common.errors import OptionError
 from envs.core.position import Position
 from envs.no_thanks import NoThanks

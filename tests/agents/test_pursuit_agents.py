@@ -10,7 +10,7 @@ import pytest
 
 from agents import make_agent
 from agents.base import Agent
-from agents.games.pursuit.ways import WayFinder, paid_distance
+from agents.games.pursuit.simple import WayFinder, paid_distance
 from arena import play_match
 from common.errors import MasqueradeError
 from envs import make_game

@@ -11,7 +11,7 @@ import pytest
 from agents import make_agent
 from agents.games.pursuit.capture import ESCAPES, capture_table
 from agents.games.pursuit.capture_player import hunt_by_table, pair_table
-from agents.games.pursuit.search_player import (
+from agents.games.pursuit.search import (
     CONSTANT,
     LONGEST,
     PER_LOG_PLACES,

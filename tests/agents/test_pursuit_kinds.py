@@ -10,7 +10,8 @@ import pytest
 
 from agents import make_agent
 from agents.base import Views
-from agents.games.pursuit.kinds import (
+from agents.games.pursuit.capture_player import expectation_at, with_table
+from agents.games.pursuit.detective_models import (
     CAPTURER,
     CARELESS,
     CERTAIN,
@@ -21,10 +22,9 @@ from agents.games.pursuit.kinds import (
     judge,
     weigh_moves,
 )
-from agents.games.pursuit.search_player import PursuitSearch
-from agents.games.pursuit.table_rules import expectation_at, with_table
-from agents.search.ismcts.memory import Pool
-from agents.search.ismcts.searcher import Root, TreeSearcher
+from agents.games.pursuit.search import PursuitSearch
+from agents.ismcts.searcher import Root, TreeSearcher
+from agents.ismcts.tree import Pool
 from arena.playing.match import play_match
 from envs import make_game
 from envs.core.batch import Batch

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.pursuit.tables import SIGHTING, SIGHTINGS
+from agents.games.pursuit.abstraction import SIGHTING, SIGHTINGS
 from agents.learning.learner import Task
 from agents.learning.opponents import Opponents
 from agents.tabular.learner import QLearning

@@ -13,10 +13,9 @@ from agents import AGENTS, agent_class, make_agent
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import exploitability
 from agents.cfr.tree import GameTree
-from agents.search.ismcts.budget import Budget, spend
-from agents.search.ismcts.replays import _EPSILON
-from agents.search.ismcts.searcher import Root, TreeSearcher, likely_worlds, plain_models
-from agents.search.ismcts.settings import TreeSettings
+from agents.ismcts.searcher import Budget, Root, TreeSearcher, likely_worlds, plain_models, spend
+from agents.ismcts.settings import TreeSettings
+from agents.ismcts.worlds import _EPSILON
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.playing.replay import record_game, show
@@ -225,7 +224,7 @@ def test_every_search_player_is_in_a_tournament_of_each_of_its_games() -> None:
         config = yaml.safe_load(path.read_text())
         ids = {AgentSpec.parse(agent).id for agent in config["agents"]}
         found.setdefault(config["game"]["id"], set()).update(ids)
-    searches = [id for id, place in AGENTS.items() if place.startswith("agents.search.")]
+    searches = [id for id, place in AGENTS.items() if place.startswith("agents.max_n.")]
     assert len(found) == 7
     assert len(searches) >= 9
     # Or the tournament would ask a search for its policy, in every infoset a thousand times.

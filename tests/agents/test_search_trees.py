@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.search import Searcher, SearchResult, SearchSettings
-from agents.search.preference import compare
+from agents.max_n import Searcher, SearchResult, SearchSettings
+from agents.max_n.preference import compare
 from common.errors import OptionError
 from tests.support.sampling import IS_FULL
 from tests.support.tree_game import Tree, TreeGame, ragged_tree, random_tree

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agents import AGENTS, agent_class
+from agents.ismcts.settings import TreeSettings
 from agents.params import annotations_of, read_params
-from agents.search.ismcts.settings import TreeSettings
 from agents.spec import AgentSpec
 from common.errors import MasqueradeError
 from envs import GAMES, make_game

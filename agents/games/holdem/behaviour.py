@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -21,21 +21,22 @@ from numba import types
 
 from agents.asking import policy_at
 from agents.base import Actions, Agent, Views
-from agents.games.holdem.draws import draw_positions
-from agents.games.holdem.starting_chart import draw_charts
 from agents.learnt import Exhibit
 from common.progress import Progress
 from common.statistics import Interval, wilson
+from envs import make_game
 from envs.core.compiling import compiled
+from envs.core.drawing import Drawing
 from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.position import Position
 from envs.core.rollouts import Rollouts
-from envs.holdem.equity import NUM_CLASSES, all_hands, starting_class, strength_now
-from envs.holdem.evaluator import DECK_SIZE
+from envs.holdem.betting import amount_of, call_to
+from envs.holdem.equity import NUM_CLASSES, all_hands, class_name, starting_class, strength_now
+from envs.holdem.evaluator import DECK_SIZE, parse_card
 from envs.holdem.options import IN, RULES, STATE
 
-__all__ = ["Behaviour", "describe", "exhibits", "starting_hands"]
+__all__ = ["Behaviour", "describe", "draw_positions", "exhibits", "starting_hands"]
 
 FOLD, CALL = 0, 1
 WEAK, STRONG = 0.4, 0.7
@@ -273,3 +274,151 @@ def _answers_to_draws(make_agent: MakeAgent, game: Game, seed: int) -> dict[str,
         right = is_fold if question.is_fold_right else ~is_fold
         found[question.name] = (int(right.sum()), len(right))
     return found
+
+
+# Own cards, flop and turn: nothing is made, and the board has no pair and no straight without us.
+STRAIGHTS = (
+    ("7s 6d", "5h 8c Ks", "2d"),
+    ("6s 5d", "4h 7c Qs", "Kd"),
+    ("8c 7h", "6d 9s Ac", "2h"),
+    ("5c 4h", "3d 6s Jc", "Qh"),
+    ("9d 8s", "7c Th 2d", "Ks"),
+    ("6h 5c", "7s 4d Ah", "Tc"),
+    ("8d 7c", "9h 6s 2c", "Kh"),
+    ("7h 5s", "6c 8d Kd", "2s"),
+)
+FLUSHES = (
+    ("6h 4h", "Kh 9h 2c", "Js"),
+    ("7s 3s", "As Ts 5d", "Qc"),
+    ("8d 5d", "Qd Jd 2s", "Ah"),
+    ("9c 4c", "Kc 6c 3h", "Jd"),
+    ("7d 2d", "Ad 9d 5c", "Ks"),
+    ("8h 3h", "Jh Th 4s", "Ac"),
+    ("6s 2s", "Qs 8s 3d", "Kh"),
+    ("9h 5h", "Ah 7h 2d", "Qs"),
+)
+DRAWS = {"straight": STRAIGHTS, "flush": FLUSHES}
+
+
+@dataclass(frozen=True)
+class Question:
+    """Some positions with the same right answer."""
+
+    name: str
+    game: Game
+    positions: list[Position]
+    is_fold_right: bool
+
+
+def draw_positions(game: Game) -> Iterator[Question]:
+    """The questions for a table like ``game``, with stacks that make the prices."""
+    for draw, hands in DRAWS.items():
+        for street, share, is_fold in (("flop", 0.25, False), ("turn", 1.0, True)):
+            price = share / (1 + 2 * share)
+            table = _table(game, share)
+            wanted = "fold" if is_fold else "call"
+            name = f"{draw}, {street}, {100 * price:.0f} %: {wanted}"
+            positions = [_position(table, cards, street == "turn") for cards in hands]
+            yield Question(name, table, positions, is_fold)
+
+
+def _table(game: Game, share: float) -> Game:
+    """The same game, in which the bettor has a big blind and a share of two for the pot."""
+    options = {**game.options.to_dict(), "num_hands": 1, "ante": 0, "button": 0, "short_stacks": 0}
+    n, big = game.facts.num_players, int(options["big_blind"])
+    stacks = [max(100 * big, 1)] * n
+    # With two players the button is the small blind and acts last, so the other one bets.
+    stacks[1] = big + int(share * 2 * big)
+    return make_game(game.id, **{**options, "stacks": stacks})
+
+
+def _position(game: Game, cards: Sequence[str], has_turn: bool) -> Position:
+    """Both blinds are in for one big blind, the bettor goes all-in, and the other is to answer."""
+    own, flop, turn = cards
+    n, bettor = game.facts.num_players, 1
+    owner = 0 if n == 2 else 2
+    position = game.new_position(0)
+    used = {parse_card(card) for text in cards for card in text.split()}
+    spare = iter(card for card in range(52) if card not in used)
+    for seat in range(n):
+        held = [parse_card(card) for card in own.split()] if seat == owner else None
+        for number in held or (next(spare), next(spare)):
+            position.apply(number)
+    while position.turn not in (owner, bettor):
+        position.apply(FOLD)
+    for _ in range(2):
+        position.apply(CALL)
+    for name in flop.split():
+        position.apply(parse_card(name))
+    if has_turn:
+        for _ in range(2):
+            position.apply(CALL)
+        position.apply(parse_card(turn))
+    position.apply(_all_in(position))
+    return position
+
+
+def _all_in(position: Position) -> int:
+    """The action that puts everything in."""
+    s, r = position.game.record(position.state), position.game.rules.view(RULES)[0]
+    seat = int(s.to_move)
+    everything = int(s.stacks[seat] + s.bets[seat])
+    for action in position.legal_actions():
+        if action > CALL and int(amount_of(s, r, seat, action)) == everything:
+            return action
+    raise ValueError(f"no bet is all-in: {everything} of {int(call_to(s, r, seat))}")
+
+
+COLOURS = ("blue", "yellow", "bad")
+WAYS = ("folds", "calls", "raises")
+CELL, GAP, HEAD = 27, 26, 64
+COLUMNS = 3
+SIDE = 13 * CELL
+
+
+def draw_charts(name: str, starting: npt.NDArray[np.float64], positions: Sequence[str]) -> str:
+    """Every cell is filled from the left with raises, calls and folds, by how often each is made.
+
+    Args:
+        name: of the player.
+        starting: [positions, 169, 3] folds, calls and raises.
+        positions: their names.
+    """
+    columns = min(COLUMNS, len(positions))
+    rows = -(-len(positions) // columns)
+    width = GAP + columns * (SIDE + GAP)
+    height = HEAD + rows * (SIDE + GAP + 24)
+    drawing = Drawing(max(width, 420), height, f"Starting hands of {name}, first to enter the pot")
+    drawing.rect(0, 0, max(width, 420), height, 12, fill="plate")
+    drawing.text(GAP, 20, f"{name}: first to enter the pot", 16, "ink", "start", is_bold=True)
+    _draw_legend(drawing)
+    for number, position in enumerate(positions):
+        row, column = divmod(number, columns)
+        x = GAP + column * (SIDE + GAP)
+        y = HEAD + row * (SIDE + GAP + 24)
+        _draw_chart(drawing, x, y, position, starting[number])
+    return drawing.svg()
+
+
+def _draw_legend(drawing: Drawing) -> None:
+    for number, (way, colour) in enumerate(zip(WAYS, COLOURS, strict=True)):
+        drawing.rect(GAP + 90 * number, 36, 14, 14, 3, fill=colour)
+        drawing.text(GAP + 90 * number + 20, 43, way, 13, "ink", "start")
+
+
+def _draw_chart(
+    drawing: Drawing, x: float, y: float, position: str, shares: npt.NDArray[np.float64]
+) -> None:
+    drawing.text(x, y + 10, position, 14, "ink", "start", is_bold=True)
+    for kind in range(len(shares)):
+        row, column = divmod(kind, 13)
+        left, top = x + column * CELL, y + 22 + row * CELL
+        done = 0.0
+        for way in (2, 1, 0):
+            share = float(shares[kind, way])
+            if share > 0.001:
+                drawing.rect(
+                    left + done * (CELL - 1), top, share * (CELL - 1), CELL - 1, fill=COLOURS[way]
+                )
+            done += share
+        drawing.text(left + CELL / 2, top + CELL / 2, class_name(kind), 9, "white")

@@ -30,7 +30,7 @@ from envs.core.compiling import compiled, helper
 from envs.pursuit.board import Board
 from envs.pursuit.tables import ways
 
-__all__ = ["ESCAPES", "CaptureTable", "capture_table"]
+__all__ = ["ESCAPES", "capture_table"]
 
 ESCAPES = 0
 """In a table: he is never caught."""

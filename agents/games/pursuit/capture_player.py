@@ -36,7 +36,7 @@ from envs.pursuit.options import (
 )
 from envs.pursuit.options import RULES as PURSUIT_RULES
 
-__all__ = ["PursuitCapture", "capture_move", "hunt_by_table", "pair_rounds", "pair_table"]
+__all__ = ["PursuitCapture", "expectation_at", "hunt_by_table", "pair_table", "with_table"]
 
 _OWN_SHARE = 0.15  # of a step nearer by himself, next to a round of the best pair
 _NOBODY = 60.0  # rounds where no pair catches him
@@ -158,3 +158,39 @@ class PursuitCapture(PursuitBelief):
         worlds = views.worlds()
         hunt_by_table(self.game.rules, worlds, views.rngs, self._table, self._order, actions)
         return actions
+
+
+_NUM_WORDS = 2
+"""Of an expectation: a kind, and a share of chasers."""
+
+
+def with_table(game: Game) -> npt.NDArray[np.int32]:
+    """The rules of a pursuit on one board, room for an expectation, and its capture table."""
+    table, order = pair_table(game, "pursuit_search")
+    flat = np.zeros(-(-table.size // 4) * 4, np.uint8)
+    flat[: table.size] = table.ravel()
+    tail = [
+        np.zeros(_NUM_WORDS, np.int32),
+        order.astype(np.int32),
+        flat.view(np.int32),
+        np.array([table.shape[1], game.rules.size]),
+    ]
+    return np.concatenate([game.rules, *tail]).astype(np.int32)
+
+
+@helper
+def expectation_at(rules):
+    """Where the two words of an expectation stand; who writes there tells the next simulation."""
+    return rules[rules.size - 1]
+
+
+@helper
+def tables_of(r, rules):
+    """The capture table and the order of its places."""
+    first = rules[rules.size - 1] + _NUM_WORDS
+    order = rules[first : first + r.num_slots]
+    num_places = np.int64(rules[rules.size - 2])
+    words = rules[first + r.num_slots : rules.size - 2]
+    num_pairs = num_places * (num_places - 1) // 2
+    flat = words.view(np.uint8)[: num_pairs * num_places]
+    return flat.reshape((num_pairs, num_places)), order

@@ -13,8 +13,8 @@ from agents.games.no_thanks.slices.database import Slices
 from agents.games.no_thanks.slices.keeping import slices_kind
 from agents.games.no_thanks.slices.models import StrengthSlices
 from agents.games.no_thanks.solving import Solution, Solver
-from agents.search.agent import VOTES
-from agents.search.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
+from agents.max_n.agent import VOTES
+from agents.max_n.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.no_thanks import NoThanks

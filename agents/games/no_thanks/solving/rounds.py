@@ -29,7 +29,7 @@ from agents.games.no_thanks.solving.memory import (
     TAKES,
     Memory,
 )
-from agents.search.preference import BY_PLACE, EPSILON, place_of
+from agents.max_n.preference import BY_PLACE, EPSILON, place_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
 from envs.core.rng import mix

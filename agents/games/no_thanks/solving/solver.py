@@ -21,7 +21,7 @@ from agents.games.no_thanks.solving.memory import (
     Memory,
 )
 from agents.games.no_thanks.solving.rounds import begin_rounds, search_rounds
-from agents.search.preference import PREFERENCES, place_weight
+from agents.max_n.preference import PREFERENCES, place_weight
 from common.errors import OptionError
 from envs.core.compiling import compiled
 from envs.no_thanks import NoThanks

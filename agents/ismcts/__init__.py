@@ -18,8 +18,7 @@
 ==================  =============================================================================
 """
 
-from agents.search.ismcts.analysis import Analysis
-from agents.search.ismcts.searcher import TreeSearcher
-from agents.search.ismcts.settings import TreeSettings
+from agents.ismcts.searcher import Analysis, TreeSearcher
+from agents.ismcts.settings import TreeSettings
 
 __all__ = ["Analysis", "TreeSearcher", "TreeSettings"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.games.pursuit.ways import PURSUITS
+from agents.games.pursuit.simple import PURSUITS
 from agents.tabular.components import Abstraction, Reward
 from agents.tabular.hooks import ENCODE, REWARD
 from envs.core.compiling import compiled

@@ -17,13 +17,9 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.base import Agent, Views
-from agents.search.ismcts.memory import DEEPEST, NONE, POOL, STEPS, WORK, Pool
-from agents.search.ismcts.nodes import add_node, copy_bytes
-from agents.search.ismcts.playouts import play_out, set_rewards
-from agents.search.ismcts.searcher import State, TreeSearcher
-from agents.search.ismcts.selection import select
-from agents.search.ismcts.settings import OPTIONS, PERFECT, TreeSettings
-from agents.search.ismcts.simulations import (
+from agents.ismcts.searcher import State, TreeSearcher
+from agents.ismcts.settings import OPTIONS, PERFECT, TreeSettings
+from agents.ismcts.simulations import (
     ALL_PARTS,
     add_reward,
     begin,
@@ -31,8 +27,12 @@ from agents.search.ismcts.simulations import (
     open_node,
     play,
     play_chance,
+    play_out,
+    select,
+    set_rewards,
 )
-from agents.search.preference import BY_RETURN
+from agents.ismcts.tree import DEEPEST, NONE, POOL, STEPS, WORK, Pool, add_node, copy_bytes
+from agents.max_n.preference import BY_RETURN
 from agents.spec import AgentSpec
 from common.errors import OptionError
 from envs.core.compiling import compiled, inlined
@@ -40,7 +40,7 @@ from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
 from envs.core.rng import Words
 
-__all__ = ["Guide", "GuidedSearcher", "make_guide"]
+__all__ = ["GuidedSearcher"]
 
 BATCH = 16
 UNIFORM_SHARE = 0.25

@@ -1,21 +1,20 @@
-"""What kind of opponents these are: every world of a search has its own guess.
+"""ISMCTS for hold'em: opponents of a few kinds, guessed together with their hands.
 
-Nobody's hand can be guessed without a guess of how it is played: a raise of a tight player is a
-pair of aces, that of a loose one is any ace. So in each world an opponent is of one *kind* for the
-whole hand, and a world counts by how likely that kind was to play these cards like that. After a
-few moves the worlds that are left agree on both.
-
-Kinds are the rule players of this folder. Which of them an opponent is follows from the cards that
-the world gives it and from a number of the search: as good as a draw, and a state needs no room for
-it. The searcher's own moves beyond its tree are those of the quick policy, with respect for bets.
+``mo_ismcts`` takes its opponents for players who know its cards, or for one kind of player. Here
+every world has its own guess of who they are (``kinds.py``), and worlds count by how well the moves
+of this hand fit. Before the flop that is a draw of all kinds: a raise that makes the tight ones
+fold is tried against callers too. Most bets are small beside the stacks that can be lost, and so
+are differences of value beside their range: the constant of exploration has to be small as well.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.holdem.rules import (
+from agents.games.holdem.players import (
     CALL,
     FOLD,
     RAISE,
@@ -28,16 +27,18 @@ from agents.games.holdem.rules import (
     places_of_kinds,
     starting_wish,
 )
+from agents.ismcts.agent import MOISMCTSAgent
+from agents.ismcts.searcher import Advice, Root, TreeSearcher
 from envs.core.compiling import helper, kernel
 from envs.core.game import Game
-from envs.core.kernels import ROLLOUT
+from envs.core.kernels import ROLLOUT, OptionalKernels
 from envs.core.rng import mix
 from envs.holdem.betting import call_to, can_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
-from envs.holdem.kernels import choose, raise_to
+from envs.holdem.kernels import choose, raise_to, settle
 from envs.holdem.options import RULES, STATE, THESIS
 
-__all__ = ["GUESS", "as_kind", "guess_of", "with_guess"]
+__all__ = ["HoldemSearch", "as_kind", "guess_of", "with_guess"]
 
 KINDS = ("tight", "loose", "odds", "call", "raise")
 TIGHT, LOOSE, ODDS, CALLER, RAISER = range(len(KINDS))
@@ -135,3 +136,35 @@ def as_kind(state, rules, rng):
         return raise_to(s, r, seat, bet) if may_raise else np.int64(CALL)
     is_free = call_to(s, r, seat) <= s.bets[seat]
     return np.int64(CALL if wish == CALL or is_free else FOLD)
+
+
+GUESSED = OptionalKernels(settle=settle, rollout=as_kind)
+
+
+class HoldemSearch(MOISMCTSAgent):
+    """MO-ISMCTS against kinds of opponents; any parameter of ``mo_ismcts`` goes."""
+
+    game_ids = ("holdem_v0",)
+    defaults = {
+        **MOISMCTSAgent.defaults,
+        "opponents": "rule",
+        "belief": "policy",
+        "num_worlds": 1024,
+        "selection": "ucb",
+        "exploration": 0.2,
+    }
+    refuses_guide = "holdem_search has its own models"
+
+    def __init__(self, game: Game, time_per_move: float | None = None, **params: Any) -> None:
+        """Make the tables by which starting hands are judged."""
+        super().__init__(game, time_per_move=time_per_move, **params)
+        self._rules = with_guess(game)
+
+    def _make_searcher(self) -> TreeSearcher:
+        advice = Advice(self.game.kernels, GUESSED, self._rules)
+        return TreeSearcher(self.game, self.settings, self._clock, advice)
+
+    def _searcher_for(self, root: Root) -> TreeSearcher:
+        guess = guess_of(self._rules)
+        guess.seat, guess.number = root.seat, root.key
+        return self.searcher

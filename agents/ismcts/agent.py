@@ -20,11 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Probs, Views
+from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher
+from agents.ismcts.settings import TreeSettings
+from agents.ismcts.tree import Pool
 from agents.params import read_params
-from agents.search.ismcts.analysis import Analysis
-from agents.search.ismcts.memory import Pool
-from agents.search.ismcts.searcher import Budget, Root, State, TreeSearcher
-from agents.search.ismcts.settings import TreeSettings
 from common.errors import OptionError, nearest
 from envs.core.game import Game
 from envs.core.rng import Words, below, uniform
@@ -136,13 +135,13 @@ class ISMCTSAgent(Agent):
     def _make_searcher(self) -> TreeSearcher:
         if self._guide is None:
             return TreeSearcher(self.game, self.settings, self._clock)
-        from agents.search.ismcts.guided import GuidedSearcher
+        from agents.ismcts.guided import GuidedSearcher
 
         return GuidedSearcher(self.game, self.settings, self._guide, self._clock)
 
     def _load_guide(self, spec: str) -> Agent:
         # Imported when needed: it loads whatever guides there are.
-        from agents.search.ismcts.guided import make_guide
+        from agents.ismcts.guided import make_guide
 
         return make_guide(self.game, spec)
 

@@ -12,6 +12,6 @@
 ==================  =============================================================================
 """
 
-from agents.search.searcher import Searcher, SearchResult, SearchSettings
+from agents.max_n.searcher import Searcher, SearchResult, SearchSettings
 
 __all__ = ["SearchResult", "SearchSettings", "Searcher"]

@@ -10,22 +10,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.search.frames import search_frames
-from agents.search.nodes import COMPLETE, NO_ACTION, ORDERS, begin
-from agents.search.preference import PREFERENCES, place_weight
-from agents.search.stack import (
+from agents.max_n.frames import (
+    COMPLETE,
     COUNTERS,
     MAX_PLAYERS,
+    NO_ACTION,
+    ORDERS,
     SETTINGS,
     Evaluation,
+    begin,
     make_stack,
     make_table,
 )
-from agents.search.vectors import PRUNINGS_BY_NAME, TIES
+from agents.max_n.preference import PREFERENCES, place_weight
+from agents.max_n.search import PRUNINGS_BY_NAME, TIES, search_frames
 from common.errors import OptionError
 from envs.core.game import Game
 
-__all__ = ["METHODS", "SearchResult", "SearchSettings", "Searcher"]
+__all__ = ["SearchResult", "SearchSettings", "Searcher"]
 
 METHODS = ("max_n", "paranoid", "best_reply")
 NODES_PER_CALL = 4096

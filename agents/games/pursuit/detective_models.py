@@ -21,9 +21,8 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.pursuit.belief import hunt
-from agents.games.pursuit.capture_player import capture_move
-from agents.games.pursuit.heuristic import first_able
-from agents.games.pursuit.table_rules import expectation_at, tables_of
+from agents.games.pursuit.capture_player import capture_move, expectation_at, tables_of
+from agents.games.pursuit.simple import first_able
 from envs.core.compiling import compiled, helper, kernel
 from envs.core.game import Game
 from envs.core.kernels import RNG, ROLLOUT, RULES, STATE
@@ -34,7 +33,7 @@ from envs.pursuit.options import DETECTIVE_MOVE, NOWHERE, PICK, RULES_SIZE, dist
 from envs.pursuit.options import RULES as PURSUIT_RULES
 from envs.pursuit.options import STATE as PURSUIT_STATE
 
-__all__ = ["CAPTURER", "CERTAIN", "COVERER", "MIXED", "as_expected", "expect", "judge"]
+__all__ = ["CAPTURER", "CERTAIN", "COVERER", "MIXED", "as_expected", "judge"]
 
 MIXED, COVERER, CAPTURER = range(3)
 """What is expected: chasers and hunters, or one of the kinds that have a best move."""
@@ -137,7 +136,7 @@ def judge(
         rules: its own, with a table behind them.
         tokens: all that the fugitive has seen.
 
-    >>> from agents.games.pursuit.table_rules import with_table
+    >>> from agents.games.pursuit.capture_player import with_table
     >>> from envs import make_game
     >>> game = make_game("phantom_v0", board="map_1")
     >>> judge(game, with_table(game), np.zeros(0, np.int64))

@@ -22,10 +22,21 @@ import math
 import numpy as np
 from numba import from_dtype, types
 
-from agents.search.ismcts.memory import DEEPEST, NONE, POOL, SIMULATIONS, STAMP, STEPS, WORK
-from agents.search.ismcts.nodes import add_node, extend, find_node, turn_key
-from agents.search.ismcts.playouts import play_out
-from agents.search.ismcts.settings import OPTIONS
+from agents.ismcts.settings import OPTIONS
+from agents.ismcts.simulations import play_out
+from agents.ismcts.tree import (
+    DEEPEST,
+    NONE,
+    POOL,
+    SIMULATIONS,
+    STAMP,
+    STEPS,
+    WORK,
+    add_node,
+    extend,
+    find_node,
+    turn_key,
+)
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import (
     CHANCE,

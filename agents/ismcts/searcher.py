@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -12,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.threads import work_together
-from agents.search.ismcts.analysis import Analysis, final_policy
-from agents.search.ismcts.budget import Budget, spend
-from agents.search.ismcts.memory import (
+from agents.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
+from agents.ismcts.simulations import find_slot, follow_visits, run_simulations
+from agents.ismcts.tree import (
     COUNTERS,
     DEEPEST,
     LEFT_OUT,
@@ -28,14 +29,175 @@ from agents.search.ismcts.memory import (
     make_pool,
     make_work,
 )
-from agents.search.ismcts.replays import replay_worlds
-from agents.search.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
-from agents.search.ismcts.simulations import find_slot, follow_visits, run_simulations
+from agents.ismcts.worlds import replay_worlds
 from envs.core.game import Game
 from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.rng import Words, seed_stream
 
-__all__ = ["Advice", "Budget", "Root", "TreeSearcher"]
+__all__ = ["Advice", "Analysis", "Budget", "Root", "TreeSearcher", "spend"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One decision, searched.
+
+    Shares and values are those of ``actions``, the legal ones in rising order.
+    """
+
+    seat: int
+    actions: npt.NDArray[np.int64]
+    """[k] the legal actions."""
+    visits: npt.NDArray[np.int64]
+    """[k] simulations that began with each."""
+    shares: Floats
+    """[k] the same as parts of one; the policy if nothing was searched."""
+    values: Floats
+    """[k] the mean result of each for the seat; NaN where none was tried."""
+    policy: Floats
+    """[k] with which probability each is played."""
+    variation: tuple[int, ...] = ()
+    """The most visited actions in turn, in one world that the seat cannot tell from the true one;
+    chance events are left out."""
+    simulations: int = 0
+    nodes: int = 0
+    depth: int = 0
+    """Decisions on the longest way through the tree."""
+    steps: int = 0
+    """Decisions of all simulations together."""
+    left_out: int = 0
+    """Nodes and actions for which there was no memory."""
+    seconds: float = 0.0
+    counters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def best(self) -> int:
+        """The action of the highest probability, the first of equals."""
+        return int(self.actions[int(np.argmax(self.policy))])
+
+    def __str__(self) -> str:
+        """How much was searched, for logs and replays."""
+        return (
+            f"{self.simulations:,} simulations, {self.nodes:,} nodes, depth {self.depth}, "
+            f"{self.seconds:.3f} s"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, for logs and pages.
+
+        >>> import numpy as np
+        >>> one = np.ones(1)
+        >>> found = Analysis(0, np.array([3]), np.array([5]), one, one, one, simulations=5)
+        >>> found.to_dict()["best"]
+        3
+        """
+        return {
+            "seat": self.seat,
+            "best": self.best,
+            "actions": self.actions.tolist(),
+            "visits": self.visits.tolist(),
+            "shares": self.shares.tolist(),
+            "values": [None if np.isnan(value) else value for value in self.values.tolist()],
+            "policy": self.policy.tolist(),
+            "variation": list(self.variation),
+            "simulations": self.simulations,
+            "nodes": self.nodes,
+            "depth": self.depth,
+            "steps": self.steps,
+            "left_out": self.left_out,
+            "seconds": self.seconds,
+        }
+
+
+def final_policy(final: str, visits: Floats, values: Floats, mixed: Floats) -> Floats:
+    """How likely each action is to be played.
+
+    Most visits (then the best value) or the best value (then most visits) is played for sure;
+    a mixture is what ``mixed`` says. With nothing to go by every action is as likely.
+
+    >>> import numpy as np
+    >>> visits, values = np.array([4.0, 4.0, 2.0]), np.array([0.1, 0.3, 0.9])
+    >>> final_policy("visits", visits, values, visits)
+    array([0., 1., 0.])
+    >>> final_policy("value", visits, values, visits)
+    array([0., 0., 1.])
+    >>> final_policy("mixture", visits, values, visits)
+    array([0.4, 0.4, 0.2])
+    """
+    if not visits.sum():
+        return np.full(len(visits), 1.0 / len(visits))
+    if final == "mixture" and mixed.sum() > 0.0:
+        return np.asarray(mixed / mixed.sum(), np.float64)
+    known = np.where(np.isnan(values), -np.inf, values)
+    first, second = (known, visits) if final == "value" else (visits, known)
+    policy = np.zeros(len(visits))
+    policy[np.lexsort((second, first))[-1]] = 1.0
+    return policy
+
+
+FIRST_CHUNK = 8
+"""Simulations before the first look at the clock."""
+LONGEST_CHUNK = 0.01
+"""Seconds between two looks at the clock, about."""
+UNTIMED_CHUNK = 1 << 16
+NUM_LOOKS = 20
+"""At the visits, in a search that may stop early and has no clock."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to search: at most so many simulations and seconds."""
+
+    iterations: int | None = 1000
+    seconds: float | None = None
+    stops_early: bool = False
+    """Whether to leave out simulations that cannot change which action has most visits."""
+
+
+def spend(
+    budget: Budget,
+    start: float,
+    clock: Callable[[], float],
+    run: Callable[[int], None],
+    lead: Callable[[], int] | None = None,
+) -> None:
+    """Call ``run`` with numbers of simulations until the budget is used up.
+
+    ``lead`` tells how many visits the first action is ahead of the second, for a budget that stops
+    early. How many simulations are left is known, or follows from the pace,
+    the quicker of the last chunk's and the whole search's.
+
+    >>> spend(Budget(100_000), 0.0, lambda: 0.0, print)
+    65536
+    34464
+    >>> spend(Budget(160, stops_early=True), 0.0, lambda: 0.0, print, lambda: 148)
+    8
+    8
+    """
+    left, seconds = budget.iterations, budget.seconds
+    chunk, done = UNTIMED_CHUNK if seconds is None else FIRST_CHUNK, 0
+    if budget.stops_early and seconds is None and left:
+        chunk = max(left // NUM_LOOKS, 1)
+    while left is None or left > 0:
+        began = clock() if seconds is not None else 0.0
+        if seconds is not None and began - start >= seconds:
+            return
+        count = chunk if left is None else min(chunk, left)
+        run(count)
+        if left is not None:
+            left -= count
+        possible = math.inf if left is None else left
+        if seconds is not None:
+            now = clock()
+            each = max(now - began, 1e-9) / count
+            rest = max(seconds - (now - start), 0.0)
+            chunk = int(max(1, min(min(LONGEST_CHUNK, rest) / each, 2.0 * chunk)))
+            done += count
+            possible = min(possible, rest / min(each, max(now - start, 1e-9) / done))
+        if budget.stops_early and lead is not None and lead() > possible:
+            return
+
 
 State = npt.NDArray[np.uint8]
 

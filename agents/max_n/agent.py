@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
-from agents.search.preference import PREFERENCES, place_of, place_weight, utility_of
-from agents.search.searcher import Searcher, SearchResult, SearchSettings, State
+from agents.max_n.preference import PREFERENCES, place_of, place_weight, utility_of
+from agents.max_n.searcher import Searcher, SearchResult, SearchSettings, State
 from common.errors import OptionError
 from envs.core.game import Game
 
-__all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent", "SearchAgent"]
+__all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent"]
 
 VOTES = ("majority", "mean")
 LONGEST_LINE = 12

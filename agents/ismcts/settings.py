@@ -7,32 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.search.preference import PREFERENCES, place_weight
+from agents.max_n.preference import PREFERENCES, place_weight
 from common.errors import OptionError, nearest
 from envs.core.game import Game
 
-__all__ = [
-    "BELIEFS",
-    "FINALS",
-    "MANY",
-    "NUM_REPLAYS",
-    "OBSERVERS",
-    "OPPONENTS",
-    "OPTIONS",
-    "OWN",
-    "PERFECT",
-    "PUCT",
-    "REGRET",
-    "ROLLOUTS",
-    "SELECTIONS",
-    "SINGLE",
-    "TUNED",
-    "UCB",
-    "UNIFORM",
-    "TreeSettings",
-    "make_options",
-    "selection_in",
-]
+__all__ = ["OBSERVERS", "OPTIONS", "SELECTIONS", "TreeSettings", "make_options"]
 
 OBSERVERS = ("single", "many", "perfect", "own")
 SINGLE, MANY, PERFECT, OWN = range(len(OBSERVERS))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from numba import types
 
-from agents.search.ismcts.nodes import copy_bytes
+from agents.ismcts.tree import copy_bytes
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import (
     CHANCE,

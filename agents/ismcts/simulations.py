@@ -9,10 +9,13 @@ grows by one node a simulation at most.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import from_dtype, types
 
-from agents.search.ismcts.memory import (
+from agents.ismcts.settings import MANY, OPTIONS, OWN, PERFECT, PUCT, REGRET, TUNED, UNIFORM
+from agents.ismcts.tree import (
     DEEPEST,
     NONE,
     POOL,
@@ -20,8 +23,6 @@ from agents.search.ismcts.memory import (
     STAMP,
     STEPS,
     WORK,
-)
-from agents.search.ismcts.nodes import (
     add_edge,
     add_node,
     copy_bytes,
@@ -29,13 +30,12 @@ from agents.search.ismcts.nodes import (
     find_node,
     narrow,
     observed_key,
+    random_of,
     set_rule_priors,
     state_key,
     turn_key,
 )
-from agents.search.ismcts.playouts import play_out, policy_action, set_rewards
-from agents.search.ismcts.selection import learn_regrets, select
-from agents.search.ismcts.settings import MANY, OPTIONS, OWN, PERFECT, REGRET
+from agents.max_n.preference import BY_PLACE, place_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import (
     CHANCE,
@@ -48,8 +48,186 @@ from envs.core.kernels import (
     STATE,
 )
 from envs.core.keys import fold
+from envs.core.playing import settle
+from envs.core.rng import below, uniform
 
-__all__ = ["ALL_PARTS", "find_slot", "follow_visits", "run_simulations"]
+__all__ = ["play_out"]
+
+UNTRIED = 1e9
+
+
+@inlined
+def log_of(logs, number):
+    """A logarithm from the table, which is quicker, or beyond it."""
+    return logs[number] if number < logs.size else math.log(np.float64(number))
+
+
+@inlined
+def score(edge, o, visits, low, scale, mean, log_available):
+    """What speaks for an action."""
+    if o.selection == UNIFORM:
+        return -np.float64(edge.visits)
+    if o.selection == PUCT:
+        value = (edge.total / edge.visits - low) * scale if edge.visits else mean
+        tried = edge.visits + edge.pending
+        return value + o.exploration * edge.prior * math.sqrt(visits) / (1.0 + tried)
+    if edge.visits == 0:
+        return UNTRIED
+    value = (edge.total / edge.visits - low) * scale
+    wide = log_available / edge.visits
+    if o.selection == TUNED:
+        variance = edge.squares / edge.visits * scale * scale
+        raw = edge.total / edge.visits * scale
+        variance = max(variance - raw * raw, 0.0) + math.sqrt(2.0 * wide)
+        return value + o.exploration * math.sqrt(wide * min(0.25, variance))
+    return value + o.exploration * math.sqrt(wide)
+
+
+@inlined
+def select(pool, work, slot, turn, o, simulation, rng):
+    """An edge of the node that is available in this simulation, and its probability."""
+    if o.selection == REGRET:
+        return select_by_regret(pool, slot, o, simulation, rng)
+    node = pool.nodes[slot]
+    low, high = pool.ranges[turn, 0], pool.ranges[turn, 1]
+    scale = 1.0 / (high - low) if high > low else 1.0
+    mean = (node.total / node.visits - low) * scale if node.visits else 0.5
+    best, chosen, num_tied = -np.inf, NONE, 0
+    available, log_available = 1, 0.0
+    at = node.first
+    while at != NONE:
+        edge = pool.edges[at]
+        if edge.simulation == simulation:
+            if edge.available != available:  # mostly the same for all actions of a node
+                available = edge.available
+                log_available = log_of(work.logs, available)
+            worth = score(edge, o, node.visits, low, scale, mean, log_available)
+            if worth > best:
+                best, chosen, num_tied = worth, at, 1
+            elif worth == best:
+                num_tied += 1
+                if below(rng, num_tied) == 0:
+                    chosen = at
+        at = edge.next
+    return chosen, 1.0
+
+
+@inlined
+def select_by_regret(pool, slot, o, simulation, rng):
+    """Draw from the positive regrets, mixed with exploration; add the policy up."""
+    total, count = 0.0, 0
+    at = pool.nodes[slot].first
+    while at != NONE:
+        edge = pool.edges[at]
+        if edge.simulation == simulation:
+            total += max(edge.regret, 0.0)
+            count += 1
+        at = edge.next
+    left, chosen, prob = uniform(rng), NONE, 1.0
+    at = pool.nodes[slot].first
+    while at != NONE:
+        edge = pool.edges[at]
+        if edge.simulation == simulation:
+            own = max(edge.regret, 0.0) / total if total > 0.0 else 1.0 / count
+            edge.policy += own
+            drawn = o.gamma / count + (1.0 - o.gamma) * own
+            if left >= 0.0 and drawn > 0.0:
+                chosen, prob = at, drawn
+                left -= drawn
+        at = edge.next
+    return chosen, prob
+
+
+@inlined
+def learn_regrets(pool, slot, chosen, prob, reward, simulation):
+    """Add estimates of what each action would have brought beyond the policy.
+
+    The mean of the node is the baseline: an estimate of an action is the baseline, and for the one
+    that was tried what it brought beyond it, divided by its probability.
+    """
+    node = pool.nodes[slot]
+    baseline = node.total / node.visits if node.visits else reward
+    surplus = (reward - baseline) / prob
+    total, count = 0.0, 0
+    at = node.first
+    while at != NONE:
+        edge = pool.edges[at]
+        if edge.simulation == simulation:
+            total += max(edge.regret, 0.0)
+            count += 1
+        at = edge.next
+    regret = pool.edges[chosen].regret
+    own = max(regret, 0.0) / total if total > 0.0 else 1.0 / count
+    at = node.first
+    while at != NONE:
+        edge = pool.edges[at]
+        if edge.simulation == simulation:
+            edge.regret -= own * surplus
+        at = edge.next
+    pool.edges[chosen].regret += surplus
+
+
+MARGIN = 0.02
+"""Of a reward by place: what the score counts among equal places."""
+
+
+@inlined
+def policy_action(kernels, optional, rules, work, o, rng):
+    """An action of the rollout policy."""
+    if o.has_rule and uniform(rng) >= o.epsilon:
+        return optional.rollout(work.state, rules, rng)
+    num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
+    return random_of(work.mask, num_legal, rng)
+
+
+@inlined
+def play_out(kernels, optional, rules, work, o, turn, last, rng):
+    """Play ``work.state`` to the end or the depth, write the totals; who moved last."""
+    depth = 0
+    while turn != OVER:
+        if turn == CHANCE or (o.rollout_depth and depth == o.rollout_depth):
+            optional.evaluate(work.state, rules, work.totals)
+            return last, depth
+        last = turn
+        kernels.step(work.state, rules, policy_action(kernels, optional, rules, work, o, rng))
+        depth += 1
+        if o.stops_at_chance:
+            turn = kernels.turn(work.state, rules)
+        else:
+            turn = settle(kernels, optional, rules, work.state, rng)
+    kernels.returns(work.state, rules, work.totals)
+    return last, depth
+
+
+@inlined
+def set_rewards(pool, work, o, last):
+    """Make rewards of totals: by team, by place if that is what counts, and within known ranges."""
+    num_players = o.num_players
+    for player in range(num_players):
+        total, count = 0.0, 0
+        for other in range(num_players):
+            if work.teams[other] == work.teams[player]:
+                total += work.totals[other]
+                count += 1
+        reward = total / count
+        low, high = work.bounds[player, 0], work.bounds[player, 1]
+        if o.preference == BY_PLACE and num_players > 1:
+            worse = num_players - place_of(work.totals, num_players, player)
+            own = (work.totals[player] - low) / (high - low)
+            reward = (worse + MARGIN * own) / (num_players - 1 + MARGIN)
+        elif (
+            o.coalition > 0.0
+            and last >= 0
+            and last != player
+            and work.teams[last] == work.teams[player]
+            and reward > 0.5 * (low + high)
+        ):
+            reward -= o.coalition * (reward - low)
+        work.rewards[player] = reward
+        if o.is_by_seen:
+            pool.ranges[player, 0] = min(pool.ranges[player, 0], reward)
+            pool.ranges[player, 1] = max(pool.ranges[player, 1], reward)
+
 
 _OPTIONS = from_dtype(OPTIONS)[::1]
 _NODE, _EDGE, _TURN = range(3)

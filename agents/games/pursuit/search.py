@@ -22,15 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Views
-from agents.games.pursuit.capture_player import capture_move, pair_rounds
-from agents.games.pursuit.heuristic import first_able
-from agents.games.pursuit.kinds import as_expected, expect
-from agents.games.pursuit.table_rules import tables_of, with_table
-from agents.games.pursuit.ways import PURSUITS
-from agents.search.ismcts.agent import MOISMCTSAgent
-from agents.search.ismcts.memory import Pool
-from agents.search.ismcts.searcher import Advice, Root, State, TreeSearcher
-from agents.search.ismcts.settings import TreeSettings
+from agents.games.pursuit.capture_player import capture_move, pair_rounds, tables_of, with_table
+from agents.games.pursuit.detective_models import as_expected, expect
+from agents.games.pursuit.simple import PURSUITS, first_able
+from agents.ismcts.agent import MOISMCTSAgent
+from agents.ismcts.searcher import Advice, Root, State, TreeSearcher
+from agents.ismcts.settings import TreeSettings
+from agents.ismcts.tree import Pool
 from envs.core.compiling import helper, kernel
 from envs.core.game import Game
 from envs.core.kernels import EVALUATE, LEGAL, ROLLOUT, SIGNATURES, Kernels, OptionalKernels

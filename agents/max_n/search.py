@@ -1,0 +1,351 @@
+"""The loop of every search: down to the next child, or back up with a result.
+
+It goes over frames and not by recursion, so that it can stop after any node and go on later.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+
+from agents.max_n.frames import (
+    COMPLETE,
+    DEPTH,
+    EVALUATION,
+    EXACT,
+    HITS,
+    IS_COMPLETE,
+    IS_ENTERING,
+    IS_EXACT,
+    LOWER,
+    NO_ACTION,
+    NOBODY,
+    NODES,
+    PRUNINGS,
+    SETTINGS,
+    STACK,
+    TABLE,
+    UPPER,
+    copy_values,
+    descend,
+    find,
+    is_leaf,
+    order_moves,
+    read_vector,
+    state_key,
+    store,
+)
+from agents.max_n.preference import EPSILON, place_of, utility_of
+from envs.core.compiling import compiled, helper, inlined
+from envs.core.kernels import CHANCE, INT, KERNELS, RULES
+from envs.core.rng import mix
+
+__all__ = ["PRUNINGS_BY_NAME", "TIES", "search_frames"]
+
+PRUNINGS_BY_NAME = ("none", "korf", "placement")
+NO_PRUNING, KORF, PLACEMENT = range(len(PRUNINGS_BY_NAME))
+TIES = ("first", "low", "high", "average", "random")
+FIRST, LOW, HIGH, AVERAGE, RANDOM = range(len(TIES))
+
+
+@helper
+def is_cut(f, o):
+    """Whether the player above will not come here, whatever the other moves lead to."""
+    n = o.num_players
+    if o.pruning == KORF:
+        most = o.sum_bound - f.value[f.turn] - (n - 2) * o.low
+        # Of equal results the first is kept only under that rule of ties.
+        margin = -EPSILON if o.ties == FIRST else EPSILON
+        return most + margin < f.above[f.above_player]
+    above = place_of(f.above, n, f.above_player)
+    mine = place_of(f.value, n, f.turn)
+    return (above == 1.0 and mine <= 1.5) or (above <= 1.5 and mine == 1.0)
+
+
+@inlined
+def set_context(stack, o, depth):
+    """What the player above and the mover himself have found before this node."""
+    f = stack.frames[depth]
+    f.above_player = NOBODY
+    f.has_own = 0
+    if depth > 0 and f.turn != CHANCE:
+        g = stack.frames[depth - 1]
+        if g.turn == f.turn:
+            f.above_player = g.above_player
+            copy_values(g.above, f.above, o.num_players)
+            f.has_own = g.has_own
+            f.own_utility = g.own_utility
+            copy_values(g.own, f.own, o.num_players)
+        elif g.turn != CHANCE and g.has_own:
+            f.above_player = g.turn
+            copy_values(g.own, f.above, o.num_players)
+    f.had_own = f.has_own
+
+
+@inlined
+def open_vector(kernels, evaluation, rules, stack, table, o, depth):
+    """Enter a node: it has its result at once (0), or children to be searched (1)."""
+    f = stack.frames[depth]
+    if is_leaf(kernels, evaluation, rules, stack, o, depth):
+        return 0
+    hint = NO_ACTION
+    if table.keys.size > 0 or o.ties == RANDOM:
+        f.key = state_key(stack.states[depth], 0)
+    if table.keys.size > 0 and f.turn != CHANCE:
+        slot = find(table, f.key)
+        if slot >= 0:
+            hint = table.bests[slot]
+            if table.depths[slot] == COMPLETE or table.depths[slot] == f.depth_left:
+                read_vector(stack, table, slot)
+                f.best = hint
+                return 0
+    set_context(stack, o, depth)
+    order_moves(kernels, evaluation, rules, stack, o, depth, hint)
+    f.next_move = 0
+    f.num_tied = 0
+    f.was_cut = 0
+    f.is_exact = 1
+    f.is_complete = 1
+    f.value[:] = 0.0
+    return 1
+
+
+@inlined
+def settle_tie(f, stack, o, action):
+    """Two children are alike to the mover: keep one of them, or the mean of both."""
+    f.num_tied += 1
+    takes = False
+    if o.ties == AVERAGE:
+        for player in range(o.num_players):
+            f.value[player] += (stack.result[player] - f.value[player]) / f.num_tied
+    elif o.ties == LOW:
+        takes = action < f.best
+    elif o.ties == HIGH:
+        takes = action > f.best
+    elif o.ties == RANDOM:
+        # The same position is always decided alike, or stored values would contradict new ones.
+        word = mix(f.key ^ o.seed ^ mix(np.uint64(f.num_tied)))
+        takes = word % np.uint64(f.num_tied) == np.uint64(0)
+    if takes:
+        f.best = action
+        copy_values(stack.result, f.value, o.num_players)
+
+
+@inlined
+def absorb_vector(stack, o, depth):
+    """Take in the result of a child; returns 1 if the next one is to be searched."""
+    f = stack.frames[depth]
+    action = stack.moves[depth, f.next_move - 1]
+    f.is_complete &= stack.progress[IS_COMPLETE]
+    f.is_exact &= stack.progress[IS_EXACT]
+    num_left = f.num_moves - f.next_move
+    n = o.num_players
+    if f.turn == CHANCE:
+        for player in range(n):
+            f.value[player] += stack.probs[depth, action] * stack.result[player]
+        return num_left > 0
+    child = stack.frames[depth + 1]
+    if not stack.progress[IS_EXACT] and child.turn == f.turn and child.was_cut:
+        f.was_cut = 1  # the player above has done with the whole group
+    utility = utility_of(stack.result, n, f.turn, o.preference, o.weight)
+    if f.best == NO_ACTION or utility > f.utility + EPSILON:
+        f.best = action
+        f.utility = utility
+        f.num_tied = 1
+        copy_values(stack.result, f.value, n)
+    elif utility >= f.utility - EPSILON:
+        settle_tie(f, stack, o, action)
+    if o.pruning == NO_PRUNING:
+        return num_left > 0
+    mine = f.utility
+    if o.ties == AVERAGE:  # a mean may be liked otherwise than what it is the mean of
+        mine = utility_of(f.value, n, f.turn, o.preference, o.weight)
+    if not f.has_own or mine > f.own_utility + EPSILON:
+        f.has_own = 1
+        f.own_utility = mine
+        copy_values(f.value, f.own, n)
+    if num_left > 0 and f.above_player != NOBODY and is_cut(f, o):
+        stack.counters[PRUNINGS] += num_left
+        stack.killers[depth] = action
+        f.was_cut = 1
+        return 0
+    return num_left > 0
+
+
+@inlined
+def close_vector(stack, table, o, depth):
+    """Leave a node: its value is the result, and enters the table if it is exact.
+
+    Children that are not exact were cut because of a result that the mover has found in his group.
+    If he found it at this node or below, he chooses it or a better one, and his value is exact; if
+    above this node, nothing is known of the value here.
+    """
+    f = stack.frames[depth]
+    copy_values(f.value, stack.result, o.num_players)
+    is_exact = not f.was_cut and (f.is_exact or not f.had_own)
+    stack.progress[IS_EXACT] = is_exact
+    stack.progress[IS_COMPLETE] = f.is_complete
+    if is_exact and table.keys.size > 0 and f.turn != CHANCE:
+        store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, EXACT)
+
+
+@inlined
+def set_window(stack, o, depth):
+    """Alpha, beta and whose reply is still to come, from the node above."""
+    f = stack.frames[depth]
+    f.alpha = -np.inf
+    f.beta = np.inf
+    f.has_replied = 0
+    if depth > 0:
+        g = stack.frames[depth - 1]
+        if g.turn != CHANCE:
+            f.alpha = g.alpha
+            f.beta = g.beta
+        if g.turn != o.hero:
+            f.has_replied = g.has_replied
+            f.has_replied |= g.turn != CHANCE and g.next_move > 1
+    f.floor = f.alpha
+    f.ceiling = f.beta
+
+
+@inlined
+def look_up(stack, table, o, depth):
+    """Find the node in the table: returns the best move known, and whether the result is."""
+    f = stack.frames[depth]
+    if table.keys.size == 0 or f.turn == CHANCE:
+        return NO_ACTION, False
+    f.key = state_key(stack.states[depth], 1 + f.has_replied)
+    slot = find(table, f.key)
+    if slot < 0:
+        return NO_ACTION, False
+    hint = table.bests[slot]
+    value = table.values[slot, 0]
+    bound = table.bounds[slot]
+    is_deep = table.depths[slot] == COMPLETE or table.depths[slot] == f.depth_left
+    is_enough = bound == EXACT
+    is_enough |= bound == LOWER and value >= f.beta
+    is_enough |= bound == UPPER and value <= f.alpha
+    if not is_deep or not is_enough:
+        return hint, False
+    stack.result[0] = value
+    stack.progress[IS_COMPLETE] = table.depths[slot] == COMPLETE
+    stack.counters[HITS] += 1
+    f.best = hint
+    return hint, True
+
+
+@inlined
+def open_scalar(kernels, evaluation, rules, stack, table, o, depth):
+    """Enter a node: it has its result at once (0), or children to be searched (1)."""
+    f = stack.frames[depth]
+    if is_leaf(kernels, evaluation, rules, stack, o, depth):
+        stack.result[0] = utility_of(stack.result, o.num_players, o.hero, o.preference, o.weight)
+        return 0
+    set_window(stack, o, depth)
+    hint, is_known = look_up(stack, table, o, depth)
+    if is_known:
+        return 0
+    # Which move an opponent plays who does not choose must not depend on the table.
+    is_opponent = f.turn != o.hero and o.is_best_reply
+    order_moves(kernels, evaluation, rules, stack, o, depth, NO_ACTION if is_opponent else hint)
+    if is_opponent and f.turn != CHANCE and f.has_replied:
+        f.num_moves = 1
+    f.next_move = 0
+    f.is_complete = 1
+    f.utility = -np.inf if f.turn == o.hero else np.inf
+    if f.turn == CHANCE:
+        f.utility = 0.0
+    return 1
+
+
+@inlined
+def absorb_scalar(stack, o, depth):
+    """Take in the result of a child; returns 1 if the next one is to be searched."""
+    f = stack.frames[depth]
+    action = stack.moves[depth, f.next_move - 1]
+    result = stack.result[0]
+    f.is_complete &= stack.progress[IS_COMPLETE]
+    num_left = f.num_moves - f.next_move
+    if f.turn == CHANCE:
+        f.utility += stack.probs[depth, action] * result
+        return num_left > 0
+    if f.turn == o.hero:
+        if result > f.utility or f.best == NO_ACTION:
+            f.utility = result
+            f.best = action
+        f.alpha = max(f.alpha, f.utility)
+    else:
+        if result < f.utility or f.best == NO_ACTION:
+            f.utility = result
+            f.best = action
+        f.beta = min(f.beta, f.utility)
+    if f.alpha >= f.beta and num_left > 0:
+        stack.counters[PRUNINGS] += num_left
+        stack.killers[depth] = action
+        return 0
+    return num_left > 0
+
+
+@inlined
+def close_scalar(stack, table, depth):
+    """Leave a node, with what its utility says: a value, or a bound on it."""
+    f = stack.frames[depth]
+    stack.result[0] = f.utility
+    stack.progress[IS_COMPLETE] = f.is_complete
+    if table.keys.size == 0 or f.turn == CHANCE:
+        return
+    bound = EXACT
+    if f.utility >= f.ceiling:
+        bound = LOWER
+    elif f.utility <= f.floor:
+        bound = UPPER
+    store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, bound)
+
+
+@compiled(
+    INT(
+        KERNELS,
+        EVALUATION,
+        RULES,
+        STACK,
+        TABLE,
+        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
+        INT,
+    )
+)
+def search_frames(kernels, evaluation, rules, stack, table, settings, max_nodes):
+    """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
+    o = settings[0]
+    last_node = stack.counters[NODES] + max_nodes
+    depth = stack.progress[DEPTH]
+    is_entering = stack.progress[IS_ENTERING]
+    is_over = 0
+    while True:
+        if is_entering:
+            if stack.counters[NODES] >= last_node:
+                break
+            if o.is_scalar:
+                wants_child = open_scalar(kernels, evaluation, rules, stack, table, o, depth)
+            else:
+                wants_child = open_vector(kernels, evaluation, rules, stack, table, o, depth)
+        else:
+            if depth == 0:
+                is_over = 1
+                break
+            depth -= 1
+            wants_child = (
+                absorb_scalar(stack, o, depth) if o.is_scalar else absorb_vector(stack, o, depth)
+            )
+            if not wants_child:
+                if o.is_scalar:
+                    close_scalar(stack, table, depth)
+                else:
+                    close_vector(stack, table, o, depth)
+        if wants_child:
+            descend(kernels, rules, stack, o, depth)
+            depth += 1
+        is_entering = wants_child
+    stack.progress[DEPTH] = depth
+    stack.progress[IS_ENTERING] = is_entering
+    return is_over
