@@ -20,7 +20,7 @@ from arena.playing.match import play_match
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.self_play import learn
-from experiments.no_thanks.turned import TurnedGame
+from tests.support.turned_no_thanks import TurnedGame
 
 SMALL = {"highest": 14, "removed": 3, "chips": 2}
 SEGMENTS = (3, 3, 3)

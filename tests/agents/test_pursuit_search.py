@@ -16,9 +16,9 @@ from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
 from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
 from experiments.scotland_yard.reduced.response import BestResponse
 from experiments.scotland_yard.reduced.search import fugitive_table, plan_table, principal_line
-from experiments.scotland_yard.reduced.trees import Tree, search_tree
 from tests.support.pursuits import cell, thesis_plans
 from tests.support.sampling import IS_FULL
+from tests.support.written_trees import Tree, search_tree
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from envs.core.kernels import CHANCE, PUBLIC
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from envs.holdem.phh import join_hands, read_hand, read_hands, write_hands
-from experiments.holdem import oracle
+from tests.support import holdem_oracle
 from tests.support.holdem_table import deal, play, profits, run_out
 from tests.support.plain_python import digest, plain_python_digest
 from tests.support.sampling import IS_FULL
@@ -156,7 +156,7 @@ def test_a_picture_shows_nothing_that_the_viewer_does_not_know() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_hand_that_is_written_and_read_is_the_same(seed: int) -> None:
-    game = oracle.random_table(np.random.default_rng(seed), "standard")
+    game = holdem_oracle.random_table(np.random.default_rng(seed), "standard")
     position = random_end(game, seed, seed)
     (text,) = write_hands(position)
     again = read_hand(text).position()
@@ -168,7 +168,7 @@ def test_a_hand_that_is_written_and_read_is_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_pokerkit_reads_our_hand_histories(seed: int) -> None:
-    game = oracle.random_table(np.random.default_rng([seed, 1]), "standard")
+    game = holdem_oracle.random_table(np.random.default_rng([seed, 1]), "standard")
     position = random_end(game, seed)
     *_, state = pokerkit.HandHistory.loads(write_hands(position)[0])
     n = game.options.num_players
@@ -244,7 +244,7 @@ def test_a_position_in_mid_hand_is_written_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize("rules", ["pokerkit", "standard"])
 def test_random_hands_are_those_of_pokerkit(rules: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert oracle.main(["--hands", "160", "--rules", rules, "--seed", "7"]) == 0
+    assert holdem_oracle.main(["--hands", "160", "--rules", rules, "--seed", "7"]) == 0
     assert "160 hands" in capsys.readouterr().out
 
 
@@ -252,17 +252,17 @@ def test_every_random_table_is_one_that_the_game_takes() -> None:
     # All stacks alike and below a big blind come once in some hundred tables.
     rng = np.random.default_rng(0)
     for _ in range(1000):
-        oracle.random_table(rng, "pokerkit")
+        holdem_oracle.random_table(rng, "pokerkit")
 
 
 def test_random_deals_are_judged_as_by_phevaluator(capsys: pytest.CaptureFixture[str]) -> None:
-    assert oracle.main(["--deals", "20000"]) == 0
+    assert holdem_oracle.main(["--deals", "20000"]) == 0
     assert "differs in 0" in capsys.readouterr().out
 
 
 def test_a_difference_to_pokerkit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracle, "side_pots", lambda s, n: [])
-    assert oracle.main(["--hands", "40", "--seed", "7"]) == 1
+    monkeypatch.setattr(holdem_oracle, "side_pots", lambda s, n: [])
+    assert holdem_oracle.main(["--hands", "40", "--seed", "7"]) == 1
 
 
 def test_moves_are_read_as_players_say_them() -> None:

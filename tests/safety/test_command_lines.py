@@ -34,10 +34,10 @@ MEASURING = [
         "benchmarks.search_time",
         "benchmarks.variance_gain",
         "experiments.ablations",
-        "experiments.holdem.oracle",
         "experiments.liars_dice.leaning",
         "experiments.liars_dice.learning_match",
         "experiments.liars_dice.rounds",
+        "tests.support.holdem_oracle",
     ]
 ]
 

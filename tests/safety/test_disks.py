@@ -137,7 +137,6 @@ NO_FILES = {
     "experiments.no_thanks.thresholds",
     "benchmarks.coverage",
     "benchmarks.dqn_quality",
-    "experiments.holdem.oracle",
     "benchmarks.play_load",
     "benchmarks.search_time",
     "benchmarks.variance_gain",

@@ -4,7 +4,6 @@
 ``graph.py``       a small board for compiled code: streets, and the joint moves of a team
 ``evaluation.py``  what a node of a search is worth to the detectives, in four versions
 ``search.py``      minimax with or without cuts, over lines of joint moves and replies
-``trees.py``       the same algorithm over trees that are written down, to read and to test by
 ``plans.py``       what detectives do from one sighting to the next, as a table; games by it
 ``visible.py``     solved for a fugitive who is always seen
 ``certain.py``     plans that catch him for certain, wherever he goes

@@ -10,7 +10,6 @@ ones that need to be remembered, and cards are sets of bits.
 ``memory.py``       what the compiled search works with
 ``rounds.py``       the search itself
 ``solver.py``       searches from Python
-``turned.py``       the game of a hidden deck, whose cards are turned up by chance
 ==================  =============================================================================
 """
 

@@ -1,4 +1,4 @@
-"""Hold'em against PokerKit, action by action: ``python -m experiments.holdem.oracle``.
+"""Hold'em against PokerKit, action by action: ``python -m tests.support.holdem_oracle``.
 
 Random hands of two to nine players with uneven stacks (often shorter than the blinds), blinds and
 antes are played in both at once. At every decision the two must agree on who is to move, whether
