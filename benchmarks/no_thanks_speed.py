@@ -49,7 +49,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.solving import Solver, SolverSettings
+from agents.games.no_thanks.solver import Solver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from benchmarks.harness import Job, main
 from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n

@@ -2,16 +2,19 @@
 
 ==================  =============================================================================
 ``searching.py``    E1, E3, E13: orders of search, the order of the cards, how far one can solve
-``databases.py``    E4 to E10: nearest neighbours, sizes, weights, time of a move
-``strength.py``     E2, E8, E11, E12: matches
-``accuracy.py``     A: predicted places against true ones, which nobody had measured
-``learners.py``     L: DQN and SARSA(lambda) over several seeds, against known and unknown players
+``databases.py``    E4 to E7, E9, E10: nearest neighbours, sizes, weights, time of a move; A:
+                    predicted places against true ones, which nobody had measured
+``strength.py``     E2, E8, E11, E12: matches; L: DQN and SARSA(lambda) over several seeds, against
+                    known and unknown players
 ==================  =============================================================================
+
+Besides ``python -m experiments no_thanks`` there are commands of their own: ``makers`` (files of
+slices), ``tuning`` (weights by matches) and ``thresholds`` (the equilibrium of one rule).
 """
 
 from __future__ import annotations
 
-from experiments.no_thanks import accuracy, databases, learners, searching, strength
+from experiments.no_thanks import databases, searching, strength
 from experiments.runner import Group
 
 __all__ = ["GROUPS"]
@@ -30,6 +33,6 @@ GROUPS: dict[str, Group] = {
     "E11": strength.against_rules,
     "E12": strength.hidden_deck,
     "E13": searching.exact_segment,
-    "A": accuracy.predicted_places,
-    "L": learners.learners,
+    "A": databases.predicted_places,
+    "L": strength.learners,
 }

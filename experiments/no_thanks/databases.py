@@ -1,43 +1,32 @@
-"""Databases of the published kind: distances, sizes, weights, and the time of a move."""
+"""Databases of the published kind: distances, sizes, weights, time of a move, and their errors."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from agents.advice import views_of
-from agents.games.no_thanks.slices.agent import load_slices
-from agents.games.no_thanks.slices.database import FINAL_WEIGHTS, Slices
 from agents.games.no_thanks.slices.features import features
-from agents.games.no_thanks.slices.positions import random_position
+from agents.games.no_thanks.slices.files import Slices, load_slices
+from agents.games.no_thanks.solver import Solver, SolverSettings
 from common.statistics import mean_interval
 from envs.core.position import Position
 from envs.core.rng import new_rng
-from experiments.no_thanks.fitted import neighbour_error
-from experiments.no_thanks.making import (
+from experiments.no_thanks.makers import FINAL_WEIGHTS, ONES, played_position, random_position
+from experiments.no_thanks.strength import (
     BEST,
     KNOWN,
-    ONES,
     compare,
     database,
     file_of,
     final,
 )
-from experiments.no_thanks.tuning import TuningSettings, tune
+from experiments.no_thanks.tuning import TuningSettings, neighbour_error, tune
 from experiments.runner import Row, Settings
-
-__all__ = [
-    "database_size",
-    "neighbour_distance",
-    "one_weight_raised",
-    "small_databases",
-    "time_of_a_move",
-    "weights",
-]
 
 PRINTED_DISTANCES = {
     100: 48.21,
@@ -49,6 +38,7 @@ PRINTED_DISTANCES = {
     6400: 21.74,
     12800: 19.30,
 }
+
 PRINTED_PLACES = {
     200: 1.949,
     400: 1.957,
@@ -58,9 +48,13 @@ PRINTED_PLACES = {
     6400: 1.968,
     12800: 2.039,
 }
+
 BOUNDARIES = (6, 9, 12, 15, 18, 21)
+
 NUM_QUERIES = 500
+
 NUM_SEEDS = 3
+
 CATEGORIES = ("lead cards", "number of extensions", "their values", "chips", "joins")
 
 
@@ -252,3 +246,66 @@ def time_of_a_move(settings: Settings) -> Iterator[Row]:
                 published="a few seconds at most",
                 wanted=(None, 1.0),
             )
+
+
+Floats = npt.NDArray[np.float64]
+
+State = npt.NDArray[np.uint8]
+
+
+def _places(values: Floats) -> Floats:
+    """Places from the middle, of vectors of scores."""
+    ahead = np.sign(values[:, :, None] - values[:, None, :])
+    found: Floats = ahead.sum(axis=2) / 2
+    return found
+
+
+def predicted_places(settings: Settings) -> Iterator[Row]:
+    """A: mean error of a place, by the size of the database, its weights, and the estimate."""
+    estimates = {
+        "100 positions": file_of(settings, 100),
+        "400 positions": file_of(settings, 400),
+        "1000 positions": file_of(settings, 1000),
+        "1000 positions, final weights": file_of(settings, 1000, FINAL_WEIGHTS),
+        "1000 positions, gains": file_of(settings, 1000, stored="gains"),
+        "400 positions, fitted weights": file_of(settings, 400, ONES, "fitted"),
+        "regression, 1000 positions": file_of(settings, 1000, kind="regression"),
+        "network, 1000 positions": file_of(settings, 1000, kind="network"),
+    }
+    number = settings.games(200)
+    sources = ((random_position, "random"), (played_position, "played"))
+    for make, words in sources:
+        found = {left: _positions(settings, make, left, number) for left in (6, 9)}
+        for left, boundary in ((6, 6), (9, 9), (9, 6)):
+            states, truth = found[left]
+            way = "asked there" if left == boundary else f"searched to {boundary}"
+            for name, path in estimates.items():
+                errors = np.abs(_predicted(states, path, boundary) - truth).mean(axis=1)
+                yield Row.of(
+                    "A",
+                    f"error of a place, {words} positions, {left} cards left, {way}: {name}",
+                    mean_interval(errors),
+                    games=number,
+                )
+
+
+def _positions(
+    settings: Settings, make: Callable[..., State], left: int, number: int
+) -> tuple[list[State], Floats]:
+    """Positions with so many cards left, and everybody's true places."""
+    seeds = ([settings.seed, 7, left, i] for i in range(number))
+    states = [make(KNOWN, left, np.random.default_rng(seed)) for seed in seeds]
+    solver = Solver(KNOWN, SolverSettings(table_bits=22))
+    values = []
+    for state in states:
+        solver.forget()
+        values.append(solver.solve(state).values)
+    return states, _places(np.array(values))
+
+
+def _predicted(states: list[State], path: object, boundary: int) -> Floats:
+    slices = load_slices(path)  # type: ignore[arg-type]
+    solver = Solver(KNOWN, slices.settings, slices.estimate)
+    params = slices.params(boundary)
+    values = np.array([solver.solve(state, boundary, params).values for state in states])
+    return _places(values) if slices.preference == "place" else values

@@ -15,12 +15,10 @@ import numpy.typing as npt
 
 from agents import make_agent
 from agents.base import Agent
-from agents.games.no_thanks.slices.filling import Filling, fill
 from common.statistics import Interval, mean_interval
 from envs.core.rollouts import Rollouts
 from envs.no_thanks import NoThanks
-
-__all__ = ["Comparison", "Match", "Strategy", "compare_strategies"]
+from experiments.no_thanks.filling import Filling, fill
 
 Scores = npt.NDArray[np.float64]
 NUM_SEATS = 3
@@ -128,5 +126,5 @@ class Match:
 
 def compare_strategies(match: Match, num_decks: int, filling: Filling | None = None) -> Comparison:
     """Play ``num_decks`` decks, in every line-up of both sides."""
-    rows = fill(match, num_decks, filling or Filling())
+    rows = fill(match, num_decks, filling)
     return Comparison(rows.reshape(num_decks, -1, NUM_SEATS), match.sides)

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.slices.positions import played_position, random_position
-from agents.games.no_thanks.solving import Solver, SolverSettings
+from agents.games.no_thanks.solver import Solver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from common.statistics import mean_interval, wilson
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
+from experiments.no_thanks.makers import played_position, random_position
 from experiments.runner import Row, Settings
-
-__all__ = ["PRINTED_SETS", "card_order", "exact_segment", "search_orders"]
 
 Floats = npt.NDArray[np.float64]
 

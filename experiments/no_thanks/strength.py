@@ -1,30 +1,101 @@
-"""Matches: third players, the final strategy, rules, and the hidden deck."""
+"""Strategies, whose files are made when they are first asked for, and what they win in matches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from agents.spec import AgentSpec
 from common.statistics import mean_interval
 from envs.no_thanks import NoThanks
-from experiments.no_thanks.making import (
-    BEST,
-    BEST_HIDDEN,
-    compare,
-    database,
-    final,
-)
-from experiments.no_thanks.matches import Comparison, Strategy
+from experiments.no_thanks.filling import Filling
+from experiments.no_thanks.makers import FINAL_WEIGHTS, ONES, make_slices, make_strength
+from experiments.no_thanks.matches import Comparison, Match, Strategy, compare_strategies
+from experiments.no_thanks.tuning import make_fitted_slices
 from experiments.runner import Row, Settings
+from training.config import EvalSettings
+from training.evaluation import evaluate
+from training.missing import train_missing
 
-__all__ = ["against_rules", "final_against_base", "hidden_deck", "third_player"]
+KNOWN = NoThanks("known_future")
+
+BEST = Strategy("no_thanks_slices")
+"""The network that comes with the project, for known decks."""
+
+BEST_HIDDEN = Strategy("no_thanks_value")
+"""The one for hidden decks."""
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.folder / "no_thanks"
+
+
+def filling(settings: Settings) -> Filling:
+    """As many processes as wanted; what is done is kept."""
+    return Filling(settings.workers, None, _folder(settings) / "rows")
+
+
+def file_of(
+    settings: Settings,
+    size: int,
+    weights: Sequence[float] = ONES,
+    kind: str = "nearest",
+    seed: int = 0,
+    **more: Any,
+) -> Path:
+    """A file of slices: a database with ``weights``, a ``fitted`` one, or a model."""
+    told = "-".join([kind, str(size), *(f"{w:g}" for w in weights), str(settings.seed + seed)])
+    told += "".join(f"-{value}" for value in more.values())
+    path = _folder(settings) / f"{told}.npz"
+    if not path.exists():
+        game, chance = NoThanks(), settings.seed + seed
+        rows = filling(settings)
+        if kind == "nearest":
+            made: Any = make_slices(game, size, weights=weights, seed=chance, filling=rows, **more)
+        elif kind == "fitted":
+            made = make_fitted_slices(game, size, seed=chance, filling=rows, **more)
+        else:
+            hidden = 0 if kind == "regression" else 16
+            made = make_strength(game, size, num_hidden=hidden, seed=chance, filling=rows, **more)
+        made.save(path)
+    return path
+
+
+def database(
+    settings: Settings, size: int, weights: Sequence[float] = ONES, **more: Any
+) -> Strategy:
+    """The published player with databases of ``size`` positions."""
+    return Strategy("no_thanks_slices", {"path": str(file_of(settings, size, weights, **more))})
+
+
+def final(settings: Settings, size: int = 1000) -> Strategy:
+    """The strategy that the thesis ended with."""
+    return database(settings, size, FINAL_WEIGHTS)
+
+
+def compare(
+    settings: Settings,
+    one: Strategy,
+    other: Strategy,
+    num_games: int,
+    game: NoThanks = KNOWN,
+    is_rotated: bool = False,
+) -> Comparison:
+    """A mirrored comparison of about ``num_games`` games, scaled."""
+    match = Match(game, one, other, settings.seed, is_rotated)
+    decks = max(2, settings.games(num_games) // len(match.sides))
+    return compare_strategies(match, decks, filling(settings))
+
 
 POOL = {
     **{f"threshold {t}": Strategy("no_thanks_rule", {"threshold": t}) for t in (0, 4, 8, 12)},
     "ISMCTS, 500 simulations": Strategy("ismcts", {"iterations": 500}),
 }
 """Nobody beats all the others by as much: strength is told against each of them."""
+
 SLOW = frozenset({"ISMCTS, 500 simulations", "search to depth 8"})
 
 
@@ -160,3 +231,46 @@ def hidden_deck(settings: Settings) -> Iterator[Row]:
         one = Strategy("no_thanks_slices", {"vote": vote, "num_worlds": 8})
         found = compare(settings, one, POOL["threshold 12"], 300, game, is_rotated=True)
         yield _place_row("E12", f"8 sampled decks, {vote}, against threshold 12", found)
+
+
+NUM_SEEDS = 3
+
+MET = {
+    "dqn": frozenset({"threshold 12", "threshold 0"}),
+    "sarsa_lambda": frozenset({"threshold 12"}),
+}
+"""Whom they were trained against, next to themselves, by their files in configs/no_thanks/."""
+
+OTHERS = {
+    **{name: other for name, other in POOL.items() if other.agent != "ismcts"},
+    "sequence": Strategy("no_thanks_sequence"),
+    "learnt values": BEST_HIDDEN,
+    "ISMCTS, 60 simulations": Strategy("ismcts", {"iterations": 60}),
+}
+
+
+def learners(settings: Settings) -> Iterator[Row]:
+    """L: one learner against two others with hidden decks; missing runs are trained first."""
+    game = NoThanks(returns="place", first_player="alternate")
+    for learner, met in MET.items():
+        runs = [
+            AgentSpec.parse(f"{learner}:runs/no_thanks_v0/{learner}-seed{seed}")
+            for seed in range(NUM_SEEDS)
+        ]
+        train_missing(runs, workers=settings.workers)
+        players = [run.build(game) for run in runs]
+        for name, other in OTHERS.items():
+            number = EvalSettings(games=settings.games(300 if other.agent == "ismcts" else 1500))
+            scores = [
+                evaluate(game, player, other.build(game), number, settings.seed)
+                for player in players
+            ]
+            means = [score.mean_return.mean for score in scores]
+            yield Row.of(
+                "L",
+                f"{learner} against two of {name}, {'met' if name in met else 'never met'} in "
+                "training: places above the middle",
+                mean_interval(means),
+                games=sum(score.games for score in scores),
+                note="seeds " + ", ".join(f"{mean:.2f}" for mean in means),
+            )

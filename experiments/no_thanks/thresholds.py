@@ -35,15 +35,6 @@ from envs.no_thanks.kernels import PAY, TAKE, can_pay
 from envs.no_thanks.kernels import RULES as RULES_RECORD
 from envs.no_thanks.kernels import STATE as STATE_RECORD
 
-__all__ = [
-    "Equilibrium",
-    "find_equilibrium",
-    "main",
-    "mean_return",
-    "mean_returns",
-    "mixed_equilibrium",
-]
-
 REFINEMENT = 10
 """So many times the games in the second pass, for thresholds at most ``NEAR`` away."""
 NEAR = 2

@@ -11,7 +11,12 @@ circle, so five matches are enough; who is ahead of whom by how much is added up
 
 ``python -m experiments.no_thanks.tuning --generations 2 --size 20 --games 12`` runs a few.
 Databases and matches are kept in a folder, and the same command goes on where it was stopped.
-``fitted.py`` finds weights in another way, without any games.
+
+Without any games: in a database every row has a nearest neighbour among the others. The better the
+weights, the nearer what became of the neighbour is to what became of the row. So
+``make_fitted_slices`` makes the mean squared error of score differences small by a random walk in
+the logarithms of the weights, at one boundary after the other, because positions are solved with
+the weights of the boundary after them.
 """
 
 from __future__ import annotations
@@ -23,10 +28,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import cKDTree
 
-from agents.games.no_thanks.slices.database import SEGMENTS, make_slices
-from agents.games.no_thanks.slices.features import NUM_CATEGORIES
-from agents.games.no_thanks.slices.filling import Filling
+from agents.games.no_thanks.slices.estimates import STORED
+from agents.games.no_thanks.slices.features import CATEGORIES, NUM_CATEGORIES, NUM_FEATURES
+from agents.games.no_thanks.slices.files import Slices
 from common.commands import (
     AMOUNT,
     COUNT,
@@ -39,20 +45,9 @@ from common.commands import (
 )
 from common.errors import OptionError
 from envs.no_thanks import NoThanks
+from experiments.no_thanks.filling import Filling
+from experiments.no_thanks.makers import ONES, SEGMENTS, make_slices
 from experiments.no_thanks.matches import Match, Strategy, compare_strategies
-
-__all__ = [
-    "METHODS",
-    "Generation",
-    "TuningSettings",
-    "candidate",
-    "circle_scores",
-    "inaccuracy",
-    "main",
-    "recombine",
-    "scale_weights",
-    "tune",
-]
 
 Weights = npt.NDArray[np.float64]
 MEAN_PLACE = 2.0
@@ -222,6 +217,68 @@ def _strategy(
         )
         made.save(path)
     return Strategy("no_thanks_slices", {"path": str(path)})
+
+
+# ---- fitted to solved positions ------------------------------------------------------------------
+
+
+FACTORS = (2.0, 1.5, 1.2)
+"""By how much the walk changes a weight at most, in one third of its steps each."""
+
+
+def neighbour_error(
+    rows: npt.NDArray[np.int32], weights: Sequence[float] | npt.NDArray[np.float64], stored: str
+) -> float:
+    """Mean squared error of score differences when every row is told by its nearest neighbour.
+
+    >>> rows = np.zeros((4, 18), np.int32)
+    >>> rows[:, 0], rows[:, 15] = [0, 1, 10, 11], [5, 5, 7, 7]
+    >>> neighbour_error(rows, [1.0] * 5, "results")
+    0.0
+    """
+    points = rows[:, :NUM_FEATURES] * np.asarray(weights)[list(CATEGORIES)]
+    _, found = cKDTree(points).query(points, k=2)
+    # Of two equal points either may be the nearest to itself.
+    own = np.arange(len(rows))
+    neighbour = np.where(found[:, 0] == own, found[:, 1], found[:, 0])
+    first = NUM_FEATURES + 3 * STORED[::-1].index(stored)
+    values = rows[:, first : first + 3].astype(np.float64)
+    errors = values[neighbour] - values
+    differences = errors[:, 1:] - errors[:, :1]
+    return float((differences**2).mean())
+
+
+def fit_weights(
+    rows: npt.NDArray[np.int32], stored: str, num_steps: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """The best weights that a random walk of ``num_steps`` finds."""
+    best = scale_weights([1.0] * NUM_CATEGORIES)
+    least = neighbour_error(rows, best, stored)
+    for step in range(num_steps):
+        tried = candidate(best, FACTORS[step * len(FACTORS) // num_steps], rng)
+        error = neighbour_error(rows, tried, stored)
+        if error < least:
+            best, least = tried, error
+    return best
+
+
+def make_fitted_slices(
+    game: NoThanks,
+    size: int,
+    segments: Sequence[int] = SEGMENTS,
+    seed: int = 0,
+    source: str = "random",
+    stored: str = "results",
+    num_steps: int = 60,
+    filling: Filling | None = None,
+) -> Slices:
+    """Databases whose weights are fitted at every boundary; see ``make_slices``."""
+
+    def fit(rows: npt.NDArray[np.int32], left: int) -> Sequence[float]:
+        rng = np.random.default_rng([seed, left])
+        return tuple(fit_weights(rows, stored, num_steps, rng).tolist())
+
+    return make_slices(game, size, segments, ONES, seed, source, stored, filling, fit)
 
 
 @answers_in_one_line("tuning")

@@ -7,20 +7,15 @@ from pathlib import Path
 
 import pytest
 
-SLICES = "agents.games.no_thanks.slices"
-TUNING = "experiments.no_thanks.tuning"
+MAKERS, TUNING = "experiments.no_thanks.makers", "experiments.no_thanks.tuning"
 BAD = [
-    (f"{SLICES}.database", ["{}/a.npz", "--size", "0"], "must be from 1 to"),
-    (f"{SLICES}.database", ["{}/a.npz", "--segments", "3", "3"], "must add up to the 24 cards"),
-    (f"{SLICES}.database", ["{}/a.npz", "--seed", "-1"], "must be from 0 to"),
-    (f"{SLICES}.models", ["{}/a.npz", "--workers", "0"], "must be from 1 to"),
-    ("experiments.no_thanks.self_play", ["{}/a.npz", "--games", "many"], "invalid"),
+    (MAKERS, ["database", "{}/a.npz", "--size", "0"], "must be from 1 to"),
+    (MAKERS, ["database", "{}/a.npz", "--segments", "3", "3"], "must add up to the 24 cards"),
+    (MAKERS, ["database", "{}/a.npz", "--seed", "-1"], "must be from 0 to"),
+    (MAKERS, ["network", "{}/a.npz", "--workers", "0"], "must be from 1 to"),
+    (MAKERS, ["self_play", "{}/a.npz", "--games", "many"], "invalid"),
     (TUNING, ["--generations", "0"], "must be from 1 to"),
-    (
-        "experiments.no_thanks.tuning",
-        ["--factor", "0.5", "--folder", "{}"],
-        "factor must be above 1, not 0.5",
-    ),
+    (TUNING, ["--factor", "0.5", "--folder", "{}"], "factor must be above 1, not 0.5"),
     ("experiments.no_thanks.thresholds", ["--low", "5", "--high", "1"], "must not be above"),
     ("experiments.no_thanks.thresholds", ["--players", "9"], "from 2 to 7"),
 ]

@@ -9,17 +9,22 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.no_thanks.slices.features import NUM_PLAYERS
-from agents.games.no_thanks.slices.fitting import fit, new_weights, predict
-from agents.games.no_thanks.slices.models import StrengthSlices, make_strength
-from agents.games.no_thanks.slices.positions import played_position
-from agents.games.no_thanks.slices.strength import NUM_TRAITS, inputs_of, strength_params
-from agents.games.no_thanks.solving import Solver
+from agents.games.no_thanks.slices.estimates import strength_params
+from agents.games.no_thanks.slices.features import NUM_PLAYERS, NUM_TRAITS, inputs_of
+from agents.games.no_thanks.slices.files import StrengthSlices
+from agents.games.no_thanks.solver import Solver
 from agents.max_n import Searcher, SearchSettings
 from arena.playing.match import play_match
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
-from experiments.no_thanks.self_play import learn
+from experiments.no_thanks.makers import (
+    fit,
+    learn,
+    make_strength,
+    new_weights,
+    played_position,
+    predict,
+)
 from tests.support.turned_no_thanks import TurnedGame
 
 SMALL = {"highest": 14, "removed": 3, "chips": 2}

@@ -10,23 +10,43 @@ import pytest
 from scipy.spatial import cKDTree
 
 from agents import make_agent
-from agents.games.no_thanks.slices.agent import load_slices
-from agents.games.no_thanks.slices.database import Slices, main, make_slices
+from agents.games.no_thanks.board import BOARDS, PARAMS, make_board
+from agents.games.no_thanks.slices.estimates import (
+    FIRST_WEIGHT,
+    NUMBER,
+    nearest_estimate,
+    nearest_params,
+    nearest_row,
+)
 from agents.games.no_thanks.slices.features import CATEGORIES, features
-from agents.games.no_thanks.slices.filling import Filling
-from agents.games.no_thanks.slices.models import StrengthSlices
-from agents.games.no_thanks.slices.nearest import find_nearest, nearest_estimate, nearest_params
-from agents.games.no_thanks.slices.positions import played_position, random_position
-from agents.games.no_thanks.solving import Solver
+from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
+from agents.games.no_thanks.solver import Solver
 from agents.max_n import Searcher, SearchSettings
 from arena.playing.match import play_match
 from common.errors import MasqueradeError, OptionError
+from envs.core.compiling import compiled
+from envs.core.kernels import INT
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
+from experiments.no_thanks.filling import Filling
+from experiments.no_thanks.makers import main, make_slices, played_position, random_position
 
 TAKE = 1
 SMALL = {"highest": 14, "removed": 3, "chips": 2}
 SEGMENTS = (3, 3, 3)
+
+
+@compiled(INT(BOARDS, PARAMS))
+def number_of_nearest(board, params):
+    return np.int64(params[nearest_row(board[0], params) + NUMBER])
+
+
+def find_nearest(params: Any, query: list[int]) -> int:
+    """The number of the row that is nearest to a query."""
+    board = make_board()
+    weights = params[FIRST_WEIGHT : FIRST_WEIGHT + 12]
+    board[0]["features"][:12] = np.asarray(query) * weights
+    return int(number_of_nearest(board, params))
 
 
 def position(
@@ -222,5 +242,5 @@ def test_the_player_plays_on_what_it_has_read(
 def test_the_command_writes_a_file(tmp_path: Path) -> None:
     path = tmp_path / "slices.npz"
     segments = ["--segments", "23", "1"]
-    assert main([str(path), "--size", "2", *segments]) == 0
+    assert main(["database", str(path), "--size", "2", *segments]) == 0
     assert list(Slices.load(path).rows) == [1]

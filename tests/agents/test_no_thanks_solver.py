@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.games.no_thanks.solving import Solution, Solver, SolverSettings
-from agents.games.no_thanks.solving.solver import MARGIN
+from agents.games.no_thanks.solver import MARGIN, Solution, Solver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from common.errors import OptionError
 from envs.core.position import Position

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.games.no_thanks.slices.database import make_slices
-from agents.games.no_thanks.slices.filling import Filling
 from common.errors import OptionError
 from envs.no_thanks import NoThanks
-from experiments.no_thanks.fitted import make_fitted_slices, neighbour_error
+from experiments.no_thanks.filling import Filling
+from experiments.no_thanks.makers import make_slices
 from experiments.no_thanks.matches import (
     Comparison,
     Match,
@@ -25,6 +24,8 @@ from experiments.no_thanks.tuning import (
     candidate,
     circle_scores,
     inaccuracy,
+    make_fitted_slices,
+    neighbour_error,
     recombine,
     tune,
 )

@@ -11,7 +11,6 @@ import pytest
 
 import evaluate
 import train
-from agents.games.no_thanks.slices import database, models
 from benchmarks import harness
 from benchmarks.report import Job
 from common.commands import answers_in_one_line, at_least
@@ -20,7 +19,7 @@ from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population, selection
 from experiments.liars_dice import tables
-from experiments.no_thanks import self_play, thresholds, tuning
+from experiments.no_thanks import makers, thresholds, tuning
 from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
 
@@ -52,7 +51,7 @@ DOORS: dict[str, Main] = {
     "reproduce_liars_dice": tables.main,
     "warming": warming.main,
     "thresholds": thresholds.main,
-    **{module.__name__: module.main for module in (database, models, self_play, tuning)},
+    **{module.__name__: module.main for module in (makers, tuning)},
     **{module.__name__: module.main for module in MEASURING},
     "harness": lambda words: harness.main("x", "", [JOB], argv=words),
 }

@@ -20,7 +20,6 @@ import yaml
 
 import evaluate
 import train
-from agents.games.no_thanks.slices import database, models
 from agents.spec import AgentSpec
 from arena import commands as arena_commands
 from arena import leaderboard
@@ -33,7 +32,7 @@ from envs.pursuit import boards
 from experiments import ablations, runner
 from experiments.holdem import population, selection
 from experiments.liars_dice import leaning, learning_match, rounds, tables
-from experiments.no_thanks import self_play, tuning
+from experiments.no_thanks import makers, tuning
 from play import door
 from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample
@@ -58,7 +57,6 @@ CURVE = ["--metric", "eval/random/return"]
 PAIR = ["kuhn_v0", "random", "kuhn_rule", "--games", "4"]
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
 SERVER = ["--no-open", "--port", "0", "--folder", "tables"]
-SLICES = "agents.games.no_thanks.slices"
 
 
 def tiny(_settings: runner.Settings) -> list[runner.Row]:
@@ -94,12 +92,18 @@ WRITES: dict[str, Command] = {
     "envs.pursuit.boards make": (boards.main, ["make", "grid", *OUT]),
     "envs.pursuit.boards draw": (boards.main, ["draw", "city", *OUT]),
     "envs.describe": (lambda _: describe.main(), []),
-    f"{SLICES}.database": (database.main, ["out.npz", "--size", "1"]),
-    f"{SLICES}.models": (models.main, ["out.npz", "--size", "2"]),
-    f"{SLICES}.tuning": (tuning.main, ["--generations", "1", "--size", "1", "--games", "2"]),
-    f"{SLICES}.self_play": (
-        self_play.main,
-        ["out.npz", "--rounds", "1", "--games", "2", "--epochs", "1"],
+    "experiments.no_thanks.makers database": (
+        makers.main,
+        ["database", "out.npz", "--size", "1"],
+    ),
+    "experiments.no_thanks.makers network": (makers.main, ["network", "out.npz", "--size", "2"]),
+    "experiments.no_thanks.makers self_play": (
+        makers.main,
+        ["self_play", "out.npz", "--rounds", "1", "--games", "2", "--epochs", "1"],
+    ),
+    "experiments.no_thanks.tuning": (
+        tuning.main,
+        ["--generations", "1", "--size", "1", "--games", "2"],
     ),
     "benchmarks": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
     "experiments.ablations": (

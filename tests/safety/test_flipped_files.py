@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.no_thanks.slices.filling import _kept
 from agents.learning.files import ARRAYS, COMPLETE, HEADER, _sum_of, checkpoints, players
 from agents.spec import AgentSpec
 from arena.playing.replay import read_noted, read_position, show
@@ -31,6 +30,7 @@ from arena.schedules.spec import TournamentSpec
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.pursuit.board import load_board
+from experiments.no_thanks.filling import _kept
 from play.catalogue import Catalogue
 from play.files import Library
 from play.store import Store

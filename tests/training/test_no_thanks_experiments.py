@@ -9,10 +9,10 @@ import pytest
 
 from envs.no_thanks import NoThanks
 from experiments.no_thanks import GROUPS, searching
-from experiments.no_thanks.accuracy import _places
-from experiments.no_thanks.making import compare, database, file_of
+from experiments.no_thanks.databases import _places
 from experiments.no_thanks.matches import Strategy
 from experiments.no_thanks.searching import PRINTED_SETS, card_order
+from experiments.no_thanks.strength import compare, database, file_of
 from experiments.runner import Settings
 
 TINY = NoThanks(highest=14, removed=3, chips=2, known_future=True)

@@ -9,10 +9,8 @@ import numpy.typing as npt
 
 from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
-from agents.games.no_thanks.slices.database import Slices
-from agents.games.no_thanks.slices.keeping import slices_kind
-from agents.games.no_thanks.slices.models import StrengthSlices
-from agents.games.no_thanks.solving import Solution, Solver
+from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
+from agents.games.no_thanks.solver import Solution, Solver
 from agents.max_n.agent import VOTES
 from agents.max_n.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from common.errors import OptionError
@@ -20,18 +18,12 @@ from envs.core.game import Game
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
-__all__ = ["SlicesAgent", "ValueAgent", "load_slices"]
+__all__ = ["SlicesAgent", "ValueAgent"]
 
 MOST = 1000.0
 """No score is further from 0."""
 SHIPPED = Path(__file__).parent / "shipped"
 State = npt.NDArray[np.uint8]
-
-
-def load_slices(path: Path) -> Slices | StrengthSlices:
-    """Read a file of either kind."""
-    kind = slices_kind(path)
-    return Slices.load(path) if kind == "nearest" else StrengthSlices.load(path, kind)
 
 
 class SlicesAgent(Agent):

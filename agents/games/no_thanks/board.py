@@ -1,4 +1,4 @@
-"""A position of No Thanks! as bit sets, for searches that play moves and take them back."""
+"""A position of No Thanks! as bit sets: what the solver plays on and what estimates read."""
 
 from __future__ import annotations
 
@@ -13,20 +13,6 @@ from envs.core.rng import mix
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS
 from envs.no_thanks.kernels import RULES as RULES_RECORD
 from envs.no_thanks.kernels import STATE as STATE_RECORD
-
-__all__ = [
-    "BOARD",
-    "BOARDS",
-    "ESTIMATE",
-    "EVALUATE",
-    "MAX_FEATURES",
-    "MAX_STACK",
-    "PARAMS",
-    "Estimate",
-    "cost_on_board",
-    "load_board",
-    "make_board",
-]
 
 MAX_FEATURES = 64
 MAX_STACK = 64
@@ -73,12 +59,11 @@ class Estimate(Addresses):
 
 
 @inlined
-def cost_on_board(b, player, card):
-    """By how much the lead cards of ``player`` grow with ``card``; it may be negative."""
+def cost_of_card(b, owned, card):
+    """By how much the lead cards grow with ``card`` of who has ``owned``; it may be negative."""
     value = b.lowest + b.step * card
     if b.step != 1:
         return value
-    owned = b.owned[player]
     cost = 0 if card > 0 and (owned >> (card - 1)) & 1 else value
     if (owned >> (card + 1)) & 1:
         cost -= value + 1

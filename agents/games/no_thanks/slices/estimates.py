@@ -1,39 +1,42 @@
-"""The nearest neighbour of a position in a database, through a k-d tree.
+"""What becomes of everybody from a boundary on: two kinds of estimates for a compiled search.
 
-The rows of a database are put in order once: in the middle of a stretch of rows lies the median by
-one coordinate, on its left what is smaller, on its right what is larger; the next coordinate
-divides both sides, and so on. So the tree needs no pointers. A query goes down like a binary search
-and then visits every other side that can hold something as near as what it has found.
+**The nearest neighbour** of a position in a database, through a k-d tree (SciPy's cannot be asked
+by compiled code). The rows of a database are put in order once: in the middle of a stretch of rows
+lies the median by one coordinate, on its left what is smaller, on its right what is larger; the
+next coordinate divides both sides, and so on. So the tree needs no pointers. A query goes down like
+a binary search and then visits every other side that can hold something as near as what it has
+found. Coordinates are features times the weight of their category, and distances are Euclidean. Of
+rows equally far away the one that came first into the database counts.
 
-Coordinates are features times the weight of their category, and distances are Euclidean. Of rows
-equally far away the one that came first into the database counts.
+**A model of strength**: regression, or a small network. From a player's features, those of the next
+player and those of the one after, the model makes his strength. The chance that one player ends
+before another is the logistic function of the difference of their strengths, and chances add up to
+expected places. Each slice of the game has weights of its own. Without hidden units that is
+logistic regression.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.games.no_thanks.board import EVALUATE
 from agents.games.no_thanks.slices.features import (
     CATEGORIES,
     NUM_FEATURES,
+    NUM_INPUTS,
     NUM_PLAYERS,
+    NUM_TRAITS,
     write_features,
+    write_hidden,
+    write_known,
 )
-from agents.games.no_thanks.solving.board import BOARDS, EVALUATE, PARAMS, make_board
 from envs.core.compiling import compiled, inlined
-from envs.core.kernels import INT
 
-__all__ = [
-    "STORED",
-    "find_nearest",
-    "nearest_estimate",
-    "nearest_params",
-    "order_rows",
-]
-
+# ---- the nearest neighbour -----------------------------------------------------------------------
 STORED = ("results", "gains")
 """What becomes of a neighbour's row: its final scores, or what is still gained, from now on."""
 NUM_ROWS, ADDS_SCORES, FIRST_WEIGHT = 0, 1, 2
@@ -110,19 +113,6 @@ def nearest_estimate(board, params, out):
         out[player] = params[at + ahead] + (score if params[ADDS_SCORES] else 0.0)
 
 
-@compiled(INT(BOARDS, PARAMS))
-def _number_of_nearest(board, params):
-    return np.int64(params[nearest_row(board[0], params) + NUMBER])
-
-
-def find_nearest(params: npt.NDArray[np.float64], query: Sequence[float]) -> int:
-    """The number of the row that is nearest to a query, from Python."""
-    board = make_board()
-    weights = params[FIRST_WEIGHT : FIRST_WEIGHT + NUM_FEATURES]
-    board[0]["features"][:NUM_FEATURES] = np.asarray(query) * weights
-    return int(_number_of_nearest(board, params))
-
-
 def order_rows(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The order of points in which every stretch has the median of its coordinate in the middle.
 
@@ -161,5 +151,94 @@ def nearest_params(
     table = np.concatenate([points, np.arange(len(rows))[:, None], values], axis=1)[order]
     head = [len(rows), stored == "gains", *scale]
     params = np.concatenate([np.array(head, np.float64), table.ravel()])
+    params.flags.writeable = False
+    return params
+
+
+# ---- a model of strength -------------------------------------------------------------------------
+CARDS_PER_SLICE = 3
+# The head of the parameters: hidden units, slices, and where the first slice begins.
+NUM_HIDDEN, NUM_SLICES, HEAD = 0, 1, 2
+
+
+class Weights(NamedTuple):
+    """Of the model in one slice."""
+
+    direct: npt.NDArray[np.float64]
+    """[inputs]: from the features to the strength."""
+    hidden: npt.NDArray[np.float64]
+    """[units, inputs + 1]: from the features, and a constant, to the hidden units."""
+    out: npt.NDArray[np.float64]
+    """[units]: from there to the strength."""
+
+
+@inlined
+def strength(b, params, at, num_hidden, ahead):
+    """The strength of the player so many seats after the mover."""
+    x = b.features
+    first = NUM_TRAITS * ahead
+    total = 0.0
+    for i in range(NUM_INPUTS):
+        place = first + i if first + i < NUM_INPUTS else first + i - NUM_INPUTS
+        total += params[at + i] * x[place]
+    at += NUM_INPUTS
+    for _ in range(num_hidden):
+        unit = params[at + NUM_INPUTS]
+        for i in range(NUM_INPUTS):
+            place = first + i if first + i < NUM_INPUTS else first + i - NUM_INPUTS
+            unit += params[at + i] * x[place]
+        if unit > 0.0:
+            total += unit * params[at + NUM_INPUTS + 1]
+        at += NUM_INPUTS + 2
+    return total
+
+
+@inlined
+def expected_places(b, params, out):
+    """Places from the middle, of which the features on the board speak."""
+    n = NUM_PLAYERS
+    num_hidden = np.int64(params[NUM_HIDDEN])
+    index = (b.deck_size - b.num_taken) // CARDS_PER_SLICE
+    index = min(index, np.int64(params[NUM_SLICES]) - 1)
+    at = HEAD + index * (NUM_INPUTS + num_hidden * (NUM_INPUTS + 2))
+    a = strength(b, params, at, num_hidden, 0)
+    c = strength(b, params, at, num_hidden, 1)
+    d = strength(b, params, at, num_hidden, 2)
+    a_c = 1.0 / (1.0 + np.exp(c - a)) - 0.5
+    a_d = 1.0 / (1.0 + np.exp(d - a)) - 0.5
+    c_d = 1.0 / (1.0 + np.exp(d - c)) - 0.5
+    following = b.to_move + 1 if b.to_move + 1 < n else 0
+    last = following + 1 if following + 1 < n else 0
+    out[b.to_move] = a_c + a_d
+    out[following] = c_d - a_c
+    out[last] = -a_d - c_d
+
+
+@compiled(EVALUATE)
+def known_estimate(board, params, out):
+    """Expected places with the deck as it lies."""
+    write_known(board[0])
+    expected_places(board[0], params, out)
+
+
+@compiled(EVALUATE)
+def hidden_estimate(board, params, out):
+    """Expected places with an unknown deck."""
+    write_hidden(board[0])
+    expected_places(board[0], params, out)
+
+
+ESTIMATES = {"known": known_estimate, "hidden": hidden_estimate}
+"""By the name of the set of features that they go by."""
+
+
+def strength_params(slices: list[Weights]) -> npt.NDArray[np.float64]:
+    """Weights of all slices as the numbers that the estimates read."""
+    num_hidden = len(slices[0].out)
+    parts: list[npt.NDArray[np.float64]] = [np.array([num_hidden, len(slices)], np.float64)]
+    for weights in slices:
+        units = np.concatenate([weights.hidden, weights.out[:, None]], axis=1)
+        parts += [weights.direct, units.ravel()]
+    params = np.concatenate(parts)
     params.flags.writeable = False
     return params

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from common.files import open_file, whole_file
 from common.processes import leave_with_parent
 
-__all__ = ["Filling", "Job", "fill"]
-
 PIECE = 100
 """Rows that are kept together."""
 Rows = npt.NDArray[Any]
@@ -55,8 +53,9 @@ class Filling:
     """Where pieces are kept; ``None``: nowhere."""
 
 
-def fill(job: Job, size: int, filling: Filling) -> Rows:
+def fill(job: Job, size: int, filling: Filling | None = None) -> Rows:
     """Make ``size`` rows."""
+    filling = filling or Filling()
     pieces = [(first, min(first + PIECE, size)) for first in range(0, size, PIECE)]
     found: dict[int, Rows] = {}
     for first, last in pieces:
@@ -109,27 +108,15 @@ def _make(
             raise
 
 
+_WORKER: dict[str, Callable[[int, int], Rows]] = {}
+"""The worker of the job at hand, kept between the pieces of a process."""
+
+
 def _piece(job: Job, piece: tuple[int, int]) -> Rows:
-    make = _WORKERS(job.about, job.worker)
-    return make(*piece)
-
-
-class _Workers:
-    """The worker of the job at hand, kept between the pieces of a process."""
-
-    def __init__(self) -> None:
-        self._about = ""
-        self._make: Callable[[int, int], Rows] | None = None
-
-    def __call__(
-        self, about: str, make: Callable[[], Callable[[int, int], Rows]]
-    ) -> Callable[[int, int], Rows]:
-        if self._make is None or self._about != about:
-            self._about, self._make = about, make()
-        return self._make
-
-
-_WORKERS = _Workers()
+    if job.about not in _WORKER:
+        _WORKER.clear()
+        _WORKER[job.about] = job.worker()
+    return _WORKER[job.about](*piece)
 
 
 def _path(job: Job, filling: Filling, first: int, last: int) -> Path | None:
