@@ -38,7 +38,6 @@ PRINTED_DISTANCES = {
     6400: 21.74,
     12800: 19.30,
 }
-
 PRINTED_PLACES = {
     200: 1.949,
     400: 1.957,
@@ -48,13 +47,9 @@ PRINTED_PLACES = {
     6400: 1.968,
     12800: 2.039,
 }
-
 BOUNDARIES = (6, 9, 12, 15, 18, 21)
-
 NUM_QUERIES = 500
-
 NUM_SEEDS = 3
-
 CATEGORIES = ("lead cards", "number of extensions", "their values", "chips", "joins")
 
 
@@ -249,7 +244,6 @@ def time_of_a_move(settings: Settings) -> Iterator[Row]:
 
 
 Floats = npt.NDArray[np.float64]
-
 State = npt.NDArray[np.uint8]
 
 

@@ -21,10 +21,8 @@ from training.evaluation import evaluate
 from training.missing import train_missing
 
 KNOWN = NoThanks("known_future")
-
 BEST = Strategy("no_thanks_slices")
 """The network that comes with the project, for known decks."""
-
 BEST_HIDDEN = Strategy("no_thanks_value")
 """The one for hidden decks."""
 
@@ -95,7 +93,6 @@ POOL = {
     "ISMCTS, 500 simulations": Strategy("ismcts", {"iterations": 500}),
 }
 """Nobody beats all the others by as much: strength is told against each of them."""
-
 SLOW = frozenset({"ISMCTS, 500 simulations", "search to depth 8"})
 
 
@@ -234,13 +231,11 @@ def hidden_deck(settings: Settings) -> Iterator[Row]:
 
 
 NUM_SEEDS = 3
-
 MET = {
     "dqn": frozenset({"threshold 12", "threshold 0"}),
     "sarsa_lambda": frozenset({"threshold 12"}),
 }
 """Whom they were trained against, next to themselves, by their files in configs/no_thanks/."""
-
 OTHERS = {
     **{name: other for name, other in POOL.items() if other.agent != "ismcts"},
     "sequence": Strategy("no_thanks_sequence"),

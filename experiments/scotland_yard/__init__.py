@@ -7,10 +7,9 @@ fugitive's moves and catches summed, moves tried up, down, right, left, and a fu
 his own next move with version 4.
 
 ===============  ==================================================================================
-``tables.py``    the reading, and plans and replies by it
-``searching.py``  R1 to R12: alpha-beta, and what can be learnt of it by heart
+``tables.py``    R1 to R12: alpha-beta, and what can be learnt of it by heart
+                 S, L, C, D: solvers, short games, capture tables
 ``learning.py``  R13 to R20: Q-learning
-``solving.py``   S, L, C, D: solvers, short games, capture tables
 ===============  ==================================================================================
 """
 
@@ -27,20 +26,18 @@ from experiments.scotland_yard.learning import (
     symmetry_rows,
     threshold_rows,
 )
-from experiments.scotland_yard.searching import (
+from experiments.scotland_yard.tables import (
+    capture_rows,
+    city_rows,
     corner_rows,
     cycle_rows,
     gain_rows,
     length_rows,
+    mixed_rows,
     order_rows,
     response_rows,
-    version_rows,
-)
-from experiments.scotland_yard.solving import (
-    capture_rows,
-    city_rows,
-    mixed_rows,
     solver_rows,
+    version_rows,
 )
 
 __all__ = ["GROUPS"]

@@ -9,11 +9,14 @@ import numpy as np
 
 from common.statistics import mean_interval
 from experiments.runner import Row, Settings
-from experiments.scotland_yard.reduced.learning import QSettings, TeamLearner
-from experiments.scotland_yard.reduced.plans import fugitive_anywhere
-from experiments.scotland_yard.reduced.response import BestResponse
-from experiments.scotland_yard.reduced.rivals import FugitiveLearner, PieceLearner
-from experiments.scotland_yard.reduced.symmetry import board_symmetries, find_symmetry, num_classes
+from experiments.scotland_yard.reduced.graph import board_symmetries, find_symmetry, num_classes
+from experiments.scotland_yard.reduced.learning import (
+    FugitiveLearner,
+    PieceLearner,
+    QSettings,
+    TeamLearner,
+)
+from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere
 from experiments.scotland_yard.tables import (
     VERSIONS,
     WANTED,
@@ -24,18 +27,6 @@ from experiments.scotland_yard.tables import (
     replies_of,
     solved,
 )
-
-__all__ = [
-    "degree_rows",
-    "learning_rows",
-    "piece_rows",
-    "rate_rows",
-    "sighting_rows",
-    "speed_rows",
-    "survival_rows",
-    "symmetry_rows",
-    "threshold_rows",
-]
 
 NEEDED = 90.0
 """% of all starts; how many games are needed for that?"""

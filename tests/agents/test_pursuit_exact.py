@@ -14,16 +14,13 @@ from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.rng import below, new_rng
 from envs.pursuit.game import Pursuit
-from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN, RESPONSE
-from experiments.scotland_yard.reduced.asking import plans_of
-from experiments.scotland_yard.reduced.certain import NOT_CERTAIN, certain_wins
-from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
+from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN
+from experiments.scotland_yard.reduced.certain import NOT_CERTAIN, certain_wins, solve_seen
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
-from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere, play_plans
 from experiments.scotland_yard.reduced.players import PlanPlayer, last_sighting
-from experiments.scotland_yard.reduced.response import BestResponse
-from experiments.scotland_yard.reduced.search import fugitive_table, plan_table
-from experiments.scotland_yard.reduced.visible import rounds_to_win, visible_moves
+from experiments.scotland_yard.reduced.search import AlphaBetaSettings, fugitive_table, plan_table
+from tests.support.asked_plans import RESPONSE, plans_of, tables_of
 from tests.support.pursuits import record
 
 
@@ -47,7 +44,7 @@ def small() -> TeamGraph:
 
 
 def test_detectives_win_every_start_within_seven_rounds(graph: TeamGraph) -> None:
-    rounds = rounds_to_win(graph)[graph.is_start]
+    rounds = solve_seen(graph)[0][graph.is_start]
     assert len(rounds) == 13_800
     assert np.bincount(rounds)[1:].tolist() == [3516, 712, 1576, 2680, 2760, 1784, 772]
     assert rounds.mean() == pytest.approx(3.645, abs=0.001)
@@ -56,7 +53,7 @@ def test_detectives_win_every_start_within_seven_rounds(graph: TeamGraph) -> Non
 def test_detectives_who_follow_the_table_win_in_time_by_the_rules_of_the_game() -> None:
     game = reduced(reveals=1)
     graph, rng = TeamGraph(game), new_rng(2)
-    rounds, moves = rounds_to_win(graph), visible_moves(graph)
+    rounds, moves = solve_seen(graph)
     for _ in range(60):
         position = game.new_position()
         position.play_chance(rng)
@@ -76,7 +73,7 @@ def test_detectives_who_follow_the_table_win_in_time_by_the_rules_of_the_game() 
 
 def test_one_detective_alone_never_forces_a_catch_on_a_large_grid() -> None:
     graph = TeamGraph(reduced(num_detectives=1))
-    rounds = rounds_to_win(graph)[graph.is_start]
+    rounds = solve_seen(graph)[0][graph.is_start]
     assert (rounds == 0).any()
     assert TeamGraph(reduced(num_detectives=3, rows=3, columns=3)).num_teams == 9**3
 
@@ -119,7 +116,7 @@ def test_sightings_at_every_second_move_make_it_quicker() -> None:
 
 def test_always_seen_is_never_slower_than_certain(small: TeamGraph) -> None:
     is_start = small.is_start
-    certain, seen = certain_wins(small).rounds[is_start], rounds_to_win(small)[is_start]
+    certain, seen = certain_wins(small).rounds[is_start], solve_seen(small)[0][is_start]
     assert (seen <= certain).all()
     every = TeamGraph(reduced(rows=3, columns=3, reveals=1))
     assert (certain_wins(every).rounds[is_start] == seen).all()
@@ -231,7 +228,7 @@ def test_players_do_in_real_games_what_their_tables_say(agent_id: str) -> None:
     params = {"plies": 3} if agent_id == ALPHA_BETA else {}
     agent: Any = make_agent(agent_id, game, **params)
     graph = agent.graph
-    table = agent.tables()[0]
+    table = tables_of(agent)[0]
     assert BestResponse(graph, plans_of(agent, graph)[None]).survival == pytest.approx(
         BestResponse(graph, table[None]).survival
     )

@@ -12,11 +12,16 @@ from agents.cfr.evaluation import BestResponseEvaluator
 from arena.playing.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
-from experiments.scotland_yard.reduced import CERTAIN, MIXED, RESPONSE
+from experiments.scotland_yard.reduced import CERTAIN, MIXED
 from experiments.scotland_yard.reduced.certain import certain_wins
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
-from experiments.scotland_yard.reduced.mixed import MixedPlay, mixed_values, solve_stretch
-from experiments.scotland_yard.reduced.mixed_player import exploitability
+from experiments.scotland_yard.reduced.mixed import (
+    MixedPlay,
+    exploitability,
+    mixed_values,
+    solve_stretch,
+)
+from tests.support.asked_plans import RESPONSE
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,15 @@ from common.errors import OptionError
 from envs import make_game
 from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import grid_board
-from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings, node_value
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
-from experiments.scotland_yard.reduced.plans import fugitive_anywhere, play_plans
-from experiments.scotland_yard.reduced.response import BestResponse
-from experiments.scotland_yard.reduced.search import fugitive_table, plan_table, principal_line
+from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.search import (
+    AlphaBetaSettings,
+    fugitive_table,
+    node_value,
+    plan_table,
+    principal_line,
+)
 from tests.support.pursuits import cell, thesis_plans
 from tests.support.sampling import IS_FULL
 from tests.support.written_trees import Tree, search_tree

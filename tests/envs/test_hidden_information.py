@@ -16,7 +16,8 @@ from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
 from experiments.phantom import JOINT_SEARCH
-from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN, MIXED, RESPONSE
+from experiments.scotland_yard.reduced import ALPHA_BETA, CERTAIN, MIXED
+from tests.support.asked_plans import RESPONSE
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import OPTION_SETS, every_option_set, name
 from tests.support.sampling import IS_FULL, sample

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from envs import make_game
 from envs.core.position import Position
 from envs.pursuit.game import Pursuit
-from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
 from experiments.scotland_yard.reduced.graph import team_graph
-from experiments.scotland_yard.reduced.search import plan_table
+from experiments.scotland_yard.reduced.search import AlphaBetaSettings, plan_table
 
 
 def cell(row: int, column: int, columns: int = 5) -> int:

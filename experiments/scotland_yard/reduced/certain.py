@@ -21,9 +21,8 @@ from numba import types
 
 from agents.games.pursuit.capture import lowest
 from envs.core.compiling import compiled, helper
-from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph
-
-__all__ = ["NOT_CERTAIN", "CertainWins", "certain_wins"]
+from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph, holds
+from experiments.scotland_yard.reduced.plans import is_stuck
 
 NOT_CERTAIN = 1000
 """In a table of rounds: no plan catches him for certain."""
@@ -37,7 +36,7 @@ def survivors(graph, team, possible):
     while rest != np.uint64(0):
         place = lowest(rest)
         rest &= rest - np.uint64(1)
-        if graph.near[place] & ~graph.masks[team] == np.uint64(0):
+        if is_stuck(graph, team, place):
             left &= ~(np.uint64(1) << np.uint64(place))
     return left
 
@@ -172,3 +171,69 @@ def certain_wins(graph: TeamGraph) -> CertainWins:
     # Now that the worst cases are known, the best of the plans that have them.
     _sweep(*known, 1)
     return CertainWins(rounds, plans, num_sweeps)
+
+
+NEVER = 0
+"""Positions that are not won within the limit, and those that cannot be."""
+
+Rounds = npt.NDArray[np.int32]
+
+
+@helper
+def rounds_after(graph, rounds, team, place):
+    """Rounds to go once detectives stand there and the fugitive is to move; 0: he gets away."""
+    if holds(graph.masks[team], place) or is_stuck(graph, team, place):
+        return 1
+    most = 0
+    for at in range(graph.starts[place], graph.starts[place + 1]):
+        if not holds(graph.masks[team], graph.targets[at]):
+            number = rounds[team * graph.near.size + graph.targets[at]]
+            if number == NEVER:
+                return NEVER
+            most = max(most, number)
+    return most + 1
+
+
+@compiled(types.int64(GRAPH, types.int64[::1], types.int64, types.int32[::1], types.int32[::1]))
+def _sweep_seen(graph, roots, number, rounds, moves):
+    """Find what is won in ``number`` rounds; how many positions that are."""
+    num_found = 0
+    for i in range(roots.size):
+        root = roots[i]
+        if rounds[root] != NEVER:
+            continue
+        team, place = root // graph.near.size, root % graph.near.size
+        for at in range(graph.team_starts[team], graph.team_starts[team + 1]):
+            if rounds_after(graph, rounds, graph.team_targets[at], place) == number:
+                # Marked below zero until the sweep is over, so that it counts for the next only.
+                moves[root] = graph.team_targets[at]
+                num_found += 1
+                break
+    for i in range(roots.size):
+        if rounds[roots[i]] == NEVER and moves[roots[i]] >= 0:
+            rounds[roots[i]] = number
+    return num_found
+
+
+def solve_seen(graph: TeamGraph, limit: int = 200) -> tuple[Rounds, Rounds]:
+    """A fugitive whom detectives always see: in how many rounds they win, and a move that does it.
+
+    Backward from the end: a position is won in ``n`` rounds if some joint move catches or blocks
+    him, or leaves him only moves into positions that are won in fewer. With hidden moves no
+    detectives can be quicker, so this bounds what any player can reach.
+
+    >>> from envs import make_game
+    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=2, columns=2))
+    >>> int(solve_seen(graph)[0].max())
+    1
+
+    Returns:
+        [roots] rounds, or ``NEVER``, and [roots] the team after the move, or -1.
+    """
+    roots = np.flatnonzero(graph.is_start)
+    rounds = np.full(graph.num_roots, NEVER, np.int32)
+    moves = np.full(graph.num_roots, -1, np.int32)
+    for number in range(1, limit + 1):
+        if _sweep_seen(graph.arrays, roots, number, rounds, moves) == 0:
+            break
+    return rounds, moves

@@ -23,10 +23,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from experiments.scotland_yard.reduced.certain import certain_wins
-from experiments.scotland_yard.reduced.graph import TeamGraph
-from experiments.scotland_yard.reduced.symmetry import find_symmetry
-
-__all__ = ["MixedPlay", "MixedValues", "Stretch", "mixed_values", "solve_stretch"]
+from experiments.scotland_yard.reduced.graph import TeamGraph, find_symmetry
 
 Floats = npt.NDArray[np.float64]
 Terms = list[tuple[int, float]]
@@ -300,3 +297,76 @@ def mixed_values(graph: TeamGraph, rounds: int) -> list[MixedValues]:
     play = MixedPlay(graph)
     first = (rounds - 1) % graph.period + 1
     return [play.values(left) for left in range(first, rounds + 1, graph.period)]
+
+
+# ---- what best responses gain --------------------------------------------------------------------
+
+
+def exploitability(play: MixedPlay, rounds: int) -> tuple[float, float]:
+    """What the best fugitive and the best detectives gain against mixed play, each as a share.
+
+    Exact, mean over all starts, in games of so many rounds: the chance of escape that a fugitive
+    has who knows the detectives' mixture, less his value, and the same for the other side.
+
+    >>> from envs import make_game
+    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=3, columns=3))
+    >>> [abs(round(gain, 6)) for gain in exploitability(MixedPlay(graph), 2)]
+    [0.0, 0.0]
+    """
+    graph = play.graph
+    escape: Floats | None = None
+    hunt: Floats | None = None
+    for left in range((rounds - 1) % graph.period + 1, rounds + 1, graph.period):
+        found = np.zeros((2, graph.num_roots))
+        for root in play.doubtful(left):
+            stretch = play.stretch(int(root), left)
+            place = int(root) % graph.num_places
+            found[0, root] = _best_escape(stretch, (), place, escape)
+            found[1, root] = _best_hunt(stretch, int(root) // graph.num_places, {place: 1.0}, hunt)
+        escape, hunt = found[:, play.symmetry.roots] * graph.is_start
+    values, starts = play.values(rounds).values, graph.is_start
+    assert escape is not None
+    assert hunt is not None
+    return float((escape - values)[starts].mean()), float((values - hunt)[starts].mean())
+
+
+def _best_escape(
+    stretch: Stretch, teams: tuple[int, ...], place: int, later: Floats | None
+) -> float:
+    """The most that he can have of detectives who draw their plans as in the solution."""
+    graph, value = stretch.graph, 0.0
+    for team, prob in stretch.joint_moves(teams).items():
+        line, worth = (*teams, team), [0.0]
+        for target in free_places(graph, team, place):
+            if len(line) < stretch.plans.shape[1]:
+                worth.append(_best_escape(stretch, line, target, later))
+            else:
+                worth.append(1.0 if later is None else later[team * graph.num_places + target])
+        value += prob * max(worth)
+    return value
+
+
+def _best_hunt(
+    stretch: Stretch,
+    team: int,
+    likely: dict[int, float],
+    later: Floats | None,
+    line: tuple[int, ...] = (),
+) -> float:
+    """The least that detectives can allow him if he mixes as in the solution."""
+    graph, a = stretch.graph, stretch.graph.arrays
+    least = 1.0
+    for target in a.team_targets[a.team_starts[team] : a.team_starts[team + 1]].tolist():
+        teams, after = (*line, target), dict[int, float]()
+        for place, prob in likely.items():
+            if free_places(graph, target, place):
+                for street, share in stretch.streets(teams, place).items():
+                    if share > 0.0:
+                        after[street] = after.get(street, 0.0) + prob * share
+        if after and len(teams) < stretch.plans.shape[1]:
+            value = _best_hunt(stretch, target, after, later, teams)
+        else:
+            worth = 1.0 if later is None else later[target * graph.num_places + np.array([*after])]
+            value = float((np.array([*after.values()]) * worth).sum()) if after else 0.0
+        least = min(least, value)
+    return least

@@ -1,4 +1,4 @@
-"""Players of the reduced game: alpha-beta, certain wins, and the best response to any detectives.
+"""Players of the reduced game: alpha-beta, certain wins, and an equilibrium of short games.
 
 Detectives plan when they see the fugitive and follow that plan until they see him again. What they
 have seen says which plan that is, so they need no memory of their own: where the pieces stood at
@@ -14,21 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents import make_agent
-from agents.base import Actions, Agent, Views
-from common.errors import OptionError
+from agents.base import Actions, Agent, Probs, Views
 from envs.core.game import Game
-from envs.core.rng import below
+from envs.core.rng import below, uniform
 from envs.pursuit.options import FUGITIVE, STATE
-from experiments.scotland_yard.reduced import CERTAIN
-from experiments.scotland_yard.reduced.asking import plans_of
 from experiments.scotland_yard.reduced.certain import certain_wins
-from experiments.scotland_yard.reduced.evaluation import AlphaBetaSettings
-from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
-from experiments.scotland_yard.reduced.response import BestResponse
-from experiments.scotland_yard.reduced.search import fugitive_table, plan_table
-
-__all__ = ["PlanPlayer", "PursuitAlphaBeta", "PursuitCertain", "PursuitResponse"]
+from experiments.scotland_yard.reduced.graph import Element, TeamGraph, elements_of, team_graph
+from experiments.scotland_yard.reduced.mixed import MixedPlay, Stretch
+from experiments.scotland_yard.reduced.plans import BestResponse
+from experiments.scotland_yard.reduced.search import AlphaBetaSettings, fugitive_table, plan_table
 
 Plans = npt.NDArray[np.int32]
 
@@ -76,10 +70,6 @@ class PlanPlayer(Agent):
     @abstractmethod
     def plan(self, root: int) -> Plans:
         """The teams after each joint move until the next sighting: [period]."""
-
-    @abstractmethod
-    def tables(self) -> npt.NDArray[np.int32]:
-        """All plans: [tables, roots, period]; with several, one is drawn at each sighting."""
 
     @abstractmethod
     def reply(self, sighting: Sighting, team: int, place: int) -> int:
@@ -149,11 +139,6 @@ class PursuitAlphaBeta(PlanPlayer):
             self._plans[root] = plan_table(self.graph, self.settings, np.array([root]))[0]
         return self._plans[root]
 
-    def tables(self, num_tables: int = 1) -> npt.NDArray[np.int32]:
-        """All plans; with random ties several tables of them."""
-        number = num_tables if self.settings.ties == "random" else 1
-        return np.stack([plan_table(self.graph, self.settings, seed=k) for k in range(number)])
-
     def chosen_plan(self, sighting: Sighting, views: Views, row: int) -> Plans:
         """With random ties the plan is drawn at the sighting and kept until the next."""
         if self.settings.ties != "random":
@@ -196,10 +181,6 @@ class PursuitCertain(PlanPlayer):
         plan: Plans = self.wins.plans[root]
         return plan
 
-    def tables(self) -> npt.NDArray[np.int32]:
-        """One table."""
-        return self.wins.plans[None]
-
     def reply(self, sighting: Sighting, team: int, place: int) -> int:
         """As long as it can last against plans like these."""
         if self._response is None:
@@ -207,44 +188,94 @@ class PursuitCertain(PlanPlayer):
         return self._response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
 
 
-class PursuitResponse(PlanPlayer):
-    """The fugitive's best response to an agent's detectives; as detectives it plays like the agent.
+class PursuitMixed(PursuitCertain):
+    """An equilibrium of the reduced game with few rounds: nobody gains anything against it.
 
     Args:
-        game: a pursuit by the rules of the reduced game.
-        against: the agent: an id, or a mapping with ``id`` and ``params``.
-        num_tables: how often plans are drawn of an agent that draws lots.
+        game: a pursuit by the rules of the reduced game. Positions are solved when they are met; on
+            the board of the thesis a game of two or five rounds takes seconds, longer ones minutes.
+        try_order: which of certain plans that are equally good.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        against: str | Mapping[str, Any] = CERTAIN,
-        num_tables: int = 16,
-    ) -> None:
-        """Find out the plans, all of them."""
-        super().__init__(game, "compass", "steps", 0)
-        given: dict[str, Any] = {"id": against} if isinstance(against, str) else dict(against)
-        agent = make_agent(str(given.get("id", "")), game, **(given.get("params") or {}))
-        if isinstance(agent, PursuitAlphaBeta):
-            tables = agent.tables(num_tables)
-        elif isinstance(agent, PlanPlayer):
-            tables = agent.tables()
-        elif agent.is_deterministic:
-            tables = plans_of(agent, self.graph)[None]
+    is_deterministic = False
+
+    def __init__(self, game: Game, try_order: str = "compass") -> None:
+        """Find the certain catches."""
+        super().__init__(game, try_order)
+        self.mixed = MixedPlay(self.graph)
+        self._elements = elements_of(self.graph, "exchange")
+
+    def act(self, views: Views) -> Actions:
+        """Draw once from each row's generator."""
+        reached = self.policy(views).cumsum(axis=1)
+        draws = np.array([uniform(rng) for rng in views.rngs]) * reached[:, -1]
+        actions: Actions = (reached <= draws[:, None]).sum(axis=1)
+        return actions
+
+    def policy(self, views: Views) -> Probs:
+        """Of the worlds only the fugitive's own place is read, by himself."""
+        probs = np.zeros(views.masks.shape)
+        worlds = views.worlds()
+        for row in range(len(views)):
+            sighting = last_sighting(self.graph, views.tokens(row))
+            if views.seats[row] == FUGITIVE:
+                place = int(worlds[row].view(STATE)[0].place[FUGITIVE])
+                found = self._streets(sighting, place)
+            else:
+                found = self._places(sighting)
+            for place, prob in found.items():
+                probs[row, place] = prob * views.masks[row, place]
+            if not probs[row].any():  # somebody else has moved the pieces: any legal move will do
+                probs[row] = views.masks[row]
+        probs /= probs.sum(axis=1, keepdims=True)
+        return probs
+
+    def _places(self, sighting: Sighting) -> dict[int, float]:
+        """Where the detective to move goes, given where the others went."""
+        root, teams, moved, _ = sighting
+        left = sighting.rounds_left + len(teams)
+        if self.mixed.is_mixed(root, left):
+            stretch, turned = self._solved(root, left, teams)
+            joint = {
+                tuple(self._turn_back(root, team)): prob
+                for team, prob in stretch.joint_moves(turned).items()
+            }
         else:
-            raise OptionError(f"{agent!r} draws lots: a best response needs plans that are known")
-        self.response = BestResponse(self.graph, tables)
+            joint = {tuple(self.graph.arrays.places[self.plan(root)[len(teams)]].tolist()): 1.0}
+        found: dict[int, float] = {}
+        for places, prob in joint.items():
+            if list(places[: len(moved)]) == moved:
+                found[places[len(moved)]] = found.get(places[len(moved)], 0.0) + prob
+        total = sum(found.values())
+        return {place: prob / total for place, prob in found.items()}
 
-    def plan(self, root: int) -> Plans:
-        """The plan of the agent."""
-        plan: Plans = self.response.tables[0, root]
-        return plan
+    def _streets(self, sighting: Sighting, place: int) -> dict[int, float]:
+        """Where the fugitive goes."""
+        root, teams, _, rounds_left = sighting
+        left = rounds_left + len(teams) - 1
+        if not self.mixed.is_mixed(root, left):
+            return {self.reply(sighting, teams[-1], place): 1.0}
+        stretch, turned = self._solved(root, left, teams)
+        image, _ = self._element(root)
+        back = np.argsort(image)
+        streets = stretch.streets(turned, int(image[place]))
+        return {int(back[target]): prob for target, prob in streets.items()}
 
-    def tables(self) -> npt.NDArray[np.int32]:
-        """The plans of the agent."""
-        return self.response.tables
+    # ---- the position that stands for a class ----------------------------------------------------
 
-    def reply(self, sighting: Sighting, team: int, place: int) -> int:
-        """The best move against these plans."""
-        return self.response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
+    def _element(self, root: int) -> Element:
+        return self._elements[int(self.mixed.symmetry.elements[root])]
+
+    def _solved(self, root: int, left: int, teams: list[int]) -> tuple[Stretch, list[int]]:
+        """The solution of the position that stands for this one, and the teams turned to it."""
+        image, order = self._element(root)
+        turned = [self.graph.team(*image[self.graph.arrays.places[team][order]]) for team in teams]
+        return self.mixed.stretch(int(self.mixed.symmetry.roots[root]), left), turned
+
+    def _turn_back(self, root: int, team: int) -> list[int]:
+        """The places of all detectives, of a team that was turned."""
+        image, order = self._element(root)
+        places = np.empty(len(order), np.int64)
+        places[order] = np.argsort(image)[self.graph.arrays.places[team]]
+        found: list[int] = places.tolist()
+        return found

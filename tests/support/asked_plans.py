@@ -1,4 +1,4 @@
-"""The plans of any detectives who draw no lots, found out by asking them.
+"""The plans of any detectives who draw no lots, found out by asking them, and who responds to them.
 
 Every position is made the start of a game, and the agent is asked for its moves until the next
 sighting. That is all of its strategy if it goes by what was seen since the last one. What
@@ -8,19 +8,35 @@ caught yet.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agents import make_agent
 from agents.base import Agent, Views
+from common.errors import OptionError
+from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.keys import first_key, fold
 from envs.core.rng import fill_streams, stream
 from envs.pursuit.options import CAUGHT, FUGITIVE, STATE
+from experiments.scotland_yard.reduced import CERTAIN
 from experiments.scotland_yard.reduced.graph import TeamGraph
+from experiments.scotland_yard.reduced.plans import BestResponse
+from experiments.scotland_yard.reduced.players import (
+    PlanPlayer,
+    PursuitAlphaBeta,
+    PursuitCertain,
+    PursuitMixed,
+    Sighting,
+)
+from experiments.scotland_yard.reduced.search import plan_table
 
-__all__ = ["plans_of"]
+RESPONSE = f"{__name__}:PursuitResponse"
+"""The fugitive who responds, as agents are named."""
+Plans = npt.NDArray[np.int32]
 
 
 class _Game:
@@ -143,3 +159,49 @@ def _fill_rest(
     for step in range(1, graph.period):
         ended = roots[plans[roots, step] < 0]
         plans[ended, step] = a.team_targets[a.team_starts[plans[ended, step - 1]]]
+
+
+def tables_of(agent: PlanPlayer, num_tables: int = 1) -> npt.NDArray[np.int32]:
+    """[tables, roots, period] all plans; with random ties several tables of them."""
+    if isinstance(agent, PursuitAlphaBeta):
+        number = num_tables if agent.settings.ties == "random" else 1
+        return np.stack([plan_table(agent.graph, agent.settings, seed=k) for k in range(number)])
+    assert isinstance(agent, PursuitCertain)
+    return agent.wins.plans[None]
+
+
+class PursuitResponse(PlanPlayer):
+    """The fugitive's best response to an agent's detectives; as detectives it plays like the agent.
+
+    Args:
+        game: a pursuit by the rules of the reduced game.
+        against: the agent: an id, or a mapping with ``id`` and ``params``.
+        num_tables: how often plans are drawn of an agent that draws lots.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        against: str | Mapping[str, Any] = CERTAIN,
+        num_tables: int = 16,
+    ) -> None:
+        """Find out the plans, all of them."""
+        super().__init__(game, "compass", "steps", 0)
+        given: dict[str, Any] = {"id": against} if isinstance(against, str) else dict(against)
+        agent = make_agent(str(given.get("id", "")), game, **(given.get("params") or {}))
+        if isinstance(agent, PlanPlayer) and not isinstance(agent, PursuitMixed):
+            tables = tables_of(agent, num_tables)
+        elif agent.is_deterministic:
+            tables = plans_of(agent, self.graph)[None]
+        else:
+            raise OptionError(f"{agent!r} draws lots: a best response needs plans that are known")
+        self.response = BestResponse(self.graph, tables)
+
+    def plan(self, root: int) -> Plans:
+        """The plan of the agent."""
+        plan: Plans = self.response.tables[0, root]
+        return plan
+
+    def reply(self, sighting: Sighting, team: int, place: int) -> int:
+        """The best move against these plans."""
+        return self.response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
