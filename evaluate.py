@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agents.listing import list_games, list_players
+from agents.naming import list_games, list_players
 from common.commands import (
     COUNT,
     MAX_GAMES,

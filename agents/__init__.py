@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 AGENTS: dict[str, str] = {
-    "random": "agents.uniform:RandomAgent",
+    "random": "agents.base:RandomAgent",
     "cfr": "agents.policy:PolicyAgent",
     "cfr_rounds": "agents.policy:PolicyAgent",
     "mccfr": "agents.policy:PolicyAgent",
     "mccfr_rounds": "agents.policy:PolicyAgent",
     "dqn": "agents.dqn.agent:DQNAgent",
-    "offline": "agents.offline.agent:OfflineAgent",
+    "offline": "agents.offline.learner:OfflineAgent",
     "external": "agents.processes.external:ExternalAgent",
     "max_n": "agents.max_n.agent:MaxNAgent",
     "paranoid": "agents.max_n.agent:ParanoidAgent",
@@ -77,12 +77,12 @@ AGENTS: dict[str, str] = {
     "no_thanks_value": "agents.games.no_thanks.slices.agent:ValueAgent",
     "leaning": "agents.games.liars_dice.wary:LeaningAgent",
     "profiled": "agents.games.liars_dice.wary:ProfiledAgent",
-    "q_learning": "agents.tabular.player:QLearningPlayer",
-    "sarsa": "agents.tabular.player:SarsaPlayer",
-    "expected_sarsa": "agents.tabular.player:ExpectedSarsaPlayer",
-    "double_q": "agents.tabular.player:DoubleQPlayer",
-    "q_lambda": "agents.tabular.player:QLambdaPlayer",
-    "sarsa_lambda": "agents.tabular.player:SarsaLambdaPlayer",
+    "q_learning": "agents.tabular.learner:QLearningPlayer",
+    "sarsa": "agents.tabular.learner:SarsaPlayer",
+    "expected_sarsa": "agents.tabular.learner:ExpectedSarsaPlayer",
+    "double_q": "agents.tabular.learner:DoubleQPlayer",
+    "q_lambda": "agents.tabular.learner:QLambdaPlayer",
+    "sarsa_lambda": "agents.tabular.learner:SarsaLambdaPlayer",
 }
 """Every agent: id -> where its class is; imported when asked for."""
 

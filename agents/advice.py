@@ -14,15 +14,28 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Agent, RowsFailed, Views
+from agents.base import Agent, Probs, RowsFailed, Views
 from common.errors import MasqueradeError
 from envs.core.position import Position
-from envs.core.rng import new_rng
+from envs.core.rng import Words, fill_streams, new_rng, stream
 
-__all__ = ["PLACES", "Advice", "Analysis", "Bar", "advise", "legal_words", "views_of"]
+__all__ = [
+    "PLACES",
+    "Advice",
+    "Analysis",
+    "Bar",
+    "advise",
+    "legal_words",
+    "past_observations",
+    "policy_at",
+    "views_at",
+    "views_of",
+]
 
 NUM_SAMPLES = 48
-"""How often an agent is asked that does not tell its policy."""
+"""How often an agent is asked for advice that does not tell its policy."""
+ASKS = 20
+"""The same in each of many positions."""
 PLACES = "places above the middle"
 """The unit of values where players want places."""
 Floats = npt.NDArray[np.float64]
@@ -141,36 +154,65 @@ def views_of(position: Position, agent: Agent | None = None, seed: int = 0) -> V
     """
     if position.turn < 0:
         raise MasqueradeError("nobody is to move in this position: there is nothing to advise")
-    seat, game = position.turn, position.game
-    past = None
-    if agent is not None and agent.num_past:
-        past = _past_observations(position, agent.num_past)
-    tokens = np.array([position.tokens(seat)], np.int64)
+    worlds = position.determinized(position.turn, new_rng(seed + 1))[None]
+    wants_tokens, num_past = (agent.wants_tokens, agent.num_past) if agent else (False, 0)
+    return make_views([position], worlds, new_rng(seed)[None].copy(), wants_tokens, num_past)
+
+
+def views_at(positions: Sequence[Position], num_past: int = 0, seed: int = 0) -> Views:
+    """What the players to move in these positions of one game know, with their tokens.
+
+    Args:
+        positions: somebody is to move in each.
+        num_past: earlier observations of the same seat that the views are to have.
+        seed: of the worlds and of the generators in the views.
+    """
+    rng, rngs = new_rng(seed), np.empty((len(positions), 4), np.uint64)
+    _seed(rngs, seed, 0)
+    worlds = np.stack([position.determinized(position.turn, rng) for position in positions])
+    return make_views(positions, worlds, rngs, True, num_past)
+
+
+def make_views(
+    positions: Sequence[Position],
+    worlds: npt.NDArray[np.uint8],
+    rngs: Words,
+    wants_tokens: bool,
+    num_past: int,
+) -> Views:
+    """Views of the players to move, each of whom has a world and a generator.
+
+    Args:
+        positions: of one game; somebody is to move in each.
+        worlds: [n, state_size] one that the player cannot tell from the true one, for each.
+        rngs: [n, 4] their generators.
+        wants_tokens: whether the views are to have what the players have seen.
+        num_past: how many earlier observations they are to have.
+    """
+    tokens = [position.tokens(position.turn) for position in positions]
+    longest = max(map(len, tokens))
+    padded = np.array([own + [0] * (longest - len(own)) for own in tokens], np.int64)
     return Views(
-        game,
-        seats=np.array([seat]),
-        keys=np.array([position.key(seat)], np.uint64),
-        rngs=new_rng(seed)[None].copy(),
-        worlds=position.determinized(seat, new_rng(seed + 1))[None],
-        game_ids=np.zeros(1, np.uint64),
-        tokens=tokens if agent is not None and agent.wants_tokens else None,
-        past=past,
+        positions[0].game,
+        np.array([position.turn for position in positions], np.int64),
+        np.array([position.key(position.turn) for position in positions], np.uint64),
+        rngs,
+        worlds,
+        np.arange(len(positions)).astype(np.uint64),
+        padded if wants_tokens else None,
+        np.stack([past_observations(position, num_past) for position in positions]),
     )
 
 
-def _past_observations(position: Position, count: int) -> npt.NDArray[np.float32]:
-    """[1, count, size]: what the player to move observed at earlier decisions, zeros before."""
-    game, seat = position.game, position.turn
-    found = np.zeros((1, count, game.observation_size), np.float32)
-    then = game.new_position(position.number)
-    seen = []
+def past_observations(position: Position, count: int) -> npt.NDArray[np.float32]:
+    """[count, size] what the player to move observed at its last decisions, zeros before them."""
+    then, seat = position.game.new_position(position.number), position.turn
+    seen = [np.zeros(position.game.observation_size, np.float32)] * count
     for action in position.history:
         if then.turn == seat:
             seen.append(then.observation(seat))
         then.apply(action)
-    for back, observation in enumerate(seen[::-1][:count], start=1):
-        found[0, count - back] = observation
-    return found
+    return np.array(seen[len(seen) - count :])
 
 
 def _from_analysis(found: AnyAnalysis, words: dict[int, str], views: Views) -> Advice:
@@ -202,3 +244,30 @@ def _bars(shares: Floats, values: Floats | None, words: dict[int, str]) -> list[
         if shares[action] > 0 or value is not None:
             bars.append(Bar(action, text, float(shares[action]), value))
     return sorted(bars, key=lambda bar: (-bar.share, -(bar.value or 0.0), bar.action))
+
+
+def policy_at(agent: Agent, positions: Sequence[Position], seed: int = 0) -> Probs:
+    """[n, num_actions] how likely an agent is to choose each action.
+
+    An agent that cannot tell is asked several times, unless it always does the same.
+
+    >>> from agents import make_agent
+    >>> from envs import make_game
+    >>> game = make_game("kuhn_v0")
+    >>> policy_at(make_agent("random", game), [game.replay([2, 0])]).tolist()
+    [[0.5, 0.5]]
+    """
+    views = views_at(positions, agent.num_past, seed)
+    probs = agent.policy(views)
+    if probs is not None:
+        return probs
+    counts = np.zeros((len(positions), agent.game.facts.num_actions))
+    num_asks = 1 if agent.is_deterministic else ASKS
+    for number in range(num_asks):
+        _seed(views.rngs, seed, number)
+        counts[np.arange(len(positions)), agent.act(views)] += 1.0
+    return counts / num_asks
+
+
+def _seed(rngs: Words, seed: int, number: int) -> None:
+    fill_streams(stream(seed, "asking", number), np.arange(len(rngs)), rngs)

@@ -30,13 +30,14 @@ import numpy as np
 import numpy.typing as npt
 
 from common.errors import MasqueradeError
+from envs.core.batch import random_actions
 from envs.core.game import Game
 from envs.core.rng import Words
 from envs.core.rollouts import RowsFailed
 from envs.core.sides import roles_of
 from envs.core.views import Views
 
-__all__ = ["Actions", "Agent", "Probs", "RowsFailed", "TimeStep", "Views"]
+__all__ = ["Actions", "Agent", "Probs", "RandomAgent", "RowsFailed", "TimeStep", "Views"]
 
 Actions = npt.NDArray[np.int64]
 Probs = npt.NDArray[np.float64]
@@ -175,3 +176,16 @@ def _name(cls: type[Agent]) -> str:
 
     place = f"{cls.__module__}:{cls.__qualname__}"
     return next((agent_id for agent_id in AGENTS if AGENTS[agent_id] == place), cls.__name__)
+
+
+class RandomAgent(Agent):
+    """Plays uniformly among the legal actions."""
+
+    def act(self, views: Views) -> Actions:
+        """Draw once from each row's generator."""
+        return random_actions(views.masks, views.rngs)
+
+    def policy(self, views: Views) -> Probs:
+        """The same for every legal action."""
+        probs: Probs = views.masks / views.masks.sum(axis=1, keepdims=True)
+        return probs

@@ -1,5 +1,6 @@
-"""The names that a command is given, checked by the sources: nothing is compiled for it.
+"""The names there are, listed, and those that a command is given, checked: by the sources alone.
 
+Nothing is imported or compiled for it.
 Whoever mistypes a game, an option, an agent or a learner hears of it at once, and not after minutes
 of compiling. What a name stands for is checked by whoever makes it; here it is enough that there is
 such a thing. What the sources do not tell is left to them, too.
@@ -12,11 +13,20 @@ from collections.abc import Iterable, Mapping
 
 from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
 from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
-from common.outline import class_at, constant_of, fields_of, parameters_of
+from common.outline import attribute_of, class_at, constant_of, fields_of, parameters_of, summary_of
 from envs import GAMES
 
-__all__ = ["check_agent", "check_game", "check_keys", "check_learner", "check_names"]
-__all__ += ["check_params"]
+__all__ = [
+    "check_agent",
+    "check_game",
+    "check_keys",
+    "check_learner",
+    "check_names",
+    "check_params",
+    "list_games",
+    "list_learners",
+    "list_players",
+]
 
 
 def check_game(game_id: object, options: Iterable[str] = (), place: str = "") -> None:
@@ -151,3 +161,33 @@ def check_keys(
     for key in given:
         if names is not None and key not in names:
             raise OptionError(f"{place}unknown {what} '{one_line(key)}': {nearest(key, names)}")
+
+
+def list_games() -> list[str]:
+    """A line for each game.
+
+    >>> list_games()[1]
+    '  kuhn_v0: Kuhn poker'
+    """
+    named = {name: summary_of(place).partition(";")[0] for name, place in sorted(GAMES.items())}
+    return [f"  {name}: {words.rstrip('.')}" for name, words in named.items()]
+
+
+def list_players() -> list[str]:
+    """A line for each kind of player.
+
+    >>> list_players()[0]
+    '  random: Plays uniformly among the legal actions.'
+    """
+    return [
+        f"  {name}{':RUN' if name in LEARNERS else ''}: {summary_of(place)}"
+        for name, place in AGENTS.items()
+    ]
+
+
+def list_learners() -> list[str]:
+    """A line for each learner, with what its steps are."""
+    return [
+        f"  {name}: {summary_of(place)} Counts {attribute_of(place, 'unit')}."
+        for name, place in LEARNERS.items()
+    ]

@@ -114,7 +114,7 @@ def _number(value: Any) -> Any:
 def check_names(params: Mapping[str, Any], made: type) -> None:
     """Refuse what the constructor has no parameter for, with the nearest that it has.
 
-    >>> from agents.uniform import RandomAgent
+    >>> from agents.base import RandomAgent
     >>> check_names({"seed": 1}, RandomAgent)
     Traceback (most recent call last):
     ...

@@ -34,10 +34,9 @@ from agents.cfr import (
     tabulate,
     to_policy,
 )
+from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
-from agents.dqn.settings import DQNSettings
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.policy import PolicyAgent
 from benchmarks.harness import FOLDER, on_cores
 from benchmarks.report import machine

@@ -57,10 +57,9 @@ def our_learner(
     import torch
 
     from agents import make_agent
+    from agents.dqn.agent import DQNSettings
     from agents.dqn.learner import DQNLearner
-    from agents.dqn.settings import DQNSettings
-    from agents.learning.learner import Task
-    from agents.learning.opponents import Opponents
+    from agents.learning.learner import Opponents, Task
     from envs import make_game
 
     torch.set_num_threads(1)
@@ -107,7 +106,7 @@ def our_steps_like_openspiel(learn_every: int) -> Chunk:
 
 def our_bare_updates(hidden: Sequence[int], batch_size: int) -> Chunk:
     """Our update, always on the same transitions."""
-    from agents.dqn.log import Log
+    from agents.dqn.learner import Log
 
     learner = our_learner(hidden, batch_size, 0.0, double=False)
     ready, log = learner.replay.draw(batch_size, learner._replay_rng), Log()

@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 def summary_of(place: str) -> str:
     """The first line of the docstring of ``"module:Class"``.
 
-    >>> summary_of("agents.uniform:RandomAgent")
+    >>> summary_of("agents.base:RandomAgent")
     'Plays uniformly among the legal actions.'
     """
     module, name = place.split(":")

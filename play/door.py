@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from agents.listing import list_games, list_players
+from agents.naming import list_games, list_players
 from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
 from common.errors import MasqueradeError
 from envs import game_class

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.listing import list_games, list_learners
+from agents.naming import list_games, list_learners
 
 if TYPE_CHECKING:
     from training.config import RunConfig

@@ -32,8 +32,7 @@ from agents.learning.files import (
     reading,
     save_state,
 )
-from agents.learning.learner import Learner, Task
-from agents.learning.opponents import PAST, SELF, Opponents
+from agents.learning.learner import PAST, SELF, Learner, Opponents, Task
 from common.errors import FileError, MasqueradeError, OptionError, nearest
 from common.progress import Progress
 from envs.core.game import Game

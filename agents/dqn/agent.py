@@ -1,4 +1,4 @@
-"""The player of deep Q-learning: the best legal action, by its network."""
+"""Deep Q-learning: everything that can be set, and the player."""
 
 from __future__ import annotations
 
@@ -10,30 +10,152 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from numba import types
+from pydantic import Field
 
 from agents.base import Actions, Agent, Views
-from agents.dqn.settings import DQNSettings
 from agents.learning.device import resolve_device
-from agents.learning.fields import Inputs
+from agents.learning.experience import ExperienceSettings
 from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
-from agents.learning.networks import (
-    PLAIN,
-    ModuleNetwork,
-    Network,
-    PlainNetwork,
-    find_module,
-    num_weights,
-)
-from common.imports import was_named
+from agents.learning.networks import PLAIN, Inputs, Network, make_network, weights_of
+from common.errors import OptionError
 from common.saved import saved_array
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG
+from envs.core.options import option
 from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
 
-__all__ = ["DQNAgent", "choose", "make_network", "weights_of"]
+__all__ = ["DQNAgent", "DQNSettings", "choose"]
+
+REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
+TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"
+EXPLORATIONS = CONSTANT, LINEAR, PARTS = "constant", "linear", "parts"
+CLOCKS = STEPS, TIME, GAMES = "steps", "time", "games"
+OPTIMISERS = ADAM, SGD = "adam", "sgd"
+LOSSES = HUBER, SQUARED = "huber", "mse"
+
+
+class DQNSettings(ExperienceSettings):
+    """Settings of deep Q-learning.
+
+    >>> DQNSettings(hidden=(64, 64), replay="prioritised").batch_size
+    128
+    """
+
+    start: str = Field(
+        default="", description="a dqn run or player whose weights it begins with; empty: at random"
+    )
+
+    # ---- learning
+    optimiser: str = option(ADAM, choices=OPTIMISERS, help="Adam, or plain gradient descent")
+    learning_rate: float = option(5e-4, low=0.0, high=1.0, help="step size of the optimiser")
+    learning_rate_end: float | None = option(
+        None, low=0.0, high=1.0, help="step size at the end of the run, reached in a straight line"
+    )
+    batch_size: int = option(128, low=1, high=65_536, help="transitions of one update")
+    updates_per_step: float = option(
+        0.125, low=0.0, high=64.0, help="updates for each of the learner's decisions"
+    )
+    learn_start: int = option(
+        1_000, low=1, high=10**9, help="transitions to collect before the first update"
+    )
+    # Where chance decides, errors stay large however much is learnt. Squares lead to the mean
+    # return of an action, 'huber' to something between mean and median.
+    loss: str = option(
+        SQUARED, choices=LOSSES, help="errors count by their square, or less if large"
+    )
+    max_gradient: float = option(
+        10.0, low=0.0, high=1e9, help="longer gradients are cut to this length; 0: never"
+    )
+    # Noise in the targets moves the weights up and down; their average over a while moves less.
+    average_share: float = option(
+        0.2,
+        low=0.0,
+        high=1.0,
+        help="the player is the network's average over the last so much of its updates; 0: none",
+    )
+
+    # ---- targets
+    double: bool = option(True, help="the network chooses the next action, the target rates it")
+    target: str = option(INTERVAL, choices=TARGETS, help="how the target network follows")
+    target_every: int = option(500, low=1, high=10**9, help="interval: updates between two copies")
+    target_rate: float = option(0.005, low=0.0, high=1.0, help="polyak: share taken at each update")
+
+    # ---- replay
+    replay: str = option(UNIFORM, choices=REPLAYS, help="which transitions an update learns from")
+    replay_size: int = option(50_000, low=1, high=10**8, help="transitions kept")
+    priority_exponent: float = option(
+        0.6, low=0.0, high=1.0, help="prioritised: 0 draws uniformly, 1 in proportion to the error"
+    )
+    importance: float = option(
+        0.4,
+        low=0.0,
+        high=1.0,
+        help="prioritised: correction at the start; 1 (all of it) at the end",
+    )
+
+    # ---- exploration
+    exploration: str = option(LINEAR, choices=EXPLORATIONS, help="how random moves become rarer")
+    exploration_start: float = option(1.0, low=0.0, high=1.0, help="share of random moves at first")
+    exploration_end: float = option(0.05, low=0.0, high=1.0, help="the least share")
+    exploration_share: float = option(
+        0.5, low=1e-9, high=1.0, help="linear: the part of the run until the least is reached"
+    )
+    exploration_parts: int = option(100, low=1, high=10**6, help="parts: stretches of the run")
+    exploration_drop: float = option(0.02, low=0.0, high=1.0, help="parts: fall after each stretch")
+    exploration_clock: str = option(STEPS, choices=CLOCKS, help="what the length of a run means")
+    exploration_games: int | None = option(
+        None, low=1, high=10**12, help="games: how many the run will have"
+    )
+    exploration_seconds: float | None = option(
+        None, low=1e-3, high=1e9, help="time: seconds of learning that the run will take"
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single setting can."""
+        super().__post_init__()
+        if self.replay == LATEST and self.replay_size < self.batch_size:
+            raise OptionError("replay 'latest' keeps a batch: set replay_size >= batch_size")
+        if self.exploration_clock == TIME and self.exploration_seconds is None:
+            raise OptionError("exploration_clock 'time' needs exploration_seconds: say how many")
+        if self.exploration_clock == GAMES and self.exploration_games is None:
+            raise OptionError("exploration_clock 'games' needs exploration_games: say how many")
+
+    def exploration_after(self, progress: float) -> float:
+        """The share of random moves when ``progress`` (0 .. 1) of the run is over.
+
+        >>> settings = DQNSettings(exploration="parts", exploration_end=0.1)
+        >>> [round(settings.exploration_after(k / 100), 2) for k in (0, 1, 44, 45, 99)]
+        [1.0, 0.98, 0.12, 0.1, 0.1]
+        """
+        start, end = self.exploration_start, self.exploration_end
+        if self.exploration == CONSTANT:
+            return start
+        if self.exploration == LINEAR:
+            return start + (end - start) * min(progress / self.exploration_share, 1.0)
+        # A part that is over to within rounding is over.
+        num_parts = int(min(progress, 1.0) * self.exploration_parts + 1e-9)
+        return max(end, start - self.exploration_drop * num_parts)
+
+    def learning_rate_after(self, progress: float) -> float:
+        """The step size when ``progress`` of the run is over."""
+        if self.learning_rate_end is None:
+            return self.learning_rate
+        return self.learning_rate + (self.learning_rate_end - self.learning_rate) * progress
+
+    def average_rate_after(self, num_updates: int) -> float:
+        """The share of the network in its average that is renewed by update ``num_updates``.
+
+        >>> DQNSettings(average_share=0.2).average_rate_after(1_000)
+        0.005
+        """
+        return min(1.0, 1.0 / max(self.average_share * num_updates, 1.0))
+
+    def importance_after(self, progress: float) -> float:
+        """The exponent of the importance weights when ``progress`` of the run is over."""
+        return self.importance + (1.0 - self.importance) * progress
 
 
 @compiled(
@@ -70,43 +192,6 @@ def choose(
     words = np.zeros(4, np.uint64) if rng is None else rng
     _choose_rows(values, masks, float(exploration), words, actions)
     return actions
-
-
-def make_network(
-    game: Game, settings: DQNSettings, device: str, seed: int = 0, name: str = ""
-) -> Network:
-    """A network as the game and the settings ask for.
-
-    Args:
-        game: what it is for.
-        settings: what it is like.
-        device: where it computes.
-        seed: of its first weights.
-        name: of a module that may be imported; the settings may come from a file, so the name in
-            them is not enough.
-    """
-    input_size = settings.history * Inputs(game, settings.inputs).size
-    num_actions = game.facts.num_actions
-    if settings.network == PLAIN:
-        return PlainNetwork(
-            input_size, num_actions, settings.hidden, settings.dueling, device, seed
-        )
-    own = was_named(settings.network)
-    module = find_module(name) if name == settings.network else own
-    if module is None:
-        raise CheckpointError(
-            f"its network is '{settings.network}': name it to run its code, "
-            f"params: {{network: '{settings.network}'}}"
-        )
-    return ModuleNetwork(module, input_size, num_actions, settings.network_params, device, seed)
-
-
-def weights_of(game: Game, settings: DQNSettings) -> int | None:
-    """How many weights the network has; not known of a module of yours."""
-    if settings.network != PLAIN:
-        return None
-    inputs = settings.history * Inputs(game, settings.inputs).size
-    return num_weights(inputs, game.facts.num_actions, settings.hidden)
 
 
 class DQNAgent(Agent):

@@ -23,14 +23,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from agents.dqn.agent import DQNAgent, choose, make_network, weights_of
-from agents.dqn.games import DQNGames
-from agents.dqn.log import LOOK_EVERY, Log
-from agents.dqn.replay import Minibatch, Replay
-from agents.dqn.settings import (
+from agents.dqn.agent import (
     ADAM,
     CONSTANT,
     GAMES,
@@ -42,12 +39,22 @@ from agents.dqn.settings import (
     PRIORITISED,
     STEPS,
     TIME,
+    DQNAgent,
     DQNSettings,
+    choose,
 )
-from agents.learning.fields import Inputs
+from agents.dqn.replay import Minibatch, Replay
+from agents.learning.experience import ExperienceGames
 from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, part
-from agents.learning.networks import Adam, GradientDescent, to_device
+from agents.learning.networks import (
+    Adam,
+    GradientDescent,
+    Inputs,
+    make_network,
+    to_device,
+    weights_of,
+)
 from common.errors import MasqueradeError, OptionError
 from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
@@ -55,6 +62,63 @@ from envs.core.options import Options
 from envs.core.rng import Words, stream
 
 __all__ = ["DQNLearner"]
+
+
+# Every so many updates one is looked at; looking takes a tenth of the time of an update.
+LOOK_EVERY = 10
+
+
+class Log:
+    """Sums over a chunk of training."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._num_games = 0
+        self._sum_returns = 0.0
+        self._sum_lengths = 0
+        self._num_looks = 0
+        self._sum_losses = 0.0
+        self._sum_values = 0.0
+        self._sum_norms = 0.0
+        self._values: npt.NDArray[np.float32] | None = None
+
+    def note_games(self, returns: npt.NDArray[np.float64], lengths: npt.NDArray[np.int64]) -> None:
+        """Games are over: what the learner's seat got, and how long they were."""
+        self._num_games += len(returns)
+        self._sum_returns += float(returns.sum())
+        self._sum_lengths += int(lengths.sum())
+
+    def note_update(
+        self,
+        values: npt.NDArray[np.float32],
+        errors: npt.NDArray[np.float32],
+        norm: float,
+        is_huber: bool,
+    ) -> None:
+        """An update: the values of all actions, the errors of those played, the slope."""
+        sizes = np.abs(errors)
+        losses = sizes**2 / 2
+        if is_huber:
+            losses = np.where(sizes > 1.0, sizes - 0.5, losses)
+        self._num_looks += 1
+        self._sum_losses += float(losses.mean())
+        self._sum_values += float(values.mean())
+        self._sum_norms += norm
+        self._values = values
+
+    def metrics(self, exploration: float) -> Mapping[str, Any]:
+        """Averages by their names in TensorBoard; those of which nothing is known are left out."""
+        found: dict[str, Any] = {"charts/exploration": exploration}
+        if self._num_games:
+            found["charts/return"] = self._sum_returns / self._num_games
+            found["charts/length"] = self._sum_lengths / self._num_games
+        if self._num_looks:
+            found["losses/td"] = self._sum_losses / self._num_looks
+            found["losses/q_mean"] = self._sum_values / self._num_looks
+            found["losses/grad_norm"] = self._sum_norms / self._num_looks
+        if self._values is not None:
+            found["histograms/q_values"] = self._values.ravel()
+        return found
 
 
 class Tensors(NamedTuple):
@@ -129,7 +193,7 @@ class DQNLearner(Learner):
             game.facts.num_actions,
             settings.priority_exponent if is_prioritised else None,
         )
-        self.games = DQNGames(task, settings, self.replay)
+        self.games = ExperienceGames(task, settings, self.replay.kept)
         self.num_updates = 0
         self.clock: Callable[[], float] = time.perf_counter
         """Seconds, for exploration by time."""
@@ -163,8 +227,12 @@ class DQNLearner(Learner):
 
     def _play(self, at_most: int, log: Log) -> int:
         """Decide once in every game; how many of these decisions it learns from."""
-        games = self.games
-        games.deal(log)
+        games, batch = self.games, self.games.batch
+
+        def note_ends(rows: npt.NDArray[np.int64]) -> None:
+            log.note_games(batch.totals[rows, games.seats[rows]], batch.lengths[rows])
+
+        games.deal(on_end=note_ends)
         decisions = games.next_decisions(at_most)
         values = self.network.values_of(decisions.inputs)
         actions = choose(values, decisions.masks, self.exploration, self._rng)

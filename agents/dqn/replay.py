@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.learning.experience import TRANSITIONS, Transitions
 from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
 
-__all__ = ["TRANSITIONS", "Minibatch", "Replay", "Transitions"]
+__all__ = ["Minibatch", "Replay"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
@@ -33,28 +34,9 @@ _PACKED = ("inputs", "next_inputs")
 _PLAIN = ("actions", "rewards", "discounts", "next_masks")
 
 _ROWS = types.int64[::1]
+_COLUMN = types.float32[::1]
 _TABLE = types.float32[:, ::1]
 _TREE = types.float64[::1]
-
-
-class Transitions(NamedTuple):
-    """What compiled code writes to and draws from: a row for each transition."""
-
-    inputs: Floats
-    actions: Indices
-    rewards: Floats
-    discounts: Floats
-    """[n] weight of the next position's value: 0 when the game was over."""
-    next_inputs: Floats
-    next_masks: npt.NDArray[np.int8]
-    num_added: Indices
-    """[1] how many there have ever been."""
-
-
-_COLUMN = types.float32[::1]
-TRANSITIONS = types.NamedTuple(
-    (_TABLE, _ROWS, _COLUMN, _COLUMN, _TABLE, types.int8[:, ::1], _ROWS), Transitions
-)
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -169,20 +151,13 @@ class Replay:
     ) -> None:
         """Make room; nothing is kept yet."""
         self.capacity = capacity
-        self.kept = Transitions(
-            inputs=np.zeros((capacity, input_size), np.float32),
-            actions=np.zeros(capacity, np.int64),
-            rewards=np.zeros(capacity, np.float32),
-            discounts=np.zeros(capacity, np.float32),
-            next_inputs=np.zeros((capacity, input_size), np.float32),
-            next_masks=np.zeros((capacity, num_actions), np.int8),
-            num_added=np.zeros(1, np.int64),
-        )
+        self.kept = Transitions.room(capacity, input_size, num_actions)
         self._exponent = priority_exponent
         # Node 1 is the sum of all, nodes 2i and 2i + 1 add up to node i, and leaves come last.
         num_leaves = 1 << (capacity - 1).bit_length() if priority_exponent is not None else 0
         self._tree = np.zeros(2 * num_leaves)
         self._largest = 1.0
+        self._num_rated = 0
         self._batch = _new_batch(0, input_size, num_actions)
 
     def __len__(self) -> int:
@@ -197,21 +172,23 @@ class Replay:
     @property
     def priorities(self) -> npt.NDArray[np.float64]:
         """What the transitions are drawn in proportion to."""
+        self._rate_new()
         first_leaf = len(self._tree) // 2
         return self._tree[first_leaf : first_leaf + len(self)]
 
-    def rate_new(self, num_before: int) -> None:
-        """Give transitions that came after the first ``num_before`` the largest priority so far."""
-        if self._exponent is None or num_before == self.num_added:
-            return
-        first = max(num_before, self.num_added - self.capacity)
-        rows = np.arange(first, self.num_added) % self.capacity
-        _rate_rows(self._tree, rows, np.full(len(rows), self._largest))
+    def _rate_new(self) -> None:
+        """Give transitions that have come since the last time the largest priority so far."""
+        first = max(self._num_rated, self.num_added - self.capacity)
+        if self._exponent is not None and first < self.num_added:
+            rows = np.arange(first, self.num_added) % self.capacity
+            _rate_rows(self._tree, rows, np.full(len(rows), self._largest))
+        self._num_rated = self.num_added
 
     def rate(self, rows: Indices, errors: npt.NDArray[np.float64]) -> None:
         """Set priorities after an update, from the sizes of its errors."""
         if self._exponent is None:
             return
+        self._rate_new()
         priorities = (np.abs(errors) + LEAST_ERROR) ** self._exponent
         self._largest = max(self._largest, float(priorities.max()))
         _rate_rows(self._tree, rows, priorities)
@@ -219,6 +196,7 @@ class Replay:
     def draw(self, number: int, rng: Words, importance: float = 1.0) -> Minibatch:
         """Draw transitions, with replacement; their weights correct for priority."""
         batch = self._room(number)
+        self._rate_new()
         if self._exponent is None:
             _uniform_rows(rng, len(self), batch.rows)
         else:
@@ -270,6 +248,7 @@ class Replay:
         if self._exponent is not None:
             self._tree[:] = 0.0
             _rate_rows(self._tree, np.arange(number), priorities)
+        self._num_rated = self.num_added
 
 
 def _new_batch(number: int, input_size: int, num_actions: int) -> Minibatch:

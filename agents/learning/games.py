@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from common.errors import OptionError
 from envs.core.rollouts import CALLER, Rollouts
 from envs.core.seat_games import SeatGames

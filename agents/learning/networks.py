@@ -9,7 +9,9 @@ measuring a gradient and a step of the optimiser are one operation each. There a
   ``torch.optim.Adam``);
 * :class:`ModuleNetwork`: any ``torch.nn.Module`` of yours, by automatic differentiation. Its class
   is named in the settings, ``network: my_module:MyNetwork``, and made with ``observation_size`` and
-  ``num_actions``, and with ``network_params`` if there are any::
+  ``num_actions``, with ``network_params`` if there are any, and, if its constructor has parameters
+  of these names, with the ``game``, the ``fields`` of the observation that it is shown (their names
+  and sizes, in order) and ``history``, how many such observations follow each other::
 
       class MyNetwork(torch.nn.Module):
           def __init__(self, observation_size, num_actions):
@@ -27,32 +29,124 @@ from whoever makes the player: code is never imported because a file names it.
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import compress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
+from pydantic import Field
 
-from common.errors import OptionError
-from common.imports import import_named
+from agents.learning.files import CheckpointError
+from common.errors import MasqueradeError, OptionError, nearest
+from common.imports import import_named, was_named
+from envs.core.game import Game
+from envs.core.options import Options, option
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError as error:
+    raise MasqueradeError(
+        "a player with a network needs torch: pip install -c constraints.txt -e '.[train]'"
+    ) from error
 
 __all__ = [
     "PLAIN",
     "Adam",
+    "Inputs",
     "ModuleNetwork",
     "Network",
+    "NetworkSettings",
     "PlainNetwork",
     "find_module",
+    "make_network",
     "num_weights",
     "to_device",
+    "weights_of",
 ]
 
 PLAIN = "plain"
 """The name of :class:`PlainNetwork` in settings."""
+
+
+class NetworkSettings(Options):
+    """What a network is like, and what it is shown."""
+
+    network: str = option(
+        PLAIN,
+        choices=(PLAIN,),
+        can_import=True,
+        help="fully connected layers, or a torch.nn.Module of yours",
+    )
+    network_params: dict[str, Any] = Field(
+        default={}, description="what a module of yours takes besides its sizes and the game"
+    )
+    hidden: tuple[int, ...] = option(
+        (128, 128), low=1, high=8192, is_list=True, help="units of each hidden layer"
+    )
+    dueling: bool = option(False, help="one half of the last layer for the value, one for actions")
+    history: int = option(1, low=1, high=64, help="the seat's last observations, stacked")
+    inputs: tuple[str, ...] = Field(
+        default=(), description="fields of the observation it sees, such as own_*; empty: all"
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single setting can."""
+        super().__post_init__()
+        has_layers = self.dueling or self.hidden != type(self).model_fields["hidden"].default
+        if self.network != PLAIN and has_layers:
+            raise OptionError(f"network '{self.network}' has its own layers: use network_params")
+        if self.network == PLAIN and self.network_params:
+            raise OptionError("network_params are for a module of yours: set network")
+        if self.dueling and self.hidden[-1] < 2:
+            raise OptionError("dueling needs a last hidden layer of at least 2 units: widen it")
+
+
+class Inputs:
+    """The named fields of an observation, in the order of the game.
+
+    >>> from envs import make_game
+    >>> game = make_game("holdem_v0", preset="thesis")
+    >>> Inputs(game).size, Inputs(game, ["own_cards*", "position"]).size
+    (330, 62)
+    >>> Inputs(game, ["own_card"])
+    Traceback (most recent call last):
+    ...
+    common.errors.OptionError: inputs: holdem_v0 has no field 'own_card': did you mean ...
+
+    Args:
+        game: whose observations they are.
+        names: fields, with ``*`` for any letters; empty: all of them.
+    """
+
+    def __init__(self, game: Game, names: Sequence[str] = ()) -> None:
+        """Find the places of the fields."""
+        known = [field.name for field in game.fields]
+        for name in names:
+            if not any(fnmatchcase(field, name) for field in known):
+                raise OptionError(
+                    f"inputs: {game.id} has no field '{name}': {nearest(name, known)}"
+                )
+        is_wanted = [not names or any(fnmatchcase(each, name) for name in names) for each in known]
+        sizes = [field.size for field in game.fields]
+        self._columns = np.flatnonzero(np.repeat(is_wanted, sizes))
+        self._has_all = all(is_wanted)
+        self.fields = tuple(compress(game.fields, is_wanted))
+        """Those that are seen, with their names and sizes."""
+        self.size = len(self._columns)
+        """How many numbers are left of an observation."""
+
+    def of(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The columns that are seen: [..., observation_size] -> [..., size]."""
+        if self._has_all:
+            return observations
+        return np.ascontiguousarray(observations[..., self._columns])
+
 
 SlopesOf = Callable[[Tensor], Tensor]
 
@@ -238,6 +332,7 @@ class ModuleNetwork(Network):
         input_size: given to it as ``observation_size``.
         num_actions: given to it as well.
         params: whatever else it takes.
+        offered: given to it where it has parameters of these names.
         device: where it computes.
         seed: of its first weights.
     """
@@ -250,11 +345,16 @@ class ModuleNetwork(Network):
         params: Mapping[str, Any] | None = None,
         device: str = "cpu",
         seed: int = 0,
+        offered: Mapping[str, Any] | None = None,
     ) -> None:
         """Make the module and put its weights into one array."""
+        named = inspect.signature(make).parameters
+        taken = {name: value for name, value in (offered or {}).items() if name in named}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            module = make(observation_size=input_size, num_actions=num_actions, **(params or {}))
+            module = make(
+                observation_size=input_size, num_actions=num_actions, **{**taken, **(params or {})}
+            )
         self.module = module.to(device).eval()
         self._params = list(module.parameters())
         # Buffers, such as statistics, are copied and saved with the weights; they have no gradient.
@@ -310,6 +410,42 @@ def find_module(name: str) -> Callable[..., nn.Module]:
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         raise OptionError(f"network '{name}' is no torch.nn.Module: derive it from one")
     return found
+
+
+def make_network(
+    game: Game, settings: NetworkSettings, device: str, seed: int = 0, name: str = ""
+) -> Network:
+    """A network as the game and the settings ask for.
+
+    Args:
+        game: what it is for.
+        settings: what it is like.
+        device: where it computes.
+        seed: of its first weights.
+        name: of a module that may be imported; the settings may come from a file, so the name in
+            them is not enough.
+    """
+    inputs = Inputs(game, settings.inputs)
+    sizes = settings.history * inputs.size, game.facts.num_actions
+    if settings.network == PLAIN:
+        return PlainNetwork(*sizes, settings.hidden, settings.dueling, device, seed)
+    own = was_named(settings.network)
+    module = find_module(name) if name == settings.network else own
+    if module is None:
+        raise CheckpointError(
+            f"its network is '{settings.network}': name it to run its code, "
+            f"params: {{network: '{settings.network}'}}"
+        )
+    offered = {"game": game, "fields": inputs.fields, "history": settings.history}
+    return ModuleNetwork(module, *sizes, settings.network_params, device, seed, offered)
+
+
+def weights_of(game: Game, settings: NetworkSettings) -> int | None:
+    """How many weights the network has; not known of a module of yours."""
+    if settings.network != PLAIN:
+        return None
+    inputs = settings.history * Inputs(game, settings.inputs).size
+    return num_weights(inputs, game.facts.num_actions, settings.hidden)
 
 
 class Adam:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from agents import make_agent
 from agents.base import Actions, Agent, Probs, Views
 from agents.learning.device import chosen_device, computing_on
-from agents.processes.line_process import SECONDS_TO_END
+from agents.processes.external import SECONDS_TO_END
 from agents.processes.outside import NoAnswer, OutsideAgent, late
 from common.errors import reason_of
 from envs.core.game import Game

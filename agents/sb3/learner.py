@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from agents.learning.learner import Learner, State, Task, part
-from agents.sb3.player import PREFIX, SB3Agent, load_weights
-from agents.sb3.settings import SB3Settings, load_library
+from agents.sb3.player import PREFIX, SB3Agent, SB3Settings, load_library, load_weights
 from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.options import Options

@@ -30,7 +30,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
-from agents.sb3.settings import spaces_of
+from agents.sb3.player import spaces_of
 from common.saved import restore
 from envs.adapters.seats import make_seat_games
 from envs.core.game import Game

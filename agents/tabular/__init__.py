@@ -1,7 +1,6 @@
 """Learners that keep a table: Q-learning, SARSA and their relatives, for any game.
 
-The parts, from the inside out: ``table`` (numbers by key), ``selection`` (from values to an
-action), ``turns`` (one decision and what is learnt from it), ``games`` (whole games, compiled),
-``model`` (all that one learner knows), ``learner`` and ``player``. What a game may add (information
-abstractions, rewards, opponent models) is in ``components``.
+From the inside out: ``hooks`` (what a game may add), ``table`` (numbers by key, and the choice of
+an action), ``model`` (settings, and all that one learner knows), ``turns`` (one decision and what
+is learnt from it), ``games`` (whole games, compiled or with others), ``learner`` with its player.
 """

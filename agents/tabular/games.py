@@ -2,20 +2,23 @@
 
 A series is a simulator of its own: learners of one process play each other and random players, and
 nobody else's games can be read with it. Wherever other agents sit at the table, the rows functions
-are handed worlds that were determinized for the learner's seat.
+are handed worlds that were determinized for the learner's seat: such games run on the engine that
+plays many games at once, whose caller has the learner's seats.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import types
 
+from agents.base import Agent
 from agents.tabular.hooks import IDS, KEYS
-from agents.tabular.records import MODEL_ARRAYS, SEAT, WORKSPACE, Workspace
-from agents.tabular.selection import draw
-from agents.tabular.table import ABSENT, has_room
+from agents.tabular.model import MODEL_ARRAYS, SEAT, WORKSPACE, TabularModel, Workspace
+from agents.tabular.table import ABSENT, draw, has_room
 from agents.tabular.turns import begin_episode, end_game, evaluate_actions, take_turn
 from envs.core.compiling import compiled, direct, helper
 from envs.core.game import Game
@@ -23,16 +26,22 @@ from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, 
 from envs.core.keys import first_key
 from envs.core.playing import settle, settle_seen, step_seen
 from envs.core.playouts import random_legal
-from envs.core.rng import seed_stream, uniform
+from envs.core.rng import Words, new_rng, seed_stream, uniform
+from envs.core.rollouts import CALLER, Rollouts
 
 __all__ = [
     "RANDOM",
+    "GameResults",
     "Series",
+    "Streams",
     "act_rows",
     "end_rows",
+    "follow_growth",
     "make_workspace",
     "observe_rows",
     "play_games",
+    "play_rollouts",
+    "play_series",
     "turn_rows",
 ]
 
@@ -261,3 +270,185 @@ turn_rows = direct(_turn_rows)
 observe_rows = direct(_observe_rows)
 end_rows = direct(_end_rows)
 act_rows = direct(_act_rows)
+
+
+Indices = npt.NDArray[np.int64]
+Streams = tuple[Words, Words]
+"""Roots of the generators: of dice and cards, and of the players' choices."""
+
+
+class GameResults(NamedTuple):
+    """Returns and lengths of some games."""
+
+    returns: npt.NDArray[np.float64]
+    """[games, players]."""
+    lengths: Indices
+    """[games] decisions."""
+
+
+def play_series(
+    models: Sequence[TabularModel],
+    numbers: Indices,
+    seating: Indices,
+    opponent_ids: Indices | None,
+    streams: Streams,
+) -> GameResults:
+    """Play games in which one model or two sit, and learn from them if they may.
+
+    Args:
+        models: one, or two that play the same game.
+        numbers: [n] numbers of the games, from which their chance follows.
+        seating: [n, players] the model in each seat, or ``RANDOM``.
+        opponent_ids: [n, players] the row of an opponent model that belongs to each player;
+            ``None``: all share one.
+        streams: roots of all chance.
+    """
+    game = models[0].game
+    num_games, num_players = seating.shape
+    needs_keys = any(model.abstraction.needs_infosets for model in models)
+    ids = np.zeros_like(seating) if opponent_ids is None else opponent_ids
+    series = Series(
+        np.ascontiguousarray(numbers, np.int64),
+        np.ascontiguousarray(seating, np.int64),
+        np.ascontiguousarray(ids, np.int64),
+        np.zeros((num_games, num_players)),
+        np.zeros(num_games, np.int64),
+        *streams,
+        np.zeros(game.state_size, np.uint8),
+        np.zeros(4, np.uint64),
+        np.zeros((num_players, 4), np.uint64),
+        np.zeros(num_players if needs_keys else 0, np.uint64),
+    )
+    has_episode = any(model.has_episode for model in models)
+    has_events = any(model.has_events for model in models)
+    work = make_workspace(game, 1, has_episode, has_events)
+    longest = game.facts.max_length * max(model.entries_per_turn for model in models)
+    first = 0
+    while first < num_games:
+        for model in models:
+            model.table.make_room(longest)
+        pair = models[0].arrays, models[-1].arrays
+        rules = game.kernels, game.optional, game.rules, game.facts.num_openings
+        first = play_games(*rules, pair, series, work, first, longest)
+    return GameResults(series.returns, series.lengths)
+
+
+_MAX_ROWS = 256
+
+
+def play_rollouts(
+    model: TabularModel,
+    agents: Sequence[Agent],
+    numbers: Indices,
+    seating: Indices,
+    opponent_ids: Indices,
+    seed: int,
+) -> GameResults:
+    """Play games and learn from them.
+
+    Args:
+        model: the learner's.
+        agents: who else there is.
+        numbers: [n] numbers of the games.
+        seating: [n, players] a place in ``agents``, or ``CALLER`` where the learner sits.
+        opponent_ids: [n, players] the row of its opponent model that belongs to each player.
+        seed: root of all chance.
+    """
+    size = min(_MAX_ROWS, len(numbers))
+    games = _Games(model, Rollouts(model.game, agents, size, seed))
+    results = GameResults(np.zeros(seating.shape), np.zeros(len(numbers), np.int64))
+    game_of = np.full(size, -1)
+    num_begun = 0
+    while True:
+        over = np.flatnonzero(games.rollouts.batch.turns == OVER)
+        ended = over[game_of[over] >= 0]
+        results.returns[game_of[ended]] = games.rollouts.batch.totals[ended]
+        results.lengths[game_of[ended]] = games.lengths[ended]
+        game_of[ended] = -1
+        begun = np.arange(num_begun, min(num_begun + len(over), len(numbers)))
+        if not len(begun) and len(over) == size:
+            return results
+        rows = over[: len(begun)]
+        num_begun += len(begun)
+        game_of[rows] = begun
+        games.begin(rows, numbers[begun], seating[begun], opponent_ids[begun])
+        games.move()
+
+
+class _Games:
+    """The games in play, and the learner's workspace."""
+
+    def __init__(self, model: TabularModel, rollouts: Rollouts) -> None:
+        size, game = rollouts.batch.size, model.game
+        self.model = model
+        self.rollouts = rollouts
+        self.lengths: Indices = np.zeros(size, np.int64)
+        self._work = make_workspace(game, size, model.has_episode, model.has_events)
+        self._ids: Indices = np.zeros((size, game.facts.num_players), np.int64)
+        self._rngs: Words = np.zeros((size * game.facts.num_players, 4), np.uint64)
+        """[places] the generators of the learner's seats, as it has left them."""
+        # What the hooks read is the same in all worlds, so any draw will do.
+        self._world_rng = new_rng(0)
+
+    def begin(self, rows: Indices, numbers: Indices, seating: Indices, ids: Indices) -> None:
+        """Start games in the rows."""
+        self._ids[rows] = ids
+        self.lengths[rows] = 0
+        self.model.record["num_games"] += len(rows)
+        self.rollouts.begin(rows, numbers, seating)
+
+    def move(self) -> None:
+        """One action in every row, the learner's first."""
+        waiting_for = self.rollouts.waiting_for()
+        own = np.flatnonzero(waiting_for == CALLER)
+        if len(own):
+            self.rollouts.step(own, *self._select(own))
+            self._learn(own)
+        for player in np.unique(waiting_for[waiting_for >= 0]):
+            rows = np.flatnonzero(waiting_for == player)
+            self.rollouts.move(rows, int(player))
+            self._learn(rows)
+
+    def _select(self, rows: Indices) -> tuple[Indices, Words]:
+        model, batch = self.model, self.rollouts.batch
+        moved = model.table.make_room(len(rows) * model.entries_per_turn)
+        if moved is not None:
+            follow_growth(self._work, moved)
+        views = batch.views(rows)
+        actions = np.empty(len(rows), np.int64)
+        known = views.seats, views.first_worlds(), views.keys, views.rngs
+        turn_rows(*model.compiled, rows, *known, self._ids, self._work, actions)
+        self._rngs[self._places(rows, views.seats)] = views.rngs
+        return actions, views.rngs
+
+    def _places(self, rows: Indices, seats: Indices) -> Indices:
+        places: Indices = rows * self._ids.shape[1] + seats
+        return places
+
+    def _learn(self, moved: Indices) -> None:
+        """After a move: tell the opponent model, and learn from games that are over."""
+        model, batch, rules = self.model, self.rollouts.batch, self.model.game.rules
+        self.lengths[moved] += 1
+        told = moved if model.opponents is not None else moved[batch.turns[moved] == OVER]
+        places, seats = np.nonzero(self.rollouts.seating[told] == CALLER)
+        rows, seats = told[places], seats.astype(np.int64)
+        if not len(rows):
+            return
+        pairs = zip(rows.tolist(), seats.tolist(), strict=True)
+        worlds = np.stack([batch.world(row, seat, self._world_rng) for row, seat in pairs])
+        if model.opponents is not None:
+            observe_rows(rules, model.arrays, rows, seats, worlds, self._ids)
+        ended = np.flatnonzero(batch.turns[rows] == OVER)
+        rows, seats, worlds = rows[ended], seats[ended], worlds[ended]
+        totals, num_players = batch.totals[rows, seats], self._ids.shape[1]
+        rngs = self._rngs[self._places(rows, seats)]
+        end_rows(rules, model.arrays, rows, seats, worlds, totals, rngs, num_players, self._work)
+
+
+def follow_growth(work: Workspace, moved: Indices) -> None:
+    """The table has grown, and its entries have other places now."""
+    for name in ("last_slot", "state_slot"):
+        old = work.seats[name]
+        work.seats[name] = np.where(old == ABSENT, ABSENT, moved[old])
+    if work.episode_slots.size:
+        work.episode_slots[:] = moved[work.episode_slots]

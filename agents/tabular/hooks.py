@@ -1,4 +1,25 @@
-"""Optional compiled functions of a game for a table learner, as one cheap argument.
+"""What a game may add to a table learner, by name: abstractions, rewards, opponent models.
+
+An *information abstraction* says what the entries of a table stand for. It writes one key for every
+action of a decision; the key may name a pair of position and action, or what the action leads to.
+Entries with the same key share one value. So a blind table, a table over hands, one over
+information sets, or one that treats mirrored positions alike are all the same to a learner.
+
+An abstraction of your own is a compiled function in any module, chosen as ``abstraction:
+my_module:encode``::
+
+    from agents.tabular.hooks import ENCODE
+    from envs.core.compiling import compiled
+
+    @compiled(ENCODE)
+    def encode(state, rules, player, infoset_key, keys):
+        for action in range(keys.size):
+            keys[action] = ...  # any number but 0
+
+or an :class:`Abstraction` around one, which can also say where its values begin. A reward of your
+own is a function compiled as ``REWARD``, an opponent model a class like :class:`OpponentModel`.
+
+For compiled code they are four functions, which travel as a row of addresses like those of a game:
 
 ==========  =======================================================================================
 ``encode``  the information abstraction: writes the table's key for every action
@@ -9,25 +30,33 @@
 
 What they are handed is a state that ``player`` cannot tell from the true one: a determinized world
 where others play, the simulator's own state in compiled self-play. They may depend only on what is
-the same in all such worlds: the own hand, what is public, and the perfect-recall key
-(``check_components`` tests it).
-
-Like the functions of a game (``envs.core.kernels``), hooks travel as a row of addresses
-(``envs.core.addresses``).
+the same in all such worlds: the own hand, what is public, and the perfect-recall key. A function
+that reads a hidden card would learn to cheat, so those of your own are checked first
+(``check_abstraction``, ``check_opponent_model``): random games are played, and at every decision it
+must answer alike for the true state and for a determinized one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, Self
 
+import numpy as np
+import numpy.typing as npt
 from numba import types
 
+from common.errors import MasqueradeError, OptionError, reason_of
+from common.imports import find_named
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import compiled
+from envs.core.game import Game
 from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
+from envs.core.position import Position
+from envs.core.rng import Words, below, mix, new_rng
+from envs.core.rollouts import FAULTS
 
 __all__ = [
+    "ABSTRACTIONS",
     "ADJUST",
     "ENCODE",
     "HOOKS",
@@ -35,8 +64,19 @@ __all__ = [
     "KEYS",
     "MEMORY",
     "OBSERVE",
+    "OPPONENT_MODELS",
     "REWARD",
+    "REWARDS",
+    "Abstraction",
+    "Entries",
     "Hooks",
+    "OpponentModel",
+    "Reward",
+    "check_abstraction",
+    "check_opponent_model",
+    "find_abstraction",
+    "find_reward",
+    "make_opponent_model",
     "no_adjust",
     "no_observe",
     "no_reward",
@@ -99,3 +139,217 @@ class Hooks(Addresses):
         """Note the addresses of compiled functions with the right signatures."""
         functions = {"encode": encode, "reward": reward, "observe": observe, "adjust": adjust}
         return super().__new__(cls, functions)
+
+
+Entries = tuple[Words, npt.NDArray[np.float64]]
+
+ABSTRACTIONS: dict[str, str] = {
+    "infoset": "agents.tabular.hooks:INFOSET",
+    "blind": "agents.games.liars_dice.tables:BLIND",
+    "hand": "agents.games.liars_dice.tables:HAND",
+    "blocks": "agents.games.holdem.abstraction:BLOCKS",
+    "sighting": "agents.games.pursuit.abstraction:SIGHTING",
+    "offer": "agents.games.no_thanks.tables:OFFER",
+}
+"""Information abstractions by name; all but ``infoset`` are made for one game."""
+
+REWARDS: dict[str, str] = {
+    "rounds": "agents.games.liars_dice.tables:ROUNDS",
+    "sightings": "agents.games.pursuit.abstraction:SIGHTINGS",
+}
+"""Rewards for events, by name."""
+
+OPPONENT_MODELS: dict[str, str] = {"lies": "agents.games.liars_dice.lies:LieProfiles"}
+"""Opponent models by name."""
+
+
+class Abstraction(NamedTuple):
+    """An information abstraction and what belongs to it."""
+
+    encode: Callable[..., None]
+    """Compiled as ``agents.tabular.hooks.ENCODE``."""
+    needs_infosets: bool = True
+    """Whether it reads the key of the information set, which takes time to keep."""
+    game_ids: tuple[str, ...] = ()
+    """The games it is made for; empty: every game."""
+    initial: Callable[[Game], Entries] | None = None
+    """Keys and values that a new table begins with."""
+    is_small: bool = False
+    """Whether the whole table may be looked through at every move."""
+
+
+class Reward(NamedTuple):
+    """A reward for events between two decisions."""
+
+    function: Callable[..., float]
+    """Compiled as ``agents.tabular.hooks.REWARD``."""
+    game_ids: tuple[str, ...] = ()
+
+
+class OpponentModel(Protocol):
+    """What a learner remembers of its opponents, and what it makes of it.
+
+    It is made from the game and a mapping of settings, and refuses a game that it is not for.
+    """
+
+    observe_hook: Callable[..., None]
+    """Compiled as ``agents.tabular.hooks.OBSERVE``."""
+    adjust_hook: Callable[..., None]
+    """Compiled as ``agents.tabular.hooks.ADJUST``."""
+    memory: npt.NDArray[np.uint8]
+    """[rows, bytes] a row for every opponent, or one for all."""
+    uses_table_max: bool
+    """Whether it asks for the highest value of the table at every move."""
+    by_opponent: bool
+    """Whether opponents are told apart; the learner itself has row 0."""
+
+    def grow(self, num_rows: int) -> None:
+        """Have at least so many rows."""
+
+
+@compiled(ENCODE)
+def encode_infoset(state, rules, player, infoset_key, keys):
+    """Every action of every information set by itself."""
+    for action in range(keys.size):
+        keys[action] = mix(infoset_key + np.uint64(action + 1) * np.uint64(0x9E3779B97F4A7C15))
+
+
+INFOSET = Abstraction(encode_infoset)
+
+
+def find_abstraction(name: str, game: Game) -> Abstraction:
+    """An abstraction by its name or as ``module:name``.
+
+    >>> from envs import make_game
+    >>> find_abstraction("infoset", make_game("kuhn_v0")).needs_infosets
+    True
+    """
+    found = find_named("abstraction", ABSTRACTIONS, name)
+    abstraction = found if isinstance(found, Abstraction) else Abstraction(found)
+    _check_game("abstraction", name, abstraction.game_ids, game, "infoset")
+    return abstraction
+
+
+def find_reward(name: str, game: Game) -> Callable[..., float]:
+    """A reward by its name or as ``module:name``."""
+    found = find_named("reward", REWARDS, name)
+    reward = found if isinstance(found, Reward) else Reward(found)
+    _check_game("reward", name, reward.game_ids, game, "end")
+    return reward.function
+
+
+def make_opponent_model(params: Mapping[str, Any], game: Game) -> OpponentModel:
+    """An opponent model from ``{"id": ..., ...}``: the rest are settings of its own."""
+    params = dict(params)
+    name = params.pop("id", None)
+    if not isinstance(name, str):
+        raise OptionError(f"opponent_model needs an id: {', '.join(OPPONENT_MODELS)}")
+    found = find_named("opponent model", OPPONENT_MODELS, name)
+    try:
+        model: OpponentModel = found(game, params)
+    except FAULTS as error:
+        if name in OPPONENT_MODELS or isinstance(error, MasqueradeError):
+            raise
+        raise OptionError(f"opponent model '{name}' cannot be made: {reason_of(error)}") from error
+    return model
+
+
+def _check_game(kind: str, name: str, game_ids: tuple[str, ...], game: Game, instead: str) -> None:
+    if game_ids and game.id not in game_ids:
+        games = " and ".join(game_ids)
+        raise OptionError(f"{kind} '{name}' is for {games}, not {game.id}: take '{instead}'")
+
+
+_NUM_GAMES = 20
+
+
+def check_abstraction(abstraction: Abstraction, game: Game, num_games: int = _NUM_GAMES) -> int:
+    """Refuse an abstraction whose keys depend on what a player cannot know.
+
+    >>> from agents.tabular.hooks import INFOSET
+    >>> from envs import make_game
+    >>> check_abstraction(INFOSET, make_game("kuhn_v0")) > 0
+    True
+
+    Returns:
+        How many decisions were compared whose two worlds differ.
+    """
+
+    def keys_of(position: Position, seat: int, state: npt.NDArray[np.uint8]) -> Any:
+        keys = np.zeros(game.facts.num_actions, np.uint64)
+        abstraction.encode(state, game.rules, seat, position.key(seat), keys)
+        return keys[position.legal_actions()]
+
+    def check(position: Position, seat: int, keys: Any) -> None:
+        for action, key in zip(position.legal_actions(), keys, strict=True):
+            if key == 0:
+                raise MasqueradeError(
+                    f"the abstraction gives action {action} of seat {seat} the key 0: take another"
+                )
+        if len(set(keys.tolist())) < len(keys):
+            raise MasqueradeError(
+                f"the abstraction gives two actions of seat {seat} the same key: tell them apart"
+            )
+
+    return _compare("the abstraction gives other keys", game, num_games, keys_of, check)
+
+
+def check_opponent_model(params: Mapping[str, Any], game: Game, num_games: int = _NUM_GAMES) -> int:
+    """Refuse an opponent model that depends on what a player cannot know.
+
+    Returns:
+        How many decisions were compared whose two worlds differ.
+    """
+    model = make_opponent_model(params, game)
+    ids = np.arange(1, 1 + game.facts.num_players) if model.by_opponent else None
+    model.grow(1 + game.facts.num_players if model.by_opponent else 1)
+    ids = np.zeros(game.facts.num_players, np.int64) if ids is None else ids
+
+    def told(position: Position, seat: int, state: npt.NDArray[np.uint8]) -> Any:
+        values, memory = np.ones(game.facts.num_actions), model.memory.copy()
+        mask = np.zeros(game.facts.num_actions, np.int8)
+        mask[position.legal_actions()] = 1
+        model.adjust_hook(state, game.rules, seat, mask, values, 1.0, ids, memory)
+        model.observe_hook(state, game.rules, seat, ids, memory)
+        return np.concatenate([values.view(np.uint8), memory.ravel()])
+
+    def learn(position: Position, seat: int, _answer: Any) -> None:
+        model.observe_hook(position.state, game.rules, seat, ids, model.memory)
+
+    return _compare("the opponent model answers otherwise", game, num_games, told, learn)
+
+
+def _compare(
+    fault: str,
+    game: Game,
+    num_games: int,
+    ask: Callable[[Position, int, npt.NDArray[np.uint8]], Any],
+    then: Callable[[Position, int, Any], None],
+) -> int:
+    num_compared = 0
+    rng = new_rng(1)
+    for position in _decisions(game, num_games):
+        seat = position.turn
+        world = position.determinized(seat, rng)
+        answer = ask(position, seat, position.state)
+        if not np.array_equal(answer, ask(position, seat, world)):
+            raise MasqueradeError(
+                f"{fault} in a world that seat {seat} cannot tell apart from the true one: "
+                "read only what the player knows"
+            )
+        then(position, seat, answer)
+        num_compared += not np.array_equal(world, position.state)
+    return num_compared
+
+
+def _decisions(game: Game, num_games: int) -> Iterator[Position]:
+    """The decisions of random games, one after the other."""
+    rng = new_rng(0)
+    for number in range(num_games):
+        position = game.new_position(number)
+        position.play_chance(rng)
+        while not position.is_over:
+            yield position
+            legal = position.legal_actions()
+            position.apply(legal[below(rng, len(legal))])
+            position.play_chance(rng)

@@ -4,36 +4,297 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import from_dtype, types
+from pydantic import Field
 
-from agents.tabular.checking import check_abstraction, check_opponent_model
-from agents.tabular.components import find_abstraction, find_reward, make_opponent_model
-from agents.tabular.hooks import Hooks, no_adjust, no_observe, no_reward
-from agents.tabular.records import (
-    AT_END,
-    CHANGES,
-    DOUBLE_Q,
-    EVENTS,
-    EXPECTED_SARSA,
-    MODEL,
-    Q_LEARNING,
-    SARSA,
-    ModelArrays,
+from agents.tabular.hooks import (
+    ABSTRACTIONS,
+    HOOKS,
+    KEYS,
+    MEMORY,
+    REWARDS,
+    Hooks,
+    check_abstraction,
+    check_opponent_model,
+    find_abstraction,
+    find_reward,
+    make_opponent_model,
+    no_adjust,
+    no_observe,
+    no_reward,
 )
-from agents.tabular.selection import POLICIES, SCHEDULES, VDBE
-from agents.tabular.settings import TabularSettings
-from agents.tabular.table import ValueTable
+from agents.tabular.table import POLICIES, SCHEDULES, VDBE, ValueTable
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import is_module_name, names_from_a_file
 from common.saved import DamagedStateError, saved_array, saved_number
 from envs.core.game import Game
-from envs.core.kernels import Kernels
+from envs.core.kernels import MASK, TOTALS, Kernels
+from envs.core.options import Options, option
 from envs.core.rollouts import FAULTS
 
-__all__ = ["RULES", "TabularModel"]
+__all__ = [
+    "AT_END",
+    "CHANGES",
+    "DOUBLE_Q",
+    "EVENTS",
+    "EXPECTED_SARSA",
+    "MODEL",
+    "MODEL_ARRAYS",
+    "Q_LEARNING",
+    "RULES",
+    "SARSA",
+    "SEAT",
+    "WORKSPACE",
+    "ModelArrays",
+    "TabularModel",
+    "TabularSettings",
+    "Workspace",
+]
+
+_MAX_GAMES = 10**12
+
+
+class TabularSettings(Options):
+    """Settings of a table learner.
+
+    >>> TabularSettings(abstraction="blind", learning_rate=0.5).learning_rate
+    0.5
+    >>> TabularSettings(policy="softmax", exploration=0.0)
+    Traceback (most recent call last):
+    ...
+    common.errors.OptionError: softmax needs a temperature: set exploration above 0
+    """
+
+    abstraction: str = option(
+        "infoset",
+        choices=tuple(ABSTRACTIONS),
+        can_import=True,
+        help="what the entries of the table stand for",
+    )
+    opponent_model: dict[str, Any] | None = Field(
+        default=None,
+        description="what is remembered of opponents: {id: lies}, and its own settings",
+    )
+    shared: bool = option(True, help="one table for all seats instead of one for each")
+    max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
+    when_full: str = option(
+        "stop", choices=("stop", "forget"), help="stop with a word, or forget what was rarely met"
+    )
+    initial: float | str = option(
+        0.0,
+        low=-1e6,
+        high=1e6,
+        choices=("abstraction",),
+        help="value of what is new; high is optimistic; 'abstraction': as it says itself",
+    )
+    learning_rate: float | str = option(
+        0.1, low=0.0, high=1.0, choices=("1/n",), help="constant, or one over the visits"
+    )
+    discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
+    trace_decay: float | None = option(
+        None,
+        low=0.0,
+        high=1.0,
+        help="lambda; null: 0.8 for the lambda rules, 1 in backward updates, otherwise 0",
+    )
+    traces: str = option(
+        "replacing", choices=("replacing", "accumulating"), help="what a second visit does"
+    )
+    updates: str = option(
+        "turn", choices=("turn", "backward"), help="learn at every turn, or backward after the game"
+    )
+    policy: str = option(
+        "epsilon", choices=POLICIES, help="how actions are selected while learning"
+    )
+    exploration: float = option(
+        0.1, low=0.0, high=1000.0, help="epsilon, or the temperature of softmax"
+    )
+    exploration_end: float | None = option(
+        None, low=0.0, high=1000.0, help="where a schedule ends; null: where it began"
+    )
+    exploration_schedule: str = option("constant", choices=SCHEDULES, help="how it gets there")
+    exploration_games: int | None = option(
+        None, low=1, high=_MAX_GAMES, help="games it takes; null: all of the run"
+    )
+    vdbe_sensitivity: float = option(
+        1.0, low=1e-9, high=1e9, help="changes of this size keep a state explored"
+    )
+    vdbe_weight: float | None = option(
+        None, low=0.0, high=1.0, help="of the newest change; null: one over the legal actions"
+    )
+    reward: str = option(
+        "end",
+        choices=("end", "change", *REWARDS),
+        can_import=True,
+        help="the return at the end, its changes, or events",
+    )
+    reward_levels: tuple[float, ...] = option(
+        (1.0, 0.5, 0.0),
+        low=-1e6,
+        high=1e6,
+        is_list=True,
+        help="three numbers for events; 'rounds': another lost a die, nobody did, I did; "
+        "'sightings': a win, a loss, a step of distance when he is seen",
+    )
+    final_update: bool = option(True, help="learn from the last action of a game")
+    snapshot: bool = option(
+        False, help="compare with the value at the time of the choice, not with the present one"
+    )
+    overwrite: bool = option(
+        False, help="credit rewards to the new action, a fault that one program may have had"
+    )
+    play: str | None = option(
+        None,
+        choices=("greedy", "policy"),
+        help="how the player moves; null: greedy, but softmax and matching as they learnt",
+    )
+
+    def __post_init__(self) -> None:
+        """Check what no single setting can."""
+        super().__post_init__()
+        if self.policy == "softmax" and min(self.exploration, self.last_exploration) <= 0:
+            raise OptionError("softmax needs a temperature: set exploration above 0")
+        if self.policy != "softmax" and max(self.exploration, self.last_exploration) > 1:
+            raise OptionError(f"exploration is a probability with {self.policy}: at most 1")
+        is_falling = self.exploration_schedule == "exponential"
+        if is_falling and min(self.exploration, self.last_exploration) <= 0:
+            raise OptionError("an exponential schedule never reaches 0: set both ends above 0")
+        if self.updates == "backward" and not self.final_update:
+            raise OptionError("backward updates begin at the last action: leave final_update on")
+        if len(self.reward_levels) != 3:
+            raise OptionError(f"reward_levels must be 3 numbers, not {len(self.reward_levels)}")
+
+    @property
+    def last_exploration(self) -> float:
+        """Where the schedule ends."""
+        return self.exploration if self.exploration_end is None else self.exploration_end
+
+    @property
+    def is_greedy_player(self) -> bool:
+        """Whether the player takes the best action."""
+        if self.play is None:
+            return self.policy not in ("softmax", "matching")
+        return self.play == "greedy"
+
+
+SARSA, Q_LEARNING, EXPECTED_SARSA, DOUBLE_Q = range(4)
+AT_END, CHANGES, EVENTS = range(3)
+
+MODEL = np.dtype(
+    (
+        np.record,
+        [
+            ("rule", np.int64),
+            ("is_learning", np.int64),  # 0: the table stays as it is
+            ("learning_rate", np.float64),
+            ("is_averaging", np.int64),  # the rate is 1 / visits instead
+            ("discount", np.float64),
+            ("has_episode", np.int64),  # all own actions of the game are kept until its end
+            ("trace_decay", np.float64),
+            ("is_accumulating", np.int64),
+            ("is_backward", np.int64),
+            ("policy", np.int64),
+            ("exploration", np.float64),  # epsilon or temperature of the first game
+            ("exploration_end", np.float64),
+            ("exploration_schedule", np.int64),
+            ("exploration_games", np.float64),
+            ("vdbe_sensitivity", np.float64),
+            ("vdbe_weight", np.float64),  # 0: one over the number of legal actions
+            ("initial", np.float64),  # value of what is not in the table
+            ("reward_kind", np.int64),
+            ("final_update", np.int64),
+            ("snapshot", np.int64),
+            ("overwrite", np.int64),
+            ("shared", np.int64),  # all seats use the same entries
+            ("has_opponent_model", np.int64),
+            ("wants_table_max", np.int64),
+            # Counts, of which Python takes the last four away after every chunk.
+            ("num_games", np.int64),
+            ("num_turns", np.int64),
+            ("num_updates", np.int64),
+            ("exploration_sum", np.float64),
+            ("error_sum", np.float64),
+        ],
+    )
+)
+SEAT = np.dtype(
+    (
+        np.record,
+        [
+            ("last_slot", np.int64),  # of the last action, ABSENT before the first
+            ("last_value", np.float64),  # what the table said when it was chosen
+            ("last_total", np.float64),  # what the player had got by then
+            ("state_slot", np.int64),  # of the state's own epsilon, or ABSENT
+            ("num_legal", np.int64),
+            ("episode_length", np.int64),
+        ],
+    )
+)
+
+
+class ModelArrays(NamedTuple):
+    """What compiled code needs of a model."""
+
+    record: Any
+    """[1] MODEL."""
+    keys: Any
+    values: Any
+    visits: Any
+    size: Any
+    """[1] number of entries."""
+    hooks: Any
+    memory: Any
+    levels: Any
+    """[3] for rewards of events."""
+
+
+class Workspace(NamedTuple):
+    """What is remembered while games last: a place for each row and seat; then scratch space."""
+
+    seats: Any
+    before: Any
+    """[places, state_size] the state at the last decision; empty unless events are rewarded."""
+    episode_slots: Any
+    """[places, longest] own actions of the game."""
+    episode_weights: Any
+    """Their eligibility traces, or in backward updates the reward of each."""
+    episode_values: Any
+    """In backward updates: the bootstrap value of the position of each action."""
+    episode_is_best: Any
+    """In backward updates: whether the action was the best."""
+    keys: Any
+    slots: Any
+    values: Any
+    """[2, actions]; one row is used unless learning is double."""
+    means: Any
+    adjusted: Any
+    probs: Any
+    mask: Any
+    totals: Any
+
+
+def _records(dtype: Any) -> Any:
+    return types.Array(from_dtype(dtype), 1, "C")
+
+
+_FLOATS = types.float64[:, ::1]
+_INTS = types.int64[:, ::1]
+_ROW = types.int64[::1]
+MODEL_ARRAYS = types.NamedTuple(
+    (_records(MODEL), KEYS, _FLOATS, _INTS, _ROW, HOOKS, MEMORY, TOTALS), ModelArrays
+)
+WORKSPACE = types.NamedTuple(
+    (
+        *(_records(SEAT), MEMORY, _INTS, _FLOATS, _FLOATS, types.int8[:, ::1]),
+        *(KEYS, _ROW, _FLOATS, TOTALS, TOTALS, TOTALS, MASK, TOTALS),
+    ),
+    Workspace,
+)
+
 
 RULES: dict[str, int] = {
     "q_learning": Q_LEARNING,
@@ -193,7 +454,7 @@ class TabularModel:
             "visits": visits,
             "memory": self.arrays.memory.copy(),
             "num_games": int(self.record["num_games"][0]),
-            "schedule_games": float(self.record["schedule_games"][0]),
+            "schedule_games": float(self.record["exploration_games"][0]),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -214,7 +475,7 @@ class TabularModel:
                 raise DamagedStateError("its opponent model has another size")
             self.opponents.memory = memory.copy()
         self.record["num_games"] = saved_number(state, "num_games")
-        self.record["schedule_games"] = saved_number(
+        self.record["exploration_games"] = saved_number(
             state, "schedule_games", 0, math.inf, is_whole=False
         )
 
@@ -236,8 +497,6 @@ def foreign_of(settings: TabularSettings) -> list[str]:
 
 
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:
-    record = np.zeros(1, MODEL)
-    m = record[0]
     is_backward = settings.updates == "backward"
     has_traces = rule.endswith("_lambda")
     decay = settings.trace_decay
@@ -247,27 +506,17 @@ def _record(rule: str, settings: TabularSettings, total: int) -> Any:
         raise OptionError("double_q learns turn by turn: set updates: turn")
     if decay is None:
         decay = 1.0 if is_backward else _DEFAULT_TRACE if has_traces else 0.0
-    m.rule = RULES[rule]
-    m.is_learning = True
-    m.is_averaging = settings.learning_rate == "1/n"
-    m.learning_rate = 0.0 if m.is_averaging else settings.learning_rate
-    m.discount = settings.discount
-    m.has_episode = has_traces or is_backward
-    m.trace_decay = decay
-    m.is_accumulating = settings.traces == "accumulating"
-    m.is_backward = is_backward
-    m.policy = POLICIES.index(settings.policy)
-    m.exploration = settings.exploration
-    m.exploration_end = settings.last_exploration
-    m.schedule = SCHEDULES.index(settings.exploration_schedule)
-    m.schedule_games = settings.exploration_games or total or np.inf
-    m.vdbe_sensitivity = settings.vdbe_sensitivity
-    m.vdbe_weight = settings.vdbe_weight or 0.0
-    m.initial = 0.0 if isinstance(settings.initial, str) else settings.initial
-    m.reward_kind = {"end": AT_END, "change": CHANGES}.get(settings.reward, EVENTS)
-    m.has_final_update = settings.final_update
-    m.has_snapshot = settings.snapshot
-    m.has_overwrite = settings.overwrite
-    m.is_shared = settings.shared
-    m.has_opponent_model = settings.opponent_model is not None
-    return record
+    return settings.as_record(
+        MODEL,
+        rule=RULES[rule],
+        is_learning=True,
+        is_averaging=settings.learning_rate == "1/n",
+        has_episode=has_traces or is_backward,
+        trace_decay=decay,
+        is_accumulating=settings.traces == "accumulating",
+        is_backward=is_backward,
+        exploration_end=settings.last_exploration,
+        exploration_games=settings.exploration_games or total or np.inf,
+        reward_kind={"end": AT_END, "change": CHANGES}.get(settings.reward, EVENTS),
+        has_opponent_model=settings.opponent_model is not None,
+    )

@@ -22,7 +22,7 @@ import numpy as np
 from numba import types
 
 from agents.tabular.hooks import IDS
-from agents.tabular.records import (
+from agents.tabular.model import (
     CHANGES,
     DOUBLE_Q,
     EVENTS,
@@ -32,8 +32,17 @@ from agents.tabular.records import (
     SARSA,
     WORKSPACE,
 )
-from agents.tabular.selection import VDBE, best_value, draw, scheduled, vdbe_epsilon, write_probs
-from agents.tabular.table import ABSENT, find, insert
+from agents.tabular.table import (
+    ABSENT,
+    VDBE,
+    best_value,
+    draw,
+    find,
+    insert,
+    scheduled,
+    vdbe_epsilon,
+    write_probs,
+)
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE
 from envs.core.rng import mix, uniform
@@ -59,7 +68,7 @@ def read_values(model, work, player):
     """Look up every legal action: its place, its values, and their mean."""
     m = model.record[0]
     num_values = model.values.shape[0]
-    tag = np.uint64(0) if m.is_shared else np.uint64(player + 1) << _SEAT_SHIFT
+    tag = np.uint64(0) if m.shared else np.uint64(player + 1) << _SEAT_SHIFT
     for action in range(work.mask.size):
         if not work.mask[action]:
             continue
@@ -101,8 +110,8 @@ def exploration_now(model, work):
     if m.policy == VDBE:
         slot = find(model.keys, state_key(work))
         return 1.0 if slot == ABSENT else model.values[0, slot]
-    share = m.num_games / m.schedule_games
-    return scheduled(m.schedule, m.exploration, m.exploration_end, share)
+    share = m.num_games / m.exploration_games
+    return scheduled(m.exploration_schedule, m.exploration, m.exploration_end, share)
 
 
 @compiled(
@@ -204,7 +213,7 @@ def learn(model, work, place, which, reward, next_value, is_cut):
     m = model.record[0]
     seat = work.seats[place]
     slot = seat.last_slot
-    current = seat.last_value if m.has_snapshot else model.values[which, slot]
+    current = seat.last_value if m.snapshot else model.values[which, slot]
     error = reward + m.discount * next_value - current
     m.num_updates += 1
     m.error_sum += abs(error)
@@ -304,7 +313,7 @@ def take_turn(model, kernels, rules, state, player, key, ids, place, work, rng):
                 work.episode_weights[place, seat.episode_length - 1] = reward
             keep_step(model, work, place, slot, next_value, is_best)
         else:
-            if m.has_overwrite:
+            if m.overwrite:
                 seat.last_slot = slot
                 seat.last_value = work.means[action]
             is_cut = m.rule == Q_LEARNING and not is_best
@@ -318,7 +327,7 @@ def end_game(model, rules, state, player, place, total, work, rng):
     """Learn from the end of a game, with a return of ``total``."""
     m = model.record[0]
     seat = work.seats[place]
-    if not m.is_learning or seat.last_slot == ABSENT or not m.has_final_update:
+    if not m.is_learning or seat.last_slot == ABSENT or not m.final_update:
         return
     which = 0
     if m.rule == DOUBLE_Q and uniform(rng) < 0.5:

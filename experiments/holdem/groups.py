@@ -19,15 +19,11 @@ import numpy as np
 
 from agents import make_agent
 from agents.games.holdem.behaviour import Behaviour, describe
-from agents.learning.fields import Inputs
-from agents.learning.learner import Task
-from agents.learning.networks import PlainNetwork
-from agents.learning.opponents import Opponents
-from agents.offline.classifier import fit
-from agents.offline.examples import collect
-from agents.tabular.learner import QLearning
-from agents.tabular.player import make_player
-from agents.tabular.settings import TabularSettings
+from agents.learning.learner import Opponents, Task
+from agents.learning.networks import Inputs, PlainNetwork
+from agents.offline.learner import collect, fit
+from agents.tabular.learner import QLearning, make_player
+from agents.tabular.model import TabularSettings
 from arena.playing.match import play_shown
 from common.errors import MasqueradeError
 from common.statistics import Interval, mean_interval

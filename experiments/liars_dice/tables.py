@@ -24,10 +24,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from agents.tabular.games import RANDOM
-from agents.tabular.model import RULES, TabularModel
-from agents.tabular.self_play import play_series
-from agents.tabular.settings import TabularSettings
+from agents.tabular.games import RANDOM, play_series
+from agents.tabular.model import RULES, TabularModel, TabularSettings
 from common.commands import Parser, add_out, answers_in_one_line, at_least
 from common.errors import OptionError, nearest
 from common.files import check_out, read_yaml, signed, write_text

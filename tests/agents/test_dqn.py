@@ -12,16 +12,12 @@ import torch
 
 from agents import make_agent
 from agents.base import Actions, Agent, Views
-from agents.dqn.agent import choose
-from agents.dqn.experience import Experience
-from agents.dqn.games import DQNGames
-from agents.dqn.learner import Tensors
-from agents.dqn.log import Log
+from agents.dqn.agent import DQNSettings, choose
+from agents.dqn.learner import Log, Tensors
 from agents.dqn.replay import Replay
-from agents.dqn.settings import DQNSettings
-from agents.learning.learner import Task
+from agents.learning.experience import Experience, ExperienceGames
+from agents.learning.learner import Opponents, Task
 from agents.learning.networks import Network, PlainNetwork
-from agents.learning.opponents import Opponents
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import random_actions
@@ -327,11 +323,11 @@ class TestGames:
         game = make_game(game_id, **params)
         settings = DQNSettings(num_envs=4096, replay_size=20_000)
         replay = Replay(20_000, game.observation_size, game.facts.num_actions)
-        games = DQNGames(Task(game), settings, replay)
+        games = ExperienceGames(Task(game), settings, replay.kept)
         audit = Audit(games._experience)
-        rng, log = new_rng(0), Log()
+        rng = new_rng(0)
         while audit.num_games < 100_000:
-            games.deal(log)
+            games.deal()
             asked = games.next_decisions(10**9)
             values = np.zeros(asked.masks.shape, np.float32)
             games.play(asked, choose(values, asked.masks, 1.0, rng))
@@ -360,15 +356,15 @@ class Audit:
         is_over: bool,
         units: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        experience, replay = self._experience, self._experience.replay
+        experience, kept = self._experience, self._experience.kept
         is_first = experience.waiting.num_decisions[slots] == 0
         self._firsts[slots[is_first]] = totals[is_first]
         self._sums[slots[is_first]] = 0.0
         paid = slots[experience.waiting.num_waiting[slots] > 0]
-        before = replay.num_added
+        before = int(kept.num_added[0])
         self._inner(slots, inputs, masks, totals, is_over, units)
-        rows = np.arange(before, replay.num_added) % replay.capacity
-        self._sums[paid] += replay.kept.rewards[rows]
+        rows = np.arange(before, kept.num_added[0]) % len(kept.rewards)
+        self._sums[paid] += kept.rewards[rows]
         if is_over:
             errors = np.abs(self._sums[slots] - (totals - self._firsts[slots]))
             self.largest_error = max(self.largest_error, float(errors[~is_first].max(initial=0.0)))

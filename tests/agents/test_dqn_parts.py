@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from agents.dqn.experience import Experience
+from agents.dqn.agent import DQNSettings
 from agents.dqn.replay import LEAST_ERROR, Replay
-from agents.dqn.settings import DQNSettings
+from agents.learning.experience import Experience
 from agents.learning.networks import Adam, ModuleNetwork, PlainNetwork, find_module
 from common.errors import OptionError
 from envs.core.rng import new_rng
@@ -194,7 +194,7 @@ class TestExperience:
     def test_transitions_are_those_of_the_slow_way(self, n_steps: int, history: int) -> None:
         rng = np.random.default_rng(n_steps)
         replay = Replay(500, 2 * history, 3)
-        experience = Experience(replay, 4, 2, history, n_steps, discount=0.9)
+        experience = Experience(replay.kept, 4, 2, history, n_steps, discount=0.9)
         for _ in range(30):
             reference = Reference(0.9, n_steps, history)
             slot = rng.integers(0, 4, 1)
@@ -223,7 +223,7 @@ class TestExperience:
 
     def test_rewards_are_scaled(self) -> None:
         replay = Replay(4, 1, 2)
-        experience = Experience(replay, 1, 1, reward_scale=0.1)
+        experience = Experience(replay.kept, 1, 1, reward_scale=0.1)
         slot = np.zeros(1, np.int64)
         inputs = experience.see(slot, np.ones((1, 1), np.float32))
         experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([-2.0]))
@@ -237,7 +237,7 @@ class TestExperience:
     ) -> None:
         """With q = Q / stake the targets of both must agree: q = r / stake + weight * q'."""
         replay = Replay(4, 1, 2)
-        experience = Experience(replay, 1, 1, n_steps=n_steps, discount=0.9)
+        experience = Experience(replay.kept, 1, 1, n_steps=n_steps, discount=0.9)
         slot, stakes = np.zeros(1, np.int64), [2.0, 5.0, 20.0]
         for stake, total in zip(stakes, [0.0, 1.0, 4.0], strict=True):
             inputs, units = np.ones((1, 1), np.float32), np.array([stake])

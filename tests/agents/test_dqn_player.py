@@ -14,14 +14,12 @@ import torch
 
 from agents import LEARNERS, make_agent
 from agents.base import Agent
-from agents.dqn.agent import DQNAgent, choose
-from agents.dqn.experience import Experience
+from agents.dqn.agent import DQNAgent, DQNSettings, choose
 from agents.dqn.learner import DQNLearner
-from agents.dqn.replay import Replay
-from agents.dqn.settings import DQNSettings
+from agents.learning.experience import Experience, Transitions
 from agents.learning.files import CheckpointError, load_state, save_state
+from agents.learning.learner import Opponents
 from agents.learning.networks import ModuleNetwork
-from agents.learning.opponents import Opponents
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.batch import Batch, random_actions
@@ -136,9 +134,8 @@ class TestPlayer:
         assert player.num_past == history - 1
         # Its inputs at the tables are those that the learner's windows hold.
         batch = Batch(game, 64, stream(0, "chance"), stream(0, "choice"), num_past=history - 1)
-        experience = Experience(
-            Replay(1, history * game.observation_size, 3), 128, game.observation_size, history
-        )
+        kept = Transitions.room(1, history * game.observation_size, 3)
+        experience = Experience(kept, 128, game.observation_size, history)
         rows = np.arange(64)
         batch.begin(rows, rows)
         for _ in range(3):
@@ -192,7 +189,7 @@ class TestPlayer:
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
         (line,) = told.stdout.splitlines()
-        assert line.endswith("dqn needs torch: pip install -c constraints.txt -e '.[train]'")
+        assert line.endswith("needs torch: pip install -c constraints.txt -e '.[train]'")
 
 
 class TestModule:

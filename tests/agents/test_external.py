@@ -16,8 +16,7 @@ import pytest
 
 import evaluate
 from agents import make_agent
-from agents.processes.external import ExternalAgent
-from agents.processes.line_process import LineProcess
+from agents.processes.external import ExternalAgent, LineProcess
 from agents.processes.outside import OutsideAgent
 from arena import play_match
 from arena.running.tournament import run_tournament

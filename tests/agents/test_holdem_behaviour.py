@@ -10,7 +10,7 @@ import pytest
 
 import evaluate
 from agents import make_agent
-from agents.asking import policy_at
+from agents.advice import policy_at
 from agents.games.holdem.behaviour import describe, draw_positions, position_names, starting_hands
 from envs import make_game
 from envs.core.game import Game

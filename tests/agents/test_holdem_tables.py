@@ -9,10 +9,9 @@ import pytest
 
 from agents import make_agent
 from agents.games.holdem.abstraction import encode_blocks
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.tabular.learner import QLearning
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularSettings
 from arena import play_match
 from envs import make_game
 from envs.core.position import Position

@@ -13,8 +13,7 @@ from agents import LEARNERS, make_agent
 from agents.base import Actions, Agent, Views
 from agents.learning.files import save_state
 from agents.learning.games import draw_seats
-from agents.learning.learner import Learner, Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Learner, Opponents, Task
 from common.errors import MasqueradeError
 from common.imports import look_up
 from envs.core.batch import random_actions

@@ -8,7 +8,7 @@ import pytest
 from agents import make_agent
 from agents.advice import views_of
 from agents.learnt import Exhibit, exhibits
-from agents.tabular.player import TabularAgent
+from agents.tabular.learner import TabularAgent
 from envs import make_game
 from envs.core.position import Position
 from envs.liars_dice.game import LiarsDice

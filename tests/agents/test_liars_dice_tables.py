@@ -12,8 +12,7 @@ import pytest
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
 from agents.learning.files import CheckpointError
 from agents.tabular.games import end_rows, make_workspace, turn_rows
-from agents.tabular.model import TabularModel
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularModel, TabularSettings
 from common.errors import FileError, OptionError
 from envs import make_game
 from envs.core.position import Position

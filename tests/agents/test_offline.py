@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.learning.fields import Inputs
 from agents.learning.files import CheckpointError, save_state
-from agents.learning.learner import Task
-from agents.learning.networks import PlainNetwork
-from agents.learning.opponents import Opponents
-from agents.offline.classifier import fit
-from agents.offline.examples import collect
-from agents.offline.learner import OfflineLearner
-from agents.offline.settings import OfflineSettings
+from agents.learning.learner import Opponents, Task
+from agents.learning.networks import Inputs, PlainNetwork
+from agents.offline.learner import OfflineLearner, OfflineSettings, collect, fit
 from arena import play_match
 from envs import make_game
 from tests.support.views import views_of

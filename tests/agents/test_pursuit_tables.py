@@ -9,10 +9,9 @@ import pytest
 
 from agents import make_agent
 from agents.games.pursuit.abstraction import SIGHTING, SIGHTINGS
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.tabular.learner import QLearning
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularSettings
 from envs import make_game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng

@@ -11,11 +11,9 @@ import pytest
 from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, save_state
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.sb3.learner import SB3Learner
-from agents.sb3.player import SB3Agent
-from agents.sb3.settings import SB3Settings
+from agents.sb3.player import SB3Agent, SB3Settings
 from agents.sb3.vec_env import SeatVecEnv, TrainingVecEnv
 from arena.playing.match import play_match
 from common.errors import MasqueradeError

@@ -11,12 +11,10 @@ import pytest
 from agents import make_agent
 from agents.games.liars_dice.lies import LieProfiles
 from agents.learning.files import CheckpointError, load_state, save_state
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents
+from agents.tabular.games import play_rollouts, play_series
 from agents.tabular.learner import TabularLearner
-from agents.tabular.model import TabularModel
-from agents.tabular.rollouts import play_rollouts
-from agents.tabular.self_play import play_series
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularModel, TabularSettings
 from agents.tabular.table import TableFullError, ValueTable
 from arena import play_match
 from common.errors import OptionError

@@ -10,14 +10,16 @@ import pytest
 from agents import AGENTS, LEARNERS, make_agent
 from agents.games.liars_dice.lies import LieProfiles
 from agents.learning.games import draw_seats
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
-from agents.tabular.checking import check_abstraction, check_opponent_model
-from agents.tabular.components import find_abstraction
-from agents.tabular.hooks import Hooks, no_observe
-from agents.tabular.learner import QLearning
-from agents.tabular.player import TabularAgent
-from agents.tabular.selection import (
+from agents.learning.learner import Opponents, Task
+from agents.tabular.hooks import (
+    Hooks,
+    check_abstraction,
+    check_opponent_model,
+    find_abstraction,
+    no_observe,
+)
+from agents.tabular.learner import QLearning, TabularAgent
+from agents.tabular.table import (
     EPSILON,
     EPSILON_OTHER,
     GREEDY,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.learning.opponents import Opponents
-from agents.tabular.player import TabularAgent
+from agents.learning.learner import Opponents
+from agents.tabular.learner import TabularAgent
 from envs import make_game
 from envs.core.position import Position
 from tests.support.tabular import learner

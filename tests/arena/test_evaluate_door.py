@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import evaluate
-from agents.base import Views
-from agents.uniform import RandomAgent
+from agents.base import RandomAgent, Views
 from arena.playing.replay import Recording, frames, read_noted
 from arena.running.folder import read_tournament
 from arena.running.replayer import Replayer

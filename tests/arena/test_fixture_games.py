@@ -11,8 +11,7 @@ import pytest
 import envs
 from agents import AGENTS, LEARNERS, make_agent
 from agents.base import Actions, Agent, Views
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.spec import AgentSpec
 from arena.playing.match import play_match
 from arena.report import write_report

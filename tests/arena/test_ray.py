@@ -193,7 +193,7 @@ def ray_node_folder(tmp_path: Path, files: Files) -> Path:
 def test_sources_are_ours_and_those_of_agents_from_outside(tmp_path: Path) -> None:
     files = sources(tournament(tmp_path, "Patient"))
     names = [name for found in files.values() for name in found]
-    assert {"envs/kuhn/game.py", "agents/uniform.py", "arena/playing/match.py"} <= set(names)
+    assert {"envs/kuhn/game.py", "agents/base.py", "arena/playing/match.py"} <= set(names)
     assert "tests/support/deadly_agents.py" in names
     assert len(names) == len(set(names))
     assert not any(name.startswith("benchmarks") for name in names)

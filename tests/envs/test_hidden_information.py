@@ -9,8 +9,7 @@ import pytest
 
 from agents import AGENTS, LEARNERS, agent_class, make_agent
 from agents.base import Actions, Agent, Views
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game

@@ -16,10 +16,9 @@ import pytest
 
 from agents import make_agent
 from agents.base import Actions, Agent, TimeStep, Views
+from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
-from agents.dqn.settings import DQNSettings
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents, Task
 from agents.sb3.vec_env import SeatVecEnv
 from arena.playing.match import play_match
 from envs import GAMES, make_game

@@ -16,9 +16,8 @@ import pytest
 from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.processes import hosted
-from agents.processes.external import ExternalAgent
+from agents.processes.external import ExternalAgent, LineProcess
 from agents.processes.hosted import HostedAgent
-from agents.processes.line_process import LineProcess
 from agents.processes.outside import NoAnswer, OutsideAgent
 from arena.playing.match import play_match
 from envs import make_game

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.dqn.experience import Experience
+from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
 from agents.dqn.replay import Replay
-from agents.dqn.settings import DQNSettings
-from agents.learning.learner import Task
-from agents.learning.opponents import Opponents
+from agents.learning.experience import Experience
+from agents.learning.learner import Opponents, Task
 from envs import make_game
 from envs.core.game import Game
 
@@ -21,7 +20,7 @@ from envs.core.game import Game
 def fill(replay: Replay, rewards: Sequence[float]) -> None:
     """Add one finished one-move game for each reward."""
     size = replay.kept.inputs.shape[1]
-    experience = Experience(replay, 1, size)
+    experience = Experience(replay.kept, 1, size)
     slot = np.zeros(1, np.int64)
     for reward in rewards:
         inputs = experience.see(slot, np.ones((1, size), np.float32))

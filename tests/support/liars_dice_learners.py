@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agents import make_agent
-from agents.tabular.model import TabularModel
-from agents.tabular.player import TabularAgent
-from agents.tabular.settings import TabularSettings
+from agents.tabular.learner import TabularAgent
+from agents.tabular.model import TabularModel, TabularSettings
 from envs import make_game
 from envs.core.game import Game
 from envs.core.position import Position

@@ -7,7 +7,7 @@ from typing import Any
 from agents import LEARNERS
 from agents.learning.learner import Task
 from agents.tabular.learner import TabularLearner
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularSettings
 from common.imports import look_up
 from envs.core.game import Game
 

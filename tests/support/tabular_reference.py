@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.games.liars_dice.lies import LieSettings
-from agents.tabular.settings import TabularSettings
+from agents.tabular.model import TabularSettings
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import seed_stream, stream, uniform

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.asking import views_at
+from agents.advice import views_at
 from agents.base import Views
 from envs.core.batch import Batch
 from envs.core.position import Position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.processes.line_process import LineProcess
+from agents.processes.external import LineProcess
 
 
 def lines_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:

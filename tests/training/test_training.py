@@ -22,7 +22,7 @@ from agents.learning.files import (
     players,
     save_state,
 )
-from agents.learning.opponents import Opponents
+from agents.learning.learner import Opponents
 from agents.spec import AgentSpec
 from common.commands import parse_option
 from common.errors import MasqueradeError, OptionError

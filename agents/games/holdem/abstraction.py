@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.tabular.components import Abstraction
-from agents.tabular.hooks import ENCODE
+from agents.tabular.hooks import ENCODE, Abstraction
 from envs.core.compiling import compiled, helper
 from envs.core.rng import mix
 from envs.holdem.observation import block_values, pack_decision, past_decision

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.asking import policy_at
+from agents.advice import policy_at
 from agents.base import Actions, Agent, Views
 from agents.learnt import Exhibit
 from common.progress import Progress

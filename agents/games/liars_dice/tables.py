@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from agents.base import Agent, Views
 from agents.learnt import Exhibit, draw_grid
-from agents.tabular.components import Abstraction, Entries, Reward
-from agents.tabular.hooks import ENCODE, REWARD
-from agents.tabular.player import TabularAgent
+from agents.tabular.hooks import ENCODE, REWARD, Abstraction, Entries, Reward
+from agents.tabular.learner import TabularAgent
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import CHANCE

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.games.pursuit.simple import PURSUITS
-from agents.tabular.components import Abstraction, Reward
-from agents.tabular.hooks import ENCODE, REWARD
+from agents.tabular.hooks import ENCODE, REWARD, Abstraction, Reward
 from envs.core.compiling import compiled
 from envs.core.kernels import OVER
 from envs.core.rng import mix

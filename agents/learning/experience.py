@@ -1,34 +1,101 @@
-"""Decisions that wait for their outcome, and how they become transitions.
+"""Experience: a learner's decisions in many games at once, and what each of them led to.
 
 The outcome of a decision is known at the same seat's next decision, or at the end of the game. Its
 reward is what the seat's total has changed in between, so the rewards of a game add up to its
 return less what the seat had before it was first asked. With ``n_steps`` above 1 a decision waits
 for more of its seat's decisions.
 
-Every row of the batch and every seat has a slot of its own.
+:class:`ExperienceGames` plays the games and hands the learner the decisions that are due;
+:class:`Experience` keeps those whose outcome is not known yet, for every row and seat in a slot of
+its own, and writes the others into :class:`Transitions`, where any learner may read them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.dqn.replay import TRANSITIONS, Replay
+from agents.learning.games import LearnerGames
+from agents.learning.learner import State, Task, part
+from agents.learning.networks import Inputs, NetworkSettings
 from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
+from envs.core.options import option
 
-__all__ = ["Experience"]
+__all__ = [
+    "TRANSITIONS",
+    "Decisions",
+    "Experience",
+    "ExperienceGames",
+    "ExperienceSettings",
+    "Transitions",
+]
+
+ONE, ALL = "one", "all"
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
 _ROWS = types.int64[::1]
+_COLUMN = types.float32[::1]
 _INPUTS = types.float32[:, ::1]
 _QUEUES = types.float64[:, ::1]
+
+
+class ExperienceSettings(NetworkSettings):
+    """What games a learner plays, and what it makes of their rewards."""
+
+    n_steps: int = option(1, low=1, high=1_000, help="own decisions between a value and its target")
+    discount: float = option(1.0, low=0.0, high=1.0, help="weight of the next decision's value")
+    reward_scale: float = option(1.0, low=1e-9, high=1e9, help="rewards are multiplied by this")
+    # Where much is at stake outcomes vary more. In such units errors are alike everywhere.
+    stake_power: float = option(
+        0.0,
+        low=0.0,
+        high=1.0,
+        help="values are divided by this power of what is at stake, where a game tells it",
+    )
+    num_envs: int = option(64, low=1, high=65_536, help="games side by side")
+    learns_from: str = option(
+        ALL, choices=(ONE, ALL), help="seats whose decisions teach when it plays against itself"
+    )
+
+
+class Transitions(NamedTuple):
+    """Decisions with their outcomes, a row for each; the newest is written over the oldest."""
+
+    inputs: Floats
+    actions: Indices
+    rewards: Floats
+    discounts: Floats
+    """[n] weight of the next position's value: 0 when the game was over."""
+    next_inputs: Floats
+    next_masks: npt.NDArray[np.int8]
+    num_added: Indices
+    """[1] how many there have ever been."""
+
+    @classmethod
+    def room(cls, capacity: int, input_size: int, num_actions: int) -> Transitions:
+        """Room for so many; there are none yet."""
+        return cls(
+            inputs=np.zeros((capacity, input_size), np.float32),
+            actions=np.zeros(capacity, np.int64),
+            rewards=np.zeros(capacity, np.float32),
+            discounts=np.zeros(capacity, np.float32),
+            next_inputs=np.zeros((capacity, input_size), np.float32),
+            next_masks=np.zeros((capacity, num_actions), np.int8),
+            num_added=np.zeros(1, np.int64),
+        )
+
+
+TRANSITIONS = types.NamedTuple(
+    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, types.int8[:, ::1], _ROWS), Transitions
+)
 
 
 class Waiting(NamedTuple):
@@ -131,13 +198,13 @@ _see_rows, _close_rows, _open_rows = direct(_see_all), direct(_close_all), direc
 
 
 class Experience:
-    """The decisions in play of ``num_slots`` seats, on their way into a replay.
+    """The decisions in play of ``num_slots`` seats, on their way to the transitions.
 
     For each decision call ``see``, ``close`` and ``open`` in this order, at the end of a game
     ``close_for_good`` and then ``forget``.
 
     Args:
-        replay: where transitions go.
+        kept: where decisions go when their outcome is known.
         num_slots: seats of all games in play.
         observation_size: length of one observation.
         history: observations that make an input.
@@ -148,7 +215,7 @@ class Experience:
 
     def __init__(
         self,
-        replay: Replay,
+        kept: Transitions,
         num_slots: int,
         observation_size: int,
         history: int = 1,
@@ -158,7 +225,7 @@ class Experience:
     ) -> None:
         """Nobody has decided anything yet."""
         input_size = history * observation_size
-        self.replay = replay
+        self.kept = kept
         self._discount = discount
         self._scale = reward_scale
         self._windows = np.zeros((num_slots, input_size), np.float32)
@@ -175,7 +242,7 @@ class Experience:
         # is a number, and its weight is zero.
         self._no_inputs = np.zeros((num_slots, input_size), np.float32)
         self._ones = np.ones(num_slots)
-        self._no_masks = np.ones((num_slots, replay.kept.next_masks.shape[1]), np.int8)
+        self._no_masks = np.ones((num_slots, kept.next_masks.shape[1]), np.int8)
 
     def see(self, slots: Indices, observations: Floats) -> Floats:
         """Add observations to what the slots have seen; returns the inputs of the network."""
@@ -213,12 +280,9 @@ class Experience:
         is_over: bool,
         units: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        replay = self.replay
-        num_before = replay.num_added
         how = is_over, self._discount, self._scale
         units = self._ones[: len(slots)] if units is None else units
-        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, replay.kept)
-        replay.rate_new(num_before)
+        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, self.kept)
 
     def open(
         self,
@@ -244,7 +308,7 @@ class Experience:
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Wait for the same things as the one that ``state`` was taken from."""
         waiting, (slots, n_steps) = self.waiting, self.waiting.actions.shape
-        most = self.replay.kept.next_masks.shape[1] - 1
+        most = self.kept.next_masks.shape[1] - 1
         saved_array(state, "num_decisions", np.int64, (slots,), 0, 2**48)
         saved_array(state, "num_waiting", np.int64, (slots,), 0, n_steps)
         saved_array(state, "actions", np.int64, waiting.actions.shape, 0, most)
@@ -254,3 +318,108 @@ class Experience:
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {"windows": self._windows, **self.waiting._asdict()}
+
+
+class Decisions(NamedTuple):
+    """Decisions that a learner is to make, one in each of ``rows``."""
+
+    rows: Indices
+    slots: Indices
+    """[n] row and seat in one number."""
+    inputs: Floats
+    masks: npt.NDArray[np.int8]
+    is_own: npt.NDArray[np.bool_]
+    """[n] whether it learns from the decision."""
+
+    @property
+    def own(self) -> Decisions:
+        """Those that it learns from."""
+        if self.is_own.all():
+            return self
+        return Decisions._make(array[self.is_own] for array in self)
+
+
+class ExperienceGames(LearnerGames):
+    """``num_envs`` games in play: ``deal``, then ``next_decisions``, then ``play``, and so on.
+
+    Against others the learner has one seat, which changes from game to game; against itself it has
+    all of them, and ``learns_from`` says whether it learns from all or from that one.
+
+    Args:
+        task: the game, the seed and the opponents.
+        settings: how many games, what is learnt from, and what a decision shows.
+        kept: where decisions go when their outcome is known.
+    """
+
+    def __init__(self, task: Task, settings: ExperienceSettings, kept: Transitions) -> None:
+        """Set up the games; ``deal`` begins them."""
+        has_past = task.opponents is not None and task.opponents.has_past
+        super().__init__(task, settings.num_envs, settings.history - 1 if has_past else 0)
+        self._num_players = task.game.facts.num_players
+        self._inputs = Inputs(task.game, settings.inputs)
+        self._stake_power = settings.stake_power
+        self._learns_from_all = settings.learns_from == ALL
+        self._experience = Experience(
+            kept,
+            settings.num_envs * self._num_players,
+            self._inputs.size,
+            settings.history,
+            settings.n_steps,
+            settings.discount,
+            settings.reward_scale,
+        )
+
+    def next_decisions(self, at_most: int) -> Decisions:
+        """What the learner is to decide now, with no more than ``at_most`` own decisions."""
+        rows, seats = np.arange(self.batch.size), self.batch.turns.copy()
+        is_own = (seats == self.seats) | self._learns_from_all
+        if np.count_nonzero(is_own) > at_most:
+            has_room = np.cumsum(is_own) <= at_most
+            rows, seats, is_own = rows[has_room], seats[has_room], is_own[has_room]
+        observations, masks = self.batch.observe(rows, seats)
+        slots = rows * self._num_players + seats
+        inputs = self._experience.see(slots, self._inputs.of(observations))
+        decisions = Decisions(rows, slots, inputs, masks, is_own)
+        own = decisions.own
+        units = self._units(own.rows)
+        self._experience.close(own.slots, own.inputs, own.masks, self._totals(own.slots), units)
+        return decisions
+
+    def play(self, decisions: Decisions, actions: Indices) -> int:
+        """Play what the learner has decided; how many of these were own decisions."""
+        own = decisions.own
+        chosen = actions[decisions.is_own]
+        self._experience.open(own.slots, own.inputs, chosen, self._units(own.rows))
+        self.rollouts.step(decisions.rows, actions)
+        return len(own.rows)
+
+    def _units(self, rows: Indices) -> npt.NDArray[np.float64] | None:
+        """[n] what a value of 1 stands for in the decisions that are due; ``None``: itself."""
+        return self.batch.stakes(rows) ** self._stake_power if self._stake_power else None
+
+    def _totals(self, slots: Indices) -> npt.NDArray[np.float64]:
+        return self.batch.totals.ravel()[slots]
+
+    def deal(
+        self, rows: Indices | None = None, on_end: Callable[[Indices], None] | None = None
+    ) -> None:
+        """Play on until the learner is to move in every row: others move, new games begin."""
+
+        def finish(ended: Indices) -> None:
+            if on_end is not None:
+                on_end(ended)
+            slots = (ended[:, None] * self._num_players + np.arange(self._num_players)).ravel()
+            self._experience.close_for_good(slots, self._totals(slots))
+            self._experience.forget(slots)
+
+        super().deal(rows, finish)
+
+    def state_dict(self) -> State:
+        """All games in play, and the decisions that wait."""
+        waiting = self._experience.state_dict().items()
+        return {**super().state_dict(), **{f"experience.{name}": array for name, array in waiting}}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with the games that ``state`` was taken from."""
+        super().load_state_dict(state)
+        self._experience.load_state_dict(part(dict(state), "experience."))
