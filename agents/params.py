@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from common.errors import OptionError, nearest, one_line
+from common.errors import OptionError, one_line
+from envs.core.options import read_number
 
-__all__ = ["annotations_of", "check_names", "read_params"]
+__all__ = ["annotations_of", "read_params"]
 
 LARGEST = 2**63 - 1
 """Beyond that compiled code would take a whole number for another."""
@@ -70,7 +71,7 @@ def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> di
     for name, value in params.items():
         names = set(_alternatives(annotations.get(name, "Any")))
         if names & {"int", "float"} and "str" not in names:
-            value = _number(value)
+            value = read_number(value)
         read[name] = value
         kinds = [KINDS.get(kind, OBJECT) for kind in sorted(names, key=_rank)]
         if "Any" not in names and not any(accepts(value) for _, accepts in kinds):
@@ -98,36 +99,6 @@ def _alternatives(annotation: str) -> Iterator[str]:
             word = ""
         else:
             word += letter
-
-
-def _number(value: Any) -> Any:
-    """A number that YAML takes for text, such as 3e-4 or 1e6; all else stays what it is."""
-    if not isinstance(value, str) or "e" not in value.lower():
-        return value
-    try:
-        number = float(value)
-    except ValueError:
-        return value
-    return int(number) if number.is_integer() else number
-
-
-def check_names(params: Mapping[str, Any], made: type) -> None:
-    """Refuse what the constructor has no parameter for, with the nearest that it has.
-
-    >>> from agents.base import RandomAgent
-    >>> check_names({"seed": 1}, RandomAgent)
-    Traceback (most recent call last):
-    ...
-    common.errors.OptionError: unknown parameter 'seed': there are none
-    """
-    parameters = inspect.signature(made).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
-        return  # whoever gets the rest says what it may be
-    known = [name for name in parameters if name != "game"]
-    for name in params:
-        if name not in known and name != "path":  # of which ``make_agent`` knows more
-            hint = nearest(name, known) if known else "there are none"
-            raise OptionError(f"unknown parameter '{name}': {hint}")
 
 
 def annotations_of(made: type) -> dict[str, str]:

@@ -13,8 +13,8 @@ from agents import AGENTS, agent_class, make_agent, split_name, split_path
 from agents.base import Agent
 from agents.learning.device import AUTO, check_device, computing_on, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
-from agents.naming import check_keys
-from agents.params import annotations_of, check_names, read_params
+from agents.naming import check_keys, check_params
+from agents.params import annotations_of, read_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
 from common.errors import MasqueradeError, OptionError, one_line, reason_of
@@ -124,8 +124,8 @@ class AgentSpec:
         found = agent_class(self.id)
         params = dict(self.params)
         if self.id in AGENTS:  # classes of users may say what they take in words of their own
+            check_params(self.id, params)
             try:
-                check_names(params, found)
                 params = read_params(params, annotations_of(found))
             except OptionError as error:
                 raise OptionError(f"agent '{self.id}' cannot be made: {error}") from error

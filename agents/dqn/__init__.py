@@ -9,3 +9,6 @@ A network estimates the return of every action. Read the files in this order:
 4. ``learner``: the loop that plays, keeps and learns;
 5. ``agent``: everything that can be set, and the player.
 """
+
+# It says what to install where torch is missing.
+from agents.learning import networks as _networks  # noqa: F401

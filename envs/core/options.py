@@ -39,7 +39,7 @@ from pydantic_core import CoreSchema, ErrorDetails
 
 from common.errors import MasqueradeError, OptionError, nearest, one_line
 
-__all__ = ["Options", "option"]
+__all__ = ["Options", "option", "read_number"]
 
 # How a message begins that says where something is wrong: "params: ...".
 _PLACE = re.compile(r"[\w.]+: ")
@@ -79,7 +79,7 @@ class _Allowed:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, str) and self.low is not None and value not in self.choices:
-            return _number(value, self.is_whole)
+            return read_number(value, self.is_whole)
         return value
 
     def accepts(self, value: Any) -> bool:
@@ -333,12 +333,16 @@ def _is_structural(field: FieldInfo) -> bool:
     return getattr(field.json_schema_extra, "is_structural", True)
 
 
-def _number(text: str, is_whole: bool) -> Any:
-    """Read a number that YAML takes for text, such as 3e-4 or 1e6; other text stays what it is."""
+def read_number(value: Any, is_whole: bool = True) -> Any:
+    """Read a number that YAML takes for text, such as 3e-4 or 1e6; all else stays what it is.
+
+    >>> read_number("1e6"), read_number("3e-4"), read_number("low")
+    (1000000, 0.0003, 'low')
+    """
     try:
-        number = float(text) if "e" in text.lower() else None
+        number = float(value) if isinstance(value, str) and "e" in value.lower() else None
     except ValueError:
-        return text
+        return value
     if number is None:
-        return text
+        return value
     return int(number) if is_whole and number.is_integer() else number

@@ -293,8 +293,8 @@ class TestGames:
         game = make_game("liars_dice_v0", dice=1, single_round=True, first_player="alternate")
         opponents = Opponents([make_agent("random", game)])
         learner = make_learner(game, opponents=opponents, num_envs=64)
-        learner.games.deal(Log())
-        seats, numbers = learner.games._games.seats, learner.games.batch.numbers
+        learner.games.deal()
+        seats, numbers = learner.games.seats, learner.games.batch.numbers
         opens = (numbers % 2) == seats
         assert opens.mean() == pytest.approx(0.5, abs=0.1)
         assert seats.mean() == pytest.approx(0.5, abs=0.1)

@@ -170,8 +170,6 @@ def test_seats_share_a_table_or_do_not() -> None:
         ({"updates": "backward", "final_update": False}, "leave final_update on"),
         ({"policy": "softmax", "exploration": 0.0}, "softmax needs a temperature"),
         ({"exploration": 2.0}, "exploration is a probability with epsilon: at most 1"),
-        ({"coding": "hand"}, "'coding' is called 'abstraction' now"),
-        ({"lie_reset": 7}, "'lie_reset' is set in opponent_model now: {id: lies, ...}"),
         ({"opponent_model": {}}, "opponent_model needs an id: lies"),
         ({"opponent_model": {"id": "lie"}}, "unknown opponent model 'lie': did you mean 'lies'"),
         ({"updates": "sweep"}, "updates must be 'turn' or 'backward'"),
