@@ -37,7 +37,6 @@ from common.commands import (
     at_least,
     parse_option,
 )
-from common.imports import look_up
 
 RUNS = Path("runs") / "tournaments"
 FOLDER = RUNS / "leduc_v0-tournament-seed0"
@@ -154,16 +153,6 @@ examples:
 """
 
 
-class _Renamed(argparse.Action):
-    """An argument of former versions: its new name is the answer."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, nargs="?", help=argparse.SUPPRESS)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        parser.error(f"{self.option_strings[0]} is called {self.const} now")
-
-
 class _List(argparse.Action):
     """Like ``--help``: print what there is, and end."""
 
@@ -183,22 +172,20 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = Parser(prog="evaluate.py", description=__doc__)
     parser.add_argument("--list", action=_List, help="games, players and tournaments there are")
     subparsers = parser.add_subparsers(dest="command", required=True)
-    for name, text, add, run in (
-        ("tournament", TOURNAMENT, _add_tournament, "arena.commands:tournament"),
-        ("match", MATCH, _add_match, "arena.commands:tournament"),
-        ("report", REPORT, _add_report, "arena.commands:report"),
-        ("replay", REPLAY, _add_replay, "arena.commands:replay"),
-        ("export", EXPORT, _add_export, "arena.commands:export"),
-        ("leaderboard", LEADERBOARD, _add_leaderboard, "arena.commands:leaderboard"),
-        ("exploitability", EXPLOITABILITY, _add_exploitability, "arena.commands:exploitability"),
-        ("best-response", BEST_RESPONSE, _add_best_response, "training.bounds:best_response"),
-        ("behaviour", BEHAVIOUR, _add_behaviour, "arena.commands:behaviour"),
-        ("advise", ADVISE, _add_advise, "arena.commands:advise"),
+    for name, text, add in (
+        ("tournament", TOURNAMENT, _add_tournament),
+        ("match", MATCH, _add_match),
+        ("report", REPORT, _add_report),
+        ("replay", REPLAY, _add_replay),
+        ("export", EXPORT, _add_export),
+        ("leaderboard", LEADERBOARD, _add_leaderboard),
+        ("exploitability", EXPLOITABILITY, _add_exploitability),
+        ("best-response", BEST_RESPONSE, _add_best_response),
+        ("behaviour", BEHAVIOUR, _add_behaviour),
+        ("advise", ADVISE, _add_advise),
     ):
         short = text.partition("\n")[0]
-        command = subparsers.add_parser(name, help=short, description=text)
-        add(command)
-        command.set_defaults(run=run)
+        add(subparsers.add_parser(name, help=short, description=text))
     parsed = parser.parse_args(arguments)
     parsed.words = sys.argv[1:] if arguments is None else list(arguments)
     return parsed
@@ -206,7 +193,13 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def _add_tournament(command: argparse.ArgumentParser) -> None:
     _add_match(command)
-    command.add_argument("--config", type=Path, help="a YAML file instead of game and agents")
+    _add_config(command, "a YAML file instead of game and agents")
+
+
+def _add_config(
+    command: argparse.ArgumentParser, help: str = "the game and agents of a tournament's file"
+) -> None:
+    command.add_argument("--config", type=Path, help=help)
 
 
 def _add_agents(command: argparse.ArgumentParser) -> None:
@@ -216,11 +209,12 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
         nargs="*",
         help="agents' ids, 'id:path' or 'module:Class'; 'zero=random' renames one",
     )
+    _add_params(command)
+    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
+
+
+def _add_params(command: argparse.ArgumentParser) -> None:
     add_option(command)
-    _add_param(command)
-
-
-def _add_param(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--param",
         action=Pairs,
@@ -228,6 +222,17 @@ def _add_param(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="AGENT.NAME=VALUE",
         help="a parameter of an agent, such as --param ismcts.iterations=5000; may be repeated",
+    )
+
+
+def _add_group(command: argparse.ArgumentParser, default: str) -> None:
+    command.add_argument(
+        "--group",
+        "--pair",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"who played together (default: {default})",
     )
 
 
@@ -242,7 +247,6 @@ def _add_match(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--schedule", help="auto, distinct, balanced or duels (more than two seats)"
     )
-    command.add_argument("--design", action=_Renamed, const="--schedule")
     command.add_argument(
         "--tables",
         type=at_least(1, most=100_000),
@@ -271,12 +275,10 @@ def _add_match(command: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time of every agent that has none of its own; who takes longer loses the game",
     )
-    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     command.add_argument(
         "--variance-reduction",
         help="take chance out of returns (AIVAT, MIVAT): none, chance or full",
     )
-    command.add_argument("--luck", action=_Renamed, const="--variance-reduction")
     command.add_argument(
         "--pilot", type=COUNT, metavar="GAMES", help="of every group, for variance reduction"
     )
@@ -297,14 +299,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("source", type=Path, nargs="?", help="a tournament's folder or a position")
-    command.add_argument(
-        "--group",
-        "--pair",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="who played together (default: the first group of the tournament)",
-    )
+    _add_group(command, "the first group of the tournament")
     command.add_argument("--deal", type=SEED, default=0, help="number of the deal (default 0)")
     command.add_argument(
         "--seating", type=at_least(0), default=0, help="number of the seating (default 0)"
@@ -312,8 +307,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("--viewer", type=at_least(0), help="a seat: show only what its player saw")
     command.add_argument("--game", help="a game's id, to play a new game instead")
     command.add_argument("--agents", nargs="+", default=[], help="one for each seat of --game")
-    add_option(command)
-    _add_param(command)
+    _add_params(command)
     command.add_argument("--seed", type=SEED, default=0, help="of a new game (default 0)")
     _add_trust(command)
 
@@ -329,14 +323,7 @@ def _add_trust(command: argparse.ArgumentParser) -> None:
 def _add_export(command: argparse.ArgumentParser) -> None:
     _add_trust(command)
     command.add_argument("folder", type=Path, help="what a tournament has written")
-    command.add_argument(
-        "--group",
-        "--pair",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="who played together (default: every group)",
-    )
+    _add_group(command, "every group")
     command.add_argument("--deals", type=COUNT, help="only the first so many deals (default: all)")
     add_out(command, "(default: games.* in there)")
 
@@ -349,7 +336,7 @@ def _add_leaderboard(command: argparse.ArgumentParser) -> None:
 
 def _add_exploitability(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
-    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    _add_config(command)
     command.add_argument(
         "--samples",
         type=COUNT,
@@ -369,13 +356,12 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
         help="public (tree), tree (sequence form) or auto, the quicker one; the numbers are equal",
     )
     command.add_argument("--seed", type=SEED, help="of the asking (default 0)")
-    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     add_out(command, "also write a .json or .md file")
 
 
 def _add_best_response(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
-    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    _add_config(command)
     command.add_argument(
         "--learner",
         nargs="+",
@@ -400,13 +386,12 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
         help="games that choose a player (default 4000)",
     )
     command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
-    command.add_argument("--device", help="auto, cpu or cuda")
     add_out(command, "also write a .json or .md file")
 
 
 def _add_behaviour(command: argparse.ArgumentParser) -> None:
     _add_agents(command)
-    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    _add_config(command)
     command.add_argument(
         "--games",
         type=at_least(2, most=MAX_GAMES),
@@ -414,7 +399,6 @@ def _add_behaviour(command: argparse.ArgumentParser) -> None:
         help="played by the agent in all seats (default 6000)",
     )
     command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
-    command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
     add_out(command, "(in runs/behaviour/)", "FOLDER")
 
 
@@ -422,8 +406,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("game", help="a game's id, or a file with a position")
     command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
     command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
-    add_option(command)
-    _add_param(command)
+    _add_params(command)
     command.add_argument("--seed", type=SEED, default=0, help="of the deal (default 0)")
 
 
@@ -433,20 +416,21 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     parsed = parse_arguments(arguments)
     # Imported when needed: --help and --list do without numbers, this without compiled code.
-    from arena.asked import check_arguments
+    from masquerade.asked import check_arguments
 
     check_arguments(parsed)
     going_on = "the same command goes on"
     try:
         # Imported when needed: --help and --list do without compiled code.
-        from arena import commands
+        from masquerade.commands import COMMANDS
         from training.missing import train_missing
 
+        job = COMMANDS[parsed.command](parsed)
         # What is named by its run and is not there yet is trained first.
         device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
-        train_missing(commands.agents_of(parsed), device or "auto", workers or 1)
+        train_missing(job.agents, device or "auto", workers or 1)
         going_on = GOING_ON.get(parsed.command, "nothing is kept of what was not printed")
-        look_up("command", {parsed.command: parsed.run}, parsed.command)(parsed)
+        job.run()
     except KeyboardInterrupt:
         print(f"\nstopped; {going_on}", file=sys.stderr)
         return 130

@@ -29,8 +29,7 @@ from common.commands import (
     at_least,
 )
 from common.errors import MasqueradeError
-from training.listing import list_everything, plan
-from training.naming import check_run
+from training.asked import check_run, list_everything, plan
 
 if TYPE_CHECKING:
     from training.runner import Outcome
@@ -87,7 +86,7 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
         os.environ["NUMBA_DISABLE_JIT"] = "1"  # fields and ranges run nothing of what is compiled
     if arguments.schema:
         # Imported when needed: --help and --list do without compiled code.
-        from training.schema import run_schema
+        from training.config import run_schema
 
         print(json.dumps(run_schema(), indent=1))
         return None
@@ -111,7 +110,7 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     # Imported when needed: --help and --list do without numbers, this without compiled code.
     from common.files import check_folder
-    from training.layers import read_yaml
+    from training.asked import read_yaml
 
     content = read_yaml(arguments.config, [*arguments.set, *seed])
     check_run(content)

@@ -158,9 +158,7 @@ class Agent(ABC):
 
     def begin_learning(self) -> None:
         """Learn from now on; an agent that can sets ``is_learning`` and overrides ``observe``."""
-        raise MasqueradeError(
-            f"{_name(type(self))} cannot learn while it plays: leave 'learning' out"
-        )
+        raise MasqueradeError(f"{_name(type(self))} cannot learn while it plays")
 
     def observe(self, step: TimeStep) -> None:  # noqa: B027, only learners are told
         """Called for each of a learner's seats after every move of its games, and at their end."""

@@ -1,4 +1,4 @@
-"""One player of a tournament: which agent, made how, within what time, learning or not."""
+"""One player of a tournament: which agent, made how, within what time."""
 
 from __future__ import annotations
 
@@ -39,8 +39,6 @@ class AgentSpec:
     """Seconds a move; who takes longer loses the game. ``None``: no limit."""
     device: str = "auto"
     """Where an agent that can choose computes."""
-    learning: bool = False
-    """Whether it is to learn from the games it plays."""
 
     def __post_init__(self) -> None:
         """Refuse what no agent can be made with."""
@@ -62,13 +60,6 @@ class AgentSpec:
         seconds = self.time_per_move
         if seconds is not None and not (_is_number(seconds) and 0 < seconds < math.inf):
             raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
-        if not isinstance(self.learning, bool):
-            raise OptionError(f"learning must be true or false, not {self.learning!r}")
-        if self.learning and seconds is not None:
-            raise OptionError(
-                f"agent '{self.name or self.id}' cannot learn within a time_per_move: a player "
-                "that is stopped forgets what it has learnt; leave one of them out"
-            )
 
     @classmethod
     def parse(cls, value: AgentSpec | str | Mapping[str, Any]) -> AgentSpec:
@@ -150,8 +141,6 @@ class AgentSpec:
         agent.name = self.name or self.id
         # Who thinks by the clock thinks further on a faster machine.
         agent.is_reproducible &= params.get("time_per_move") is None
-        if self.learning:
-            agent.begin_learning()
         return agent
 
     def foreign_code(self) -> list[str]:
@@ -173,10 +162,10 @@ class AgentSpec:
     def can_remember(self) -> bool:
         """Whether it could carry what it saw from one game to another, wherever that is hidden.
 
-        Whoever learns could, and whoever runs code that is not ours: a program, a module, a bot of
-        OpenSpiel. It is for those who seat players to see to it that this tells it nothing.
+        Whoever runs code that is not ours could: a program, a module, a bot of OpenSpiel. It is for
+        those who seat players to see to it that this tells it nothing.
         """
-        return self.learning or bool(self.foreign_code())
+        return bool(self.foreign_code())
 
     def fingerprint(self) -> str:
         """Changes with what the agent is read from: a run that is trained anew is another player.

@@ -30,11 +30,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from arena.playing.match import play_match
-from arena.running.context import WorkerContext
-from arena.running.executors import play_units
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.schedules.work_units import DEALS_PER_UNIT, WorkUnit, make_units
+from agents.spec import AgentSpec
+from arena.match import play_match
+from arena.schedule import DEALS_PER_UNIT, WorkUnit, make_units
+from arena.spec import TournamentSpec
+from arena.workers import WorkerContext, play_units
 from benchmarks import peers
 from benchmarks.growth import Curve
 from benchmarks.harness import Job, main

@@ -23,9 +23,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from agents import make_agent
-from arena.playing.match import play_match
-from arena.schedules.schedule import make_groups
-from arena.statistics.ratings import bradley_terry
+from arena.match import play_match
+from arena.ratings import bradley_terry
+from arena.schedule import make_groups
 from benchmarks.timing import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from common.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson

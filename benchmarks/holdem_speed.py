@@ -193,7 +193,7 @@ def their_aec() -> Chunk:
 def our_match(names: tuple[str, ...]) -> Chunk:
     """Microseconds for one hand of a match."""
     from agents import make_agent
-    from arena import play_match
+    from arena.match import play_match
 
     game = make_game("holdem_v0", "thesis")
     made = {name: make_agent(name, game) for name in names}

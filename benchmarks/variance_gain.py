@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from agents import make_agent
-from arena.playing.match import play_match
-from arena.statistics.intervals import paired_gain
-from arena.variance_reduction.correction import corrections, record_match
-from arena.variance_reduction.values import pilot_values
+from arena.match import play_match
+from arena.results import paired_gain
+from arena.variance_reduction import corrections, record_match
+from arena.variance_values import pilot_values
 from benchmarks.timing import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from envs import make_game

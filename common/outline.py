@@ -127,7 +127,7 @@ def parameters_of(place: str) -> tuple[str, ...] | None:
 def value_of(place: str) -> Any:
     """What ``"module:NAME"`` is set to; ``None`` if that is hidden.
 
-    >>> value_of("arena.running.executors:EXECUTORS")
+    >>> value_of("arena.workers:EXECUTORS")
     ('processes', 'ray')
     """
     found = _constant(*place.split(":"))

@@ -22,8 +22,7 @@ from common.errors import MasqueradeError
 from common.files import check_out, read_text
 from common.statistics import mean_interval
 from training.config import RunConfig, read_yaml
-from training.missing import is_finished
-from training.runner import begin_run, resume_run
+from training.runner import finish
 
 __all__ = ["main"]
 
@@ -62,11 +61,7 @@ def run_all(configs: Sequence[Path], num_seeds: int, metric: str, folder: Path) 
 
 def _run(path: Path, seed: int, run: Path) -> None:
     config = RunConfig.parse(read_yaml(path, [f"train.seed={seed}"]))
-    if not (run / "config.yaml").exists():
-        begin_run(config, run, command=f"python -m experiments.ablations {path}", is_shown=False)
-        return
-    if not is_finished(run):
-        resume_run(run, is_shown=False, trusted=config.foreign_code())
+    finish(config, run, command=f"python -m experiments.ablations {path}", is_shown=False)
 
 
 def _title(path: Path) -> str:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import make_agent
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import append_text, make_folder, read_text, write_text
 from common.processes import leave_with_parent

@@ -35,7 +35,7 @@ from agents import make_agent
 from agents.cfr.evaluation import tabulate, views_at
 from agents.cfr.response import best_response, counterfactual_reach, expected_values
 from agents.cfr.tree import GameTree, Probs
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from common.statistics import Interval, mean_interval
 from envs import make_game
 from envs.core.game import Game

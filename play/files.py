@@ -18,10 +18,10 @@ from typing import Any
 
 from agents import AGENTS
 from agents.spec import AgentSpec
-from arena.playing.replay import Recording, read_position
-from arena.report.samples import sample_games
-from arena.running.folder import read_tournament
-from arena.running.replayer import Replayer
+from arena.folder import read_tournament
+from arena.replay import Recording, read_position
+from arena.replayer import Replayer
+from arena.report.collect import sample_games
 from common.errors import MasqueradeError, one_line
 from common.files import make_folder, read_json, read_text, write_text
 from envs.core.kernels import OVER

@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.playing.replay import join_words
+from arena.replay import join_words
 from common.errors import MasqueradeError
 from common.statistics import mean_interval
 from envs.core.game import Game

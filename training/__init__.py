@@ -1,3 +1,1 @@
 """Training runs, from a YAML file to a folder from which they can be resumed."""
-
-from __future__ import annotations

@@ -31,18 +31,17 @@ from agents.base import Agent
 from agents.learning.device import computing_on
 from agents.learning.files import checkpoint_folder, players
 from agents.spec import AgentSpec
-from arena.playing.match import play_shown
-from common.errors import MasqueradeError, OptionError, nearest
+from arena.match import play_shown
+from common.errors import OptionError, nearest
 from common.files import write_json
 from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
 from training.config import RunConfig, learner_class, read_yaml
-from training.missing import is_finished
-from training.runner import begin_run, resume_run
+from training.runner import finish, is_finished
 
-__all__ = ["Bound", "Chosen", "Search", "bound", "default_learner", "find_learner"]
+__all__ = ["Bound", "Search", "bound", "default_learner", "find_learner"]
 
 CONFIGS = Path("configs")
 RUNS = Path("runs") / "best_response"
@@ -118,15 +117,11 @@ def bound(
 
     Args:
         game: the game.
-        spec: the agent; it must not learn.
+        spec: the agent.
         search: how to look for a response.
         runs: where the runs are kept; those of the same agent and settings go on, or are used.
         is_shown: whether to show progress.
     """
-    if spec.learning:
-        raise MasqueradeError(
-            f"'{spec.name}' learns while it plays: only a frozen agent has a bound"
-        )
     with computing_on(search.device):
         return _bound(game, spec, search, runs, is_shown)
 
@@ -143,10 +138,12 @@ def _bound(game: Game, spec: AgentSpec, search: Search, runs: Path, is_shown: bo
         for seed in range(search.seed, search.seed + search.seeds):
             config = _configure(game, spec, find_learner(game, learner), search, seed)
             run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
-            _train(config, run, search.device, is_shown)
+            if is_shown and not is_finished(run):
+                print(f"learning a response in {run}", file=sys.stderr, flush=True)
+            finish(config, run, search.device, "evaluate.py best-response", is_shown)
             candidates += _players_of(run, config.agent.id, learner, game)
     found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
-    _write(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
+    write_json(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
     return found
 
 
@@ -215,21 +212,6 @@ def _configure(
             },
         }
     )
-
-
-def _train(config: RunConfig, run: Path, device: str, is_shown: bool) -> None:
-    """Finish the run: begin it, resume it, or find it done."""
-    if is_finished(run):
-        return
-    if is_shown:
-        print(f"learning a response in {run}", file=sys.stderr, flush=True)
-    if (run / "config.yaml").exists():
-        named = config.foreign_code()
-        outcome = resume_run(run, device, "evaluate.py best-response", is_shown, named)
-    else:
-        outcome = begin_run(config, run, device, "evaluate.py best-response", is_shown)
-    if not outcome.is_finished:
-        raise KeyboardInterrupt
 
 
 def _mark(config: RunConfig, spec: AgentSpec) -> str:
@@ -323,7 +305,3 @@ def _ends(interval: Interval) -> list[float]:
 def _in_letters(name: str) -> str:
     """A name as a folder can have it."""
     return re.sub(r"[^\w.-]+", "_", name).strip("_.") or "agent"
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    write_json(path, content)

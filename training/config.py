@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Any, Self
 
 import yaml
@@ -35,10 +34,10 @@ from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
 from common.errors import OptionError, UnknownNameError
 from common.imports import look_up
-from envs import game_class
+from envs import GAMES, game_class
 from envs.core.game import Game
 from envs.core.options import Options, option
-from training.layers import read_yaml
+from training.asked import read_yaml
 
 __all__ = [
     "EvalSettings",
@@ -49,6 +48,7 @@ __all__ = [
     "TrainSettings",
     "learner_class",
     "read_yaml",
+    "run_schema",
 ]
 
 MANY = 10**12
@@ -144,8 +144,6 @@ Evaluated = Annotated[
 
 class TrainSettings(Options):
     """How long to learn, against whom, and what is kept on the way; steps are the learner's."""
-
-    renamed = MappingProxyType({"amount": "steps"})
 
     steps: int = option(100_000, low=1, high=MANY, help="how long to learn, in the learner's unit")
     seed: int = option(0, low=0, high=2**63 - 1, help="root of all randomness")
@@ -282,4 +280,43 @@ def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
         else value
         for key, value in values.items()
         if value is not None
+    }
+
+
+def run_schema() -> dict[str, Any]:
+    """What a file may say, with the options of every game and the settings of every learner."""
+    schema = RunConfig.json_schema()
+    definitions = schema["$defs"]
+    settings = {learner_id: learner_class(learner_id).settings_class for learner_id in LEARNERS}
+    definitions |= {cls.__name__: cls.json_schema() for cls in settings.values()}
+    definitions |= {game_id: _options_of(game_id) for game_id in GAMES}
+    definitions["GameSettings"] |= _by_id({game_id: game_id for game_id in GAMES})
+    definitions["AgentSettings"] |= _by_id({key: cls.__name__ for key, cls in settings.items()})
+    del definitions[Options.__name__]
+    for part in (schema, definitions["GameSettings"], definitions["AgentSettings"]):
+        del part["required"]  # a base may have said it
+    schema["properties"]["base"] = {"type": "string", "description": "a file that this one changes"}
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+
+
+def _options_of(game_id: str) -> dict[str, Any]:
+    game: type[Game] = look_up("game", GAMES, game_id)
+    schema = game.Options.json_schema()
+    if game.presets:
+        text = "options that are given together"
+        schema["properties"]["preset"] = {"enum": [*game.presets], "description": text}
+    return schema
+
+
+def _by_id(definitions: Mapping[str, str]) -> dict[str, Any]:
+    """An ``id``, and with each id its own ``params``."""
+    return {
+        "properties": {"id": {"enum": [*definitions]}, "params": {"type": ["object", "null"]}},
+        "allOf": [
+            {
+                "if": {"properties": {"id": {"const": name}}, "required": ["id"]},
+                "then": {"properties": {"params": {"$ref": f"#/$defs/{definition}"}}},
+            }
+            for name, definition in definitions.items()
+        ],
     }

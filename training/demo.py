@@ -15,8 +15,8 @@ from pathlib import Path
 from agents.spec import AgentSpec
 from arena.report import write_report
 from arena.report.tables import to_text
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.commands import answers_in_one_line
 from common.errors import MasqueradeError
 from training.config import RunConfig, learner_class, read_yaml

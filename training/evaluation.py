@@ -15,7 +15,7 @@ from agents.base import Agent
 from agents.cfr import GameTree, exploitability, tabulate
 from agents.learning.files import save_state
 from agents.learning.learner import Learner
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from common.statistics import Interval, mean_interval, wilson
 from envs.core.game import Game

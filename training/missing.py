@@ -19,15 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents import LEARNERS
-from agents.learning.files import players
 from agents.spec import AgentSpec
 from common.errors import MasqueradeError
 from common.progress import duration
 from training.config import RunConfig, learner_class, read_yaml
-from training.run_folder import RunFolder
-from training.runner import begin_run, resume_run
+from training.runner import finish, is_finished
 
-__all__ = ["Missing", "forecast", "is_finished", "source_of", "train_missing"]
+__all__ = ["source_of", "train_missing"]
 
 PROJECT = Path(__file__).resolve().parents[1]
 _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
@@ -87,7 +85,9 @@ def train_missing(agents: Iterable[AgentSpec], device: str = "auto", workers: in
         print(f"for a first look without training: {first}", file=sys.stderr, flush=True)
     if is_alone:
         for run in found:
-            _train(run.source, run.seed, run.folder, device)
+            print(f"training {run.folder} from {run.source}", file=sys.stderr, flush=True)
+            command = f"python train.py --config {run.source} --seed {run.seed}"
+            finish(run.config, run.folder, device, command)
     else:
         _train_side_by_side(found, device, workers, free_gb() * MEMORY_SHARE)
 
@@ -195,26 +195,3 @@ def source_of(folder: Path) -> tuple[Path, int] | None:
     if match is None:
         return None
     return Path("configs") / match["game"] / f"{match['config']}.yaml", int(match["seed"])
-
-
-def is_finished(folder: Path) -> bool:
-    """Whether a run has come to its end and kept its player."""
-    found = players(folder)
-    if not found or not (folder / "config.yaml").exists():
-        return False
-    _, config = RunFolder.open(folder)
-    return int(found[-1].name.removeprefix("step_")) >= config.train.steps
-
-
-def _train(config: Path, seed: int, folder: Path, device: str) -> None:
-    print(f"training {folder} from {config}", file=sys.stderr, flush=True)
-    parsed = RunConfig.parse(read_yaml(config, [f"train.seed={seed}"]))
-    if (folder / "config.yaml").exists():
-        command = f"python train.py --resume {folder}"
-        outcome = resume_run(folder, device, command, trusted=parsed.foreign_code())
-    else:
-        command = f"python train.py --config {config} --seed {seed}"
-        outcome = begin_run(parsed, folder, device, command)
-    if not outcome.is_finished:
-        # Whoever stops a training does not want to see its half-trained player in a table.
-        raise KeyboardInterrupt

@@ -39,7 +39,7 @@ from common.files import (
 from common.imports import versions
 from training.config import RunConfig, read_yaml
 
-__all__ = ["RunFolder", "step_of_checkpoint"]
+__all__ = ["CONFIG", "RunFolder", "step_of_checkpoint"]
 
 CONFIG, BEST = "config.yaml", "best.json"
 COMMAND, VERSIONS = "command.txt", "versions.json"
@@ -54,9 +54,6 @@ class RunFolder:
         """Name the folder; ``begin`` makes it, ``open`` finds it."""
         self.path = path
         self.metrics = path / "metrics.csv"
-        # In the folder itself, so that TensorBoard calls the run by its name; runs of earlier
-        # versions go on where they were.
-        self.events = path / "tensorboard" if (path / "tensorboard").is_dir() else path
 
     @classmethod
     def begin(cls, path: Path, config: RunConfig, command: str) -> RunFolder:

@@ -40,9 +40,9 @@ from envs.core.sides import roles_of
 from training.config import BEST, RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
-from training.run_folder import RunFolder, step_of_checkpoint
+from training.run_folder import CONFIG, RunFolder, step_of_checkpoint
 
-__all__ = ["Outcome", "begin_run", "make_learner", "resume_run"]
+__all__ = ["Outcome", "begin_run", "finish", "is_finished", "make_learner", "resume_run"]
 
 FIRST_PIECE = 64
 """The first checkpoint comes after this part of the first chunk: within a minute, for a chunk of an
@@ -66,6 +66,29 @@ class Outcome:
     """Of the game, for a command line."""
     was_finished: bool = False
     """It had come to its end before: nothing was done."""
+
+
+def finish(
+    config: RunConfig, folder: Path, device: str = "cpu", command: str = "", is_shown: bool = True
+) -> None:
+    """Begin a run, go on with it, or find it done; who stops it stops whatever needs it."""
+    if is_finished(folder):
+        return
+    if (folder / CONFIG).exists():
+        outcome = resume_run(folder, device, command, is_shown, config.foreign_code())
+    else:
+        outcome = begin_run(config, folder, device, command, is_shown)
+    if not outcome.is_finished:
+        raise KeyboardInterrupt
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run has come to its end and kept its player."""
+    found = players(folder)
+    if not found or not (folder / CONFIG).exists():
+        return False
+    _, config = RunFolder.open(folder)
+    return int(found[-1].name.removeprefix("step_")) >= config.train.steps
 
 
 def begin_run(
@@ -224,7 +247,7 @@ class _TrainingRun:
         self.metrics = MetricsFile(run.metrics, resumed_at)
         self.events: Events | None = None
         if config.log.tensorboard:
-            self.events = Events(run.events, resumed_at)
+            self.events = Events(run.path, resumed_at)
             if resumed_at is None:
                 self.events.add_text("config", f"```yaml\n{config.to_yaml()}```")
                 self.events.add_settings(config.to_dict())

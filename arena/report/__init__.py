@@ -10,17 +10,17 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from arena.folder import read_tournament
 from arena.report.collect import Report, collect
 from arena.report.columns import escape
 from arena.report.page import to_html
 from arena.report.tables import by_opponent, comparisons, standings, to_markdown
-from arena.running.context import WorkerContext
-from arena.running.folder import read_tournament
-from arena.statistics.summary import Summary
+from arena.summary import Summary
+from arena.workers import WorkerContext
 from common.errors import MasqueradeError
 from common.files import check_out, signed, write_text
 
-__all__ = ["COMMAND", "check_report", "write_report"]
+__all__ = ["check_report", "write_report"]
 
 COMMAND = "python evaluate.py report"
 

@@ -16,17 +16,7 @@ from typing import Any
 from arena.report.words import decimals_for, plus_minus, with_sign
 from common.statistics import Interval
 
-__all__ = [
-    "WIDTH",
-    "Cell",
-    "Column",
-    "Table",
-    "aligned",
-    "escape",
-    "in_markdown",
-    "markdown",
-    "shorten",
-]
+__all__ = ["Column", "Table", "aligned", "escape", "in_markdown", "markdown", "shorten"]
 
 WIDTH = 100
 MAX_NAME, MIN_NAME = 24, 10
@@ -55,8 +45,9 @@ class Column:
     key: str
     """Its name in files."""
     title: str
-    get: Callable[[Any], Any]
-    """From an entry to an interval, a number, words or None."""
+    get: Callable[[Any], Any] | None = None
+    """From an entry to an interval, a number, words or None; what is called like the column, unless
+    this is given."""
     form: str | None = None
     """How a number is written, such as ``.2f``; for intervals the decimals, ``.1f``, or None for as
     many as their widths ask for."""
@@ -86,9 +77,13 @@ class Column:
                 cells.append(self._cell(value, decimals, mark, hint))
         return cells
 
+    def value(self, entry: Any) -> Any:
+        """What an entry has in this column."""
+        return self.get(entry) if self.get else getattr(entry, self.key)
+
     def scaled(self, entry: Any) -> Any:
         """The value in the unit of the column."""
-        value = self.get(entry)
+        value = self.value(entry)
         if isinstance(value, Interval):
             return value.times(self.scale)
         return value if isinstance(value, str | int | None) else value * self.scale

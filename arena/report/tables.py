@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
+from typing import Any
 
-from arena.report.columns import Column, Table, aligned, escape, markdown
-from arena.report.notes import notes, standings_notes
-from arena.report.words import decimals_for, signed
-from arena.statistics.distance import distance_title, in_figures
-from arena.statistics.summary import RoleResult, Standing, Summary
+from arena.report.columns import Column, Table, aligned, escape, markdown, shorten
+from arena.report.words import decimals_for, in_figures, signed, with_sign
+from arena.summary import Cycle, RoleResult, Standing, Summary
 from common.statistics import Interval
 
 __all__ = [
@@ -20,10 +22,10 @@ __all__ = [
     "comparisons",
     "cross_of",
     "in_unit",
-    "lengths",
-    "metagame",
+    "notes",
     "singles",
     "standings",
+    "standings_notes",
     "to_markdown",
     "to_text",
 ]
@@ -41,23 +43,15 @@ def in_unit(summary: Summary, title: str) -> str:
     return title if summary.unit.name == "points" else f"{title}, {summary.unit.name}"
 
 
-def _figure(summary: Summary, key: str, title: str, is_signed: bool = False) -> Column:
+def _figure(summary: Summary, key: str, title: str) -> Column:
     """A column of mean returns or leads, in the unit that people read."""
     title = in_unit(summary, title)
-    return Column(key, title, _getter(key), scale=summary.unit.scale, is_signed=is_signed)
+    return Column(key, title, scale=summary.unit.scale, is_signed=True)
 
 
-def _getter(key: str) -> partial[object]:
-    return partial(_get, key)
-
-
-def _get(key: str, entry: object) -> object:
-    return getattr(entry, key)
-
-
-WINS = Column("win_rate", "wins, %", _getter("win_rate"), ".1f", 100)
-GAMES = Column("games", "games", _getter("games"), ",")
-DEALS = Column("deals", "deals", _getter("deals"), ",")
+WINS = Column("win_rate", "wins, %", form=".1f", scale=100)
+GAMES = Column("games", "games", form=",")
+DEALS = Column("deals", "deals", form=",")
 
 
 def standings(summary: Summary) -> Table:
@@ -65,30 +59,33 @@ def standings(summary: Summary) -> Table:
     entries = summary.standings
     distance = "exploitability" if len(summary.roles) == 2 else "nash_conv"
     wanted = [
-        Column("name", "agent", _getter("name"), mark=_failed, hint=lambda entry: entry.agent_id),
-        Column("role", "role", _getter("role")),
-        _figure(summary, "mean_return", "mean return", is_signed=True),
-        Column("placement", "place", _getter("placement"), ".2f"),
+        Column("name", "agent", mark=_failed, hint=lambda entry: entry.agent_id),
+        Column("role", "role"),
+        _figure(summary, "mean_return", "mean return"),
+        Column("placement", "place", form=".2f"),
         WINS,
-        Column("elo", "Elo", _getter("elo"), ".0f", mark=_unsure),
-        Column("plackett_luce", "Plackett-Luce", _getter("plackett_luce"), ".0f", mark=_unsure),
+        Column("elo", "Elo", form=".0f", mark=_unsure),
+        Column("plackett_luce", "Plackett-Luce", form=".0f", mark=_unsure),
         Column(
             distance,
             distance_title(len(summary.roles)),
-            _getter(distance),
-            write=partial(_distance, distance),
+            write=lambda entry: in_figures(getattr(entry, distance), entry.is_estimated),
             hint=lambda entry: entry.policy,
         ),
-        Column("seats", "seats", _getter("seats"), ","),
+        Column("seats", "seats", form=","),
         DEALS,
         Column("faults", "faults", lambda entry: entry.faults or None, ","),
-        Column("state", "state", _state if _has_states(summary) else lambda _: None),
     ]
+    if not all(entry.is_reproducible for entry in entries):
+        states = {True: "frozen", False: "frozen, not repeatable"}
+        wanted.append(Column("state", "state", lambda entry: states[entry.is_reproducible]))
     return Table("standings", _filled(wanted, entries), entries)
 
 
-def _filled(columns: list[Column], entries: list[Standing]) -> list[Column]:
-    return [column for column in columns if any(column.get(entry) is not None for entry in entries)]
+def _filled(columns: list[Column], entries: Sequence[Any]) -> list[Column]:
+    return [
+        column for column in columns if any(column.value(entry) is not None for entry in entries)
+    ]
 
 
 def _failed(entry: Standing) -> str:
@@ -99,35 +96,20 @@ def _unsure(entry: Standing) -> str:
     return "" if entry.is_firm else "*"
 
 
-def _distance(key: str, entry: Standing) -> str:
-    return in_figures(getattr(entry, key), entry.is_estimated)
-
-
-def _has_states(summary: Summary) -> bool:
-    return any(entry.is_learning or not entry.is_reproducible for entry in summary.standings)
-
-
-def _state(entry: Standing) -> str:
-    return ("learning" if entry.is_learning else "frozen") + (
-        "" if entry.is_reproducible else ", not repeatable"
-    )
-
-
 def comparisons(summary: Summary) -> Table:
     """Every two agents that can be compared."""
     wanted = [
-        Column("first", "first", _getter("first")),
-        Column("second", "second", _getter("second")),
-        _figure(summary, "lead", "lead of the first", is_signed=True),
-        Column("score", "better in, %", _getter("score"), ".1f", 100),
+        Column("first", "first"),
+        Column("second", "second"),
+        _figure(summary, "lead", "lead of the first"),
+        Column("score", "better in, %", form=".1f", scale=100),
         GAMES,
         DEALS,
-        Column("gain", "paired gain", _getter("gain"), ".2f"),
-        Column("variance_gain", "variance gain", _getter("variance_gain"), ".2f"),
+        Column("gain", "paired gain", form=".2f"),
+        Column("variance_gain", "variance gain", form=".2f"),
     ]
     entries = summary.comparisons
-    shown = [column for column in wanted if any(column.get(e) is not None for e in entries)]
-    return Table("comparisons", shown or wanted, entries, num_names=2)
+    return Table("comparisons", _filled(wanted, entries) or wanted, entries, num_names=2)
 
 
 def by_seat(summary: Summary) -> Table:
@@ -150,10 +132,10 @@ def by_seat(summary: Summary) -> Table:
 def by_opponent(summary: Summary) -> Table:
     """Every agent in every role, against everybody and against each opponent."""
     columns = [
-        Column("agent", "agent", _getter("agent")),
-        Column("role", "role" if summary.is_two_sided else "seat", _getter("role")),
+        Column("agent", "agent"),
+        Column("role", "role" if summary.is_two_sided else "seat"),
         Column("against", "against", lambda entry: entry.against or "everybody"),
-        _figure(summary, "mean_return", "mean return", is_signed=True),
+        _figure(summary, "mean_return", "mean return"),
         *([WINS] if any(entry.win_rate for entry in summary.by_role) else []),
         GAMES,
     ]
@@ -163,9 +145,9 @@ def by_opponent(summary: Summary) -> Table:
 def singles(summary: Summary) -> Table:
     """One among many of another kind."""
     columns = [
-        Column("agent", "one of", _getter("agent")),
+        Column("agent", "one of"),
         Column("against", "among", lambda entry: f"{entry.num_others} of {entry.against}"),
-        _figure(summary, "mean_return", "mean return", is_signed=True),
+        _figure(summary, "mean_return", "mean return"),
         *([WINS] if any(entry.win_rate for entry in summary.singles) else []),
         GAMES,
     ]
@@ -174,24 +156,24 @@ def singles(summary: Summary) -> Table:
 
 def lengths(summary: Summary) -> Table:
     """How long the games of every group were."""
-    groups = [(" - ".join(group.agents), group.length) for group in summary.groups]
-    columns = [
-        Column("group", "group", lambda entry: entry[0]),
-        Column("games", "games", lambda entry: entry[1].games, ","),
-        Column("mean", "mean", lambda entry: entry[1].mean, ".1f"),
-        Column("min", "shortest", lambda entry: entry[1].min, ","),
-        *(
-            Column(f"q{share}", f"{100 * float(share):g} %", partial(_quantile, share), ",")
-            for share in summary.length.quantiles
-        ),
-        Column("max", "longest", lambda entry: entry[1].max, ","),
+    named = [(" - ".join(group.agents), group.length) for group in summary.groups]
+    entries = [
+        {"group": name, **vars(length), **{f"q{k}": v for k, v in length.quantiles.items()}}
+        for name, length in [*named, ("all", summary.length)]
     ]
-    return Table("lengths", columns, [*groups, ("all", summary.length)])
-
-
-def _quantile(share: str, entry: tuple[str, object]) -> int:
-    found: int = entry[1].quantiles[share]  # type: ignore[attr-defined]
-    return found
+    shares = [(f"q{x}", f"{100 * float(x):g} %", ",") for x in summary.length.quantiles]
+    columns = [
+        Column(key, title, itemgetter(key), form)
+        for key, title, form in (
+            ("group", "group", None),
+            ("games", "games", ","),
+            ("mean", "mean", ".1f"),
+            ("min", "shortest", ","),
+            *shares,
+            ("max", "longest", ","),
+        )
+    ]
+    return Table("lengths", columns, entries)
 
 
 def metagame(summary: Summary) -> Table | None:
@@ -350,3 +332,125 @@ def _title(summary: Summary) -> str:
         f"{spec.deals:,} deals for every seating, {summary.length.games:,} games, "
         f"seed {spec.seed}, intervals {100 * spec.confidence:g} %"
     )
+
+
+MAX_CYCLES = 5
+
+
+def standings_notes(summary: Summary) -> list[str]:
+    """What the table of standings cannot say."""
+    entries = summary.standings
+    found = []
+    if any(entry.elo for entry in entries):
+        found.append(f"Elo is 0 for {summary.anchor}.")
+    if not all(entry.is_firm for entry in entries):
+        found.append("* won or lost everything: the rating is an indication only.")
+    if len(summary.groups) > 1:
+        all_play = "Each group draws its own"
+        if summary.spec.shared_deals:
+            remembers = any(agent.can_remember for agent in summary.spec.agents)
+            who = "Groups that could not remember" if remembers else "All groups"
+            all_play = f"{who} play the same"
+        found.append(
+            f"{all_play} {summary.spec.deals:,} deals; 'deals' are the independent ones that a "
+            "figure rests on."
+        )
+    known = [(entry.name, entry.nash_conv, entry.policy) for entry in entries]
+    return found + distance_notes(known, len(summary.roles))
+
+
+def notes(summary: Summary) -> list[str]:
+    """One line for everything that a table cannot say."""
+    found = standings_notes(summary)
+    found.append("All agents are frozen.")
+    remembering = [agent.name for agent in summary.spec.agents if agent.can_remember]
+    if remembering:
+        found.append(
+            f"Could remember earlier games: {', '.join(remembering)}. They never meet the same "
+            "deal twice, and start afresh in every work unit and every seat."
+        )
+    unsteady = [s.name for s in summary.standings if not s.is_reproducible]
+    if unsteady:
+        found.append(f"Another run may differ, because of {', '.join(unsteady)}.")
+    found += _variance_notes(summary)
+    found += _cycle_notes(summary)
+    q = summary.length.quantiles
+    found.append(
+        f"Game length {summary.length.mean:.1f} on average, "
+        f"half of all from {q['0.25']} to {q['0.75']}, the longest {summary.length.max}."
+    )
+    if summary.stopping:
+        stopping = summary.stopping
+        looks = f"{len(stopping.looks)} {'look' if len(stopping.looks) == 1 else 'looks'}"
+        how = f"to ± {stopping.half_width:g}, sequentially: {looks}, the worst lead ± "
+        end = "" if stopping.is_reached else "; the limit of deals came first"
+        found.append(f"Played {how}{stopping.reached:.3g}{end}.")
+    return found + summary.faults
+
+
+def _variance_notes(summary: Summary) -> list[str]:
+    """How much variance reduction has gained, over all pairs."""
+    spec = summary.spec
+    gains = [c.variance_gain for c in summary.comparisons if c.variance_gain is not None]
+    if not gains:
+        return []
+    least, half, most = (
+        "over 1,000" if gain > 1000 else f"{gain:.1f}" if gain >= 10 else f"{gain:.2f}"
+        for gain in (min(gains), statistics.median(gains), max(gains))
+    )
+    between = "" if least == most else f" (median of all pairs, {least} to {most})"
+    return [
+        f"Variance reduction ({spec.variance_reduction}): games for the same interval: {half} "
+        f"times fewer{between}. Returns and leads only; each group had a pilot of {spec.pilot:,} "
+        "games before."
+    ]
+
+
+def _cycle_notes(summary: Summary) -> list[str]:
+    meta = summary.metagame
+    if meta is None or len(meta.agents) < 3:
+        return []
+    certain = [cycle for cycle in meta.cycles if cycle.is_certain]
+    doubtful = [cycle for cycle in meta.cycles if not cycle.is_certain]
+    share = f"A ladder explains {100 * meta.transitive:.1f} % of the squared leads."
+    if not certain and not doubtful:
+        return [f"No cycle. {share}"]
+    found = [f"Cycle: {_cycle(summary, cycle)}." for cycle in certain[:MAX_CYCLES]]
+    if len(certain) > MAX_CYCLES:
+        found.append(f"And {len(certain) - MAX_CYCLES} more certain cycles.")
+    if not certain:
+        found.append(f"No certain cycle. {share}")
+    else:
+        found[-1] += f" {share}"
+    if doubtful:
+        many = f"{len(doubtful)} more" if certain else f"{len(doubtful)}"
+        found.append(f"{many} that may be chance, the strongest {_cycle(summary, doubtful[0])}.")
+    return found
+
+
+def _cycle(summary: Summary, cycle: Cycle) -> str:
+    names = [*cycle.agents, cycle.agents[0]]
+    strength = with_sign(cycle.strength * summary.unit.scale, 3).lstrip("+")
+    return f"{' beats '.join(map(shorten, names))}, by {strength} or more"
+
+
+def distance_title(num_players: int) -> str:
+    """What tables call the distance from an equilibrium."""
+    return "exploitability" if num_players == 2 else "NashConv"
+
+
+def distance_notes(
+    standings: Sequence[tuple[str, float | None, str]], num_players: int
+) -> list[str]:
+    """Whose distance from an equilibrium is not exact, and why; (name, NashConv, policy) each."""
+    title = distance_title(num_players)
+    asked = [name for name, value, policy in standings if value is not None and policy != "exact"]
+    missing: dict[str, list[str]] = {}
+    for name, value, policy in standings:
+        if value is None:
+            missing.setdefault(policy, []).append(name)
+    if len(missing) == 1 and len(*missing.values()) == len(standings):
+        return [f"No {title}: {next(iter(missing))}."]
+    of_asked = f"{title[0].upper()}{title[1:]} after ~: of an agent that was asked for its policy."
+    notes = [of_asked] if asked else []
+    return notes + [f"No {title} of {', '.join(who)}: {why}." for why, who in missing.items()]

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from arena.statistics.summary import Metagame, Summary
+from arena.summary import Metagame, Summary
 from common.statistics import Interval
 
 __all__ = ["decimals_for", "listing", "minus", "plus_minus", "signed", "verdict", "with_sign"]
@@ -60,6 +60,22 @@ def with_sign(value: float, decimals: int) -> str:
     """
     text = f"{value:+.{decimals}f}"
     return text if float(text) else text[1:]
+
+
+def in_figures(value: float | None, is_estimated: bool = False) -> str:
+    """Four decimals, or two figures of what is smaller than those show.
+
+    >>> in_figures(0.91666), in_figures(0.000123), in_figures(1e-17), in_figures(None)
+    ('0.9167', '1.2e-04', '0', '-')
+    >>> in_figures(0.5, is_estimated=True)
+    '~0.5000'
+    """
+    if value is None:
+        return "-"
+    if abs(value) < 1e-9:
+        return "0"
+    text = f"{value:.4f}" if abs(value) >= 1e-3 else f"{value:.1e}"
+    return f"~{text}" if is_estimated else text
 
 
 def minus(text: str) -> str:

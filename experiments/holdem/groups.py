@@ -24,7 +24,7 @@ from agents.learning.networks import Inputs, PlainNetwork
 from agents.offline.learner import collect, fit
 from agents.tabular.learner import QLearning, make_player
 from agents.tabular.model import TabularSettings
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from common.errors import MasqueradeError
 from common.statistics import Interval, mean_interval
 from envs import make_game

@@ -37,8 +37,7 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 from experiments.holdem.tables import draw_tables, intervals, play_tables
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
-from training.missing import is_finished
-from training.runner import begin_run, resume_run
+from training.runner import finish, is_finished
 
 __all__ = [
     "DEVICE",
@@ -364,13 +363,7 @@ def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:
 
 def _finish(content: dict[str, Any], folder: Path) -> None:
     """Begin a run, or go on with it."""
-    if (folder / "config.yaml").exists():
-        outcome = resume_run(folder, DEVICE, "experiments.holdem.population", is_shown=False)
-    else:
-        config = RunConfig.parse(content)
-        outcome = begin_run(config, folder, DEVICE, "experiments.holdem.population", is_shown=False)
-    if not outcome.is_finished:
-        raise KeyboardInterrupt
+    finish(RunConfig.parse(content), folder, DEVICE, "experiments.holdem.population", False)
 
 
 # ---- the command line ----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from agents.games.liars_dice.lies import CATEGORIES
 from agents.games.liars_dice.wary import DEFAULT_STRENGTH, Leaning, LeaningAgent
 from agents.policy import PolicyAgent
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
+from arena.match import play_match
 from arena.report.columns import markdown
 from common.commands import AMOUNT, COUNT, SEED, Parser, add_out, answers_in_one_line
 from common.files import check_out, signed, write_text

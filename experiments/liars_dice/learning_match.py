@@ -10,16 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import field_validator
 
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
+from arena.match import play_match
 from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
 from benchmarks.timing import Progress
 from common.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
@@ -50,14 +47,6 @@ class LearningMatch(Options):
     every: int = option(10, low=1, high=MAX_GAMES, help="games between points of the curve")
     seeds: int = option(5, low=1, high=10**6, help="how often all is played")
 
-    @field_validator("learners", mode="before")
-    @classmethod
-    def _let_learn(cls, learners: Any) -> Any:
-        if not isinstance(learners, list | tuple):
-            return learners
-        parsed = [AgentSpec.parse(learner) for learner in learners]
-        return [replace(learner, learning=True) for learner in parsed]
-
     def __post_init__(self) -> None:
         """Refuse games that do not come in pairs."""
         if self.games % 2:
@@ -70,6 +59,7 @@ def play(match: LearningMatch, learner: AgentSpec, seed: int) -> Shares:
     """Whether each game was won, in the order of play: [games] float64."""
     game = match.game.build()
     own, other = learner.build(game), match.against.build(game)
+    own.begin_learning()
     won = np.zeros(match.games)
     for number in range(match.games):
         seat = number % 2

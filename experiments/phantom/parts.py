@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.ismcts.agent import LEVELS
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from envs import make_game
 from experiments.kept_games import Player
 from experiments.phantom.searching import (

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from common.statistics import Interval, wilson
 from envs import make_game
 from experiments.kept_games import Pairing, Player, play_kept

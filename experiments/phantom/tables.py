@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import make_agent
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from common.statistics import Interval, wilson
 from envs import make_game
 from envs.pursuit.tables import named_board

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from agents import make_agent
 from agents.games.pursuit.capture import capture_table
-from arena.playing.match import play_shown
+from arena.match import play_shown
 from common.statistics import mean_interval, wilson
 from envs import make_game
 from envs.pursuit.tables import named_board

@@ -18,9 +18,10 @@ import evaluate
 from agents import make_agent
 from agents.processes.external import ExternalAgent, LineProcess
 from agents.processes.outside import OutsideAgent
-from arena import play_match
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from agents.spec import AgentSpec
+from arena.match import play_match
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.errors import OptionError
 from envs import make_game
 from envs.core.game import Game

@@ -10,7 +10,7 @@ import pytest
 from agents import make_agent, make_responder
 from agents.base import Actions, Agent, Views
 from agents.games.holdem.lbr import LocalBestResponse
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.holdem.equity import all_hands

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents import AGENTS, make_agent
-from arena import play_match
+from arena.match import play_match
 from envs import make_game
 from envs.core.position import Position
 from tests.support.holdem_table import deal, play

@@ -10,7 +10,7 @@ import pytest
 from agents import make_agent
 from agents.games.holdem.search import DRAWN, KINDS, as_kind, guess_of, kind_of, with_guess
 from agents.ismcts.searcher import Root, likely_worlds
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

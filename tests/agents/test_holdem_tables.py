@@ -12,7 +12,7 @@ from agents.games.holdem.abstraction import encode_blocks
 from agents.learning.learner import Opponents, Task
 from agents.tabular.learner import QLearning
 from agents.tabular.model import TabularSettings
-from arena import play_match
+from arena.match import play_match
 from envs import make_game
 from envs.core.position import Position
 from tests.support.holdem_table import deal, play

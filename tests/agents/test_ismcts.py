@@ -12,7 +12,7 @@ from agents.ismcts.agent import ISMCTSAgent
 from agents.ismcts.searcher import Analysis, Budget, Root, TreeSearcher, spend
 from agents.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
 from agents.ismcts.tree import NONE
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch, random_actions

@@ -15,7 +15,7 @@ from agents.cfr import VectorCFRSolver, to_policy
 from agents.ismcts.guided import GuidedSearcher
 from agents.ismcts.searcher import Budget, Root
 from agents.ismcts.settings import OBSERVERS, TreeSettings
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch

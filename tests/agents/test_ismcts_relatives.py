@@ -13,7 +13,7 @@ from agents.cfr import exploitability
 from agents.cfr.evaluation import views_at
 from agents.cfr.tree import GameTree
 from agents.ismcts.tree import NONE
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import make_game
 from envs.core.batch import Batch, random_actions
 from envs.core.game import Game

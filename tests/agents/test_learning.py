@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from agents import make_agent
-from arena import play_match
-from arena.report.tables import to_text
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from agents.spec import AgentSpec
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.position import Position
 from tests.support.learning_agents import Forgetful, Notebook, PassCounter
-
-HERE = "tests.support.learning_agents"
 
 
 def recorder(histories: dict[int, list[int]]) -> Any:
@@ -110,11 +105,9 @@ def test_a_forfeited_game_is_over_for_the_learner_too() -> None:
 def test_an_agent_that_cannot_learn_says_so() -> None:
     game = make_game("kuhn_v0")
     with pytest.raises(MasqueradeError, match="random cannot learn while it plays"):
-        AgentSpec("random", learning=True).build(game)
-    with pytest.raises(MasqueradeError, match="learning must be true or false"):
-        AgentSpec.parse({"id": "random", "learning": "yes"})
-    with pytest.raises(MasqueradeError, match="cannot learn within a time_per_move"):
-        AgentSpec("random", learning=True, time_per_move=1.0)
+        make_agent("random", game).begin_learning()
+    with pytest.raises(MasqueradeError, match="unknown agent key 'learning'"):
+        AgentSpec.parse({"id": "random", "learning": True})
 
 
 def test_a_learner_that_fails_is_named() -> None:
@@ -126,38 +119,20 @@ def test_a_learner_that_fails_is_named() -> None:
         play_match(game, [learner, make_agent("random", game)], 4, has_forfeits=True)
 
 
-# ---- tournaments ---------------------------------------------------------------------------------
+def test_a_learner_learns_during_a_match_and_the_same_every_time() -> None:
+    game = make_game("kuhn_v0")
+    passer = make_agent("tests.support.planted_agents:Folder", game, passes=1.0)
 
+    def won(is_learning: bool) -> Any:
+        learner = PassCounter(game)
+        if is_learning:
+            learner.begin_learning()
+        return play_match(game, [passer, learner], 150, seed=0).returns[:, 1]
 
-def tournament(is_learning: bool, deals: int = 150) -> TournamentSpec:
-    passer = AgentSpec("tests.support.planted_agents:Folder", {"passes": 1.0}, "passer")
-    learner = AgentSpec(f"{HERE}:PassCounter", name="learner", learning=is_learning)
-    return TournamentSpec("kuhn_v0", (passer, learner), deals=deals, seed=0)
-
-
-def test_a_learner_learns_during_a_tournament_and_the_same_every_time(tmp_path: Path) -> None:
-    learnt = run_tournament(tournament(True), tmp_path / "learnt")
-    again = run_tournament(tournament(True), tmp_path / "again")
-    frozen = run_tournament(tournament(False), tmp_path / "frozen")
-    assert learnt.to_dict() == again.to_dict()
     # It passes in its first game, then always bets against one who always passes, and wins 1.
-    leads = [summary.comparisons[0].lead.mean for summary in (learnt, frozen)]
-    assert leads[0] < -0.98
-    assert abs(leads[1]) < 0.3
-    assert "Learning: learner." in to_text(learnt)
-    assert '"learning": true' in (tmp_path / "learnt" / "tournament.json").read_text()
-
-
-def test_what_depends_on_order_is_played_in_order_or_not_at_all(tmp_path: Path) -> None:
-    for arguments in ({"workers": 2}, {"until": 0.1}):
-        with pytest.raises(MasqueradeError, match="use one worker and no --until"):
-            run_tournament(tournament(True), tmp_path / "a", **arguments)
-    assert not (tmp_path / "a").exists()
-    run_tournament(tournament(True), tmp_path / "b")
-    with pytest.raises(MasqueradeError, match="begin anew with another --out"):
-        run_tournament(tournament(True, deals=600), tmp_path / "b", has_resume=True)
-    # Nothing is missing here.
-    run_tournament(tournament(True), tmp_path / "b", has_resume=True)
+    assert (won(is_learning=True) == won(is_learning=True)).all()
+    assert won(is_learning=True).mean() > 0.98
+    assert abs(won(is_learning=False).mean()) < 0.3
 
 
 def test_profiles_go_by_name() -> None:

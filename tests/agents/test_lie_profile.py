@@ -12,7 +12,7 @@ from agents.base import Actions, Agent, TimeStep, Views
 from agents.games.liars_dice.lies import HIGH, LOW, MID, LieProfiles, category
 from agents.games.liars_dice.wary import ProfiledAgent
 from agents.tabular.model import TabularModel, TabularSettings
-from arena import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.position import Position

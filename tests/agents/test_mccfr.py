@@ -21,7 +21,7 @@ from agents.cfr.solver import CFRSolver
 from agents.cfr.tree import GameTree, Probs
 from agents.learning.files import load_state, save_state
 from agents.policy import Policy, PolicyAgent, PolicyError
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.facts import Facts

@@ -36,7 +36,7 @@ from agents.games.liars_dice.abstractions import (
 from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
 from agents.games.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
 from agents.policy import UNKNOWN, Policy, PolicyAgent
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch

@@ -28,7 +28,7 @@ from agents.games.liars_dice.sampled_match import (
 )
 from agents.learning.learner import Task
 from agents.policy import PolicyAgent
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch

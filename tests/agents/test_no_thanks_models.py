@@ -14,7 +14,7 @@ from agents.games.no_thanks.slices.features import NUM_PLAYERS, NUM_TRAITS, inpu
 from agents.games.no_thanks.slices.files import StrengthSlices
 from agents.games.no_thanks.solver import Solver
 from agents.max_n import Searcher, SearchSettings
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs.core.position import Position
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.makers import (

@@ -10,7 +10,7 @@ import pytest
 
 from agents import make_agent
 from agents.games.no_thanks.rules import EQUILIBRIUM_THRESHOLD
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -22,7 +22,7 @@ from agents.games.no_thanks.slices.features import CATEGORIES, features
 from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
 from agents.games.no_thanks.solver import Solver
 from agents.max_n import Searcher, SearchSettings
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError, OptionError
 from envs.core.compiling import compiled
 from envs.core.kernels import INT

@@ -12,7 +12,7 @@ from agents.learning.files import CheckpointError, save_state
 from agents.learning.learner import Opponents, Task
 from agents.learning.networks import Inputs, PlainNetwork
 from agents.offline.learner import OfflineLearner, OfflineSettings, collect, fit
-from arena import play_match
+from arena.match import play_match
 from envs import make_game
 from tests.support.views import views_of
 

@@ -11,7 +11,7 @@ import pytest
 
 from agents import make_agent
 from agents.processes.openspiel_bot import openspiel_history, openspiel_name
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.game import Game

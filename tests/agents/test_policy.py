@@ -19,7 +19,7 @@ from agents.games.liars_dice.match import finish_round
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
 from agents.policy import Policy, PolicyAgent, PolicyError
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch

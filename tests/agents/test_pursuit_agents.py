@@ -11,7 +11,7 @@ import pytest
 from agents import make_agent
 from agents.base import Agent
 from agents.games.pursuit.simple import WayFinder, paid_distance
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch

@@ -21,7 +21,7 @@ from agents.games.pursuit.search import (
     capture_estimate,
     with_table,
 )
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -25,7 +25,7 @@ from agents.games.pursuit.detective_models import (
 from agents.games.pursuit.search import PursuitSearch
 from agents.ismcts.searcher import Root, TreeSearcher
 from agents.ismcts.tree import Pool
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.position import Position

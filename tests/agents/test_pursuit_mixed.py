@@ -9,7 +9,7 @@ import pytest
 
 from agents import make_agent
 from agents.cfr.evaluation import BestResponseEvaluator
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from experiments.scotland_yard.reduced import CERTAIN, MIXED

@@ -13,7 +13,7 @@ from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.games.kuhn.rule import bet_probs
 from agents.games.liars_dice.rule import AT_LEAST, FEWER, count_chances
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.game import Game

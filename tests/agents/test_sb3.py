@@ -15,7 +15,7 @@ from agents.learning.learner import Opponents, Task
 from agents.sb3.learner import SB3Learner
 from agents.sb3.player import SB3Agent, SB3Settings
 from agents.sb3.vec_env import SeatVecEnv, TrainingVecEnv
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.adapters.vector import SeatVectorEnv

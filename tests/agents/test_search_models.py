@@ -17,8 +17,8 @@ from agents.ismcts.searcher import Budget, Root, TreeSearcher, likely_worlds, pl
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.worlds import _EPSILON
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
-from arena.playing.replay import record_game, show
+from arena.match import play_match
+from arena.replay import record_game, show
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -12,7 +12,7 @@ import pytest
 from agents import make_agent
 from agents.base import Actions, Agent
 from agents.max_n import Searcher, SearchResult, SearchSettings
-from arena.playing.match import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

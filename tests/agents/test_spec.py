@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agents import AGENTS, make_agent
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from agents.spec import AgentSpec
+from arena.spec import TournamentSpec
 from common.errors import MasqueradeError, OptionError, UnknownNameError
 from envs import make_game
 

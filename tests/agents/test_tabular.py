@@ -16,7 +16,7 @@ from agents.tabular.games import play_rollouts, play_series
 from agents.tabular.learner import TabularLearner
 from agents.tabular.model import TabularModel, TabularSettings
 from agents.tabular.table import TableFullError, ValueTable
-from arena import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -29,7 +29,7 @@ from agents.tabular.table import (
     vdbe_epsilon,
     write_probs,
 )
-from arena import play_match
+from arena.match import play_match
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.batch import Batch

@@ -22,10 +22,11 @@ from agents.learning.device import resolve_device
 from agents.processes import hosted
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import NoAnswer, OutsideAgent
-from arena import play_match
+from agents.spec import AgentSpec
+from arena.match import play_match
 from arena.report.tables import to_text
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
 from envs.core.game import Game

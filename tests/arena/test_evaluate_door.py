@@ -12,11 +12,12 @@ import pytest
 
 import evaluate
 from agents.base import RandomAgent, Views
-from arena.playing.replay import Recording, frames, read_noted
-from arena.running.folder import read_tournament
-from arena.running.replayer import Replayer
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from agents.spec import AgentSpec
+from arena.folder import read_tournament
+from arena.replay import Recording, frames, read_noted
+from arena.replayer import Replayer
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.errors import MasqueradeError
 from envs import make_game
 
@@ -262,7 +263,7 @@ def test_bad_replays_get_one_line(
 
 
 def test_a_damaged_position_is_refused(tmp_path: Path) -> None:
-    from arena.playing.replay import read_position
+    from arena.replay import read_position
 
     path = tmp_path / "position.json"
     make_game("kuhn_v0").replay([0, 1]).save(path)
@@ -282,16 +283,6 @@ def test_another_match_gets_another_folder(tmp_path, monkeypatch, capsys) -> Non
     assert "--resume" in capsys.readouterr().err
     names = sorted(path.name for path in (tmp_path / "runs" / "tournaments").iterdir())
     assert names == ["kuhn_v0-match-a_vs_b-seed0", "kuhn_v0-match-random_vs_kuhn_rule-seed0"]
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("--luck", "--variance-reduction"), ("--design", "--schedule")]
-)
-def test_arguments_of_former_versions_are_answered_with_their_new_names(
-    old: str, new: str, capsys: Any
-) -> None:
-    assert evaluate.main(["match", "kuhn_v0", "random", "b=random", old, "x"]) == 2
-    assert f"{old} is called {new} now" in capsys.readouterr().err
 
 
 def test_leaderboards_are_made_in_the_repository_only(

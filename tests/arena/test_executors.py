@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import evaluate
-from arena.running.context import WorkerContext, WorkersDiedError
-from arena.running.executors import play_units
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.schedules.work_units import whole_units
+from agents.spec import AgentSpec
+from arena.schedule import whole_units
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from arena.workers import WorkerContext, WorkersDiedError, play_units
 from common.errors import MasqueradeError
 from tests.support.tournaments import (
     DEADLY,

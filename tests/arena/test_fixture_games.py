@@ -13,10 +13,10 @@ from agents import AGENTS, LEARNERS, make_agent
 from agents.base import Actions, Agent, Views
 from agents.learning.learner import Opponents, Task
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
+from arena.match import play_match
 from arena.report import write_report
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.game import Game

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arena.statistics.intervals import paired_gain
-from arena.statistics.stopping import SequentialStop
+from arena.results import paired_gain
+from arena.stopping import SequentialStop
 from common.errors import MasqueradeError
 from common.statistics import Blocks, Interval, mean_interval, wilson
 

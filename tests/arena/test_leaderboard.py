@@ -11,8 +11,8 @@ import pytest
 
 import evaluate
 from agents.spec import AgentSpec
-from arena import leaderboard
-from arena.leaderboard import (
+from arena.report import leaderboard
+from arena.report.leaderboard import (
     CONFIGS,
     PAGES,
     find_configs,
@@ -21,7 +21,7 @@ from arena.leaderboard import (
     settings_of,
     write_leaderboards,
 )
-from arena.schedules.config import read_config
+from arena.spec import read_config
 from common.errors import MasqueradeError
 
 configs = pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from agents import make_agent
 from agents.base import Agent, RowsFailed, Views
-from arena import play_match
+from arena.match import play_match
 from common.errors import IllegalActionError, UnknownNameError
 from envs import make_game
 from envs.core.game import Game

@@ -11,12 +11,12 @@ import pytest
 from open_spiel.python.egt import alpharank
 from scipy import special
 
-from arena.statistics.metagame import (
+from arena.metagame import (
     alpha_rank,
     cycles,
     nash_average,
 )
-from arena.statistics.ratings import ELO, bradley_terry, plackett_luce
+from arena.ratings import ELO, bradley_terry, plackett_luce
 from common.errors import MasqueradeError
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])

@@ -17,12 +17,12 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
-from arena.running import ray_node
-from arena.running.context import WorkerContext, WorkersDiedError
-from arena.running.on_ray import _submitter, pack, sources
-from arena.running.ray_node import Files, hash_files
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
+from agents.spec import AgentSpec
+from arena import on_ray
+from arena.on_ray import Files, _submitter, hash_files, pack, sources
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from arena.workers import WorkerContext, WorkersDiedError
 from common.errors import MasqueradeError
 from tests.support.tournaments import PROJECT, alive, played, tournament, units_of, wait_until
 
@@ -164,8 +164,8 @@ def test_a_node_plays_with_the_sources_of_the_driver(has_sources: bool, tmp_path
     unit = units_of(spec)[-1]
     here = sources(spec)
     files = here if has_sources else {f"{folder}/nowhere": here[folder] for folder in here}
-    ray.cloudpickle.register_pickle_by_value(ray_node)
-    task = ray_node.play_unit, files, hash_files(here), [pack(here)]
+    ray.cloudpickle.register_pickle_by_value(on_ray)
+    task = on_ray.play_unit, files, hash_files(here), [pack(here)]
     sent = tmp_path / "sent"
     sent.write_bytes(ray.cloudpickle.dumps((*task, pickle.dumps(spec), pickle.dumps(unit))))
     # Plain Python, because what lies in a new place would have to be compiled anew.
@@ -180,20 +180,20 @@ def test_a_node_plays_with_the_sources_of_the_driver(has_sources: bool, tmp_path
     )
     assert finished.returncode == 0, finished.stderr
     folder, returns = finished.stdout.splitlines()
-    assert Path(folder) == (PROJECT if has_sources else ray_node_folder(tmp_path, here))
+    assert Path(folder) == (PROJECT if has_sources else node_folder(tmp_path, here))
     result = WorkerContext(spec).play(unit)
     assert json.loads(returns) == result.returns.tolist()
     assert not result.faults
 
 
-def ray_node_folder(tmp_path: Path, files: Files) -> Path:
+def node_folder(tmp_path: Path, files: Files) -> Path:
     return tmp_path / "cache" / "sources" / hash_files(files)
 
 
 def test_sources_are_ours_and_those_of_agents_from_outside(tmp_path: Path) -> None:
     files = sources(tournament(tmp_path, "Patient"))
     names = [name for found in files.values() for name in found]
-    assert {"envs/kuhn/game.py", "agents/base.py", "arena/playing/match.py"} <= set(names)
+    assert {"envs/kuhn/game.py", "agents/base.py", "arena/match.py"} <= set(names)
     assert "tests/support/deadly_agents.py" in names
     assert len(names) == len(set(names))
     assert not any(name.startswith("benchmarks") for name in names)

@@ -19,22 +19,22 @@ import pytest
 import yaml
 
 import evaluate
-from arena.commands import make_spec
+from agents.spec import AgentSpec
+from arena.folder import read_tournament
 from arena.report import write_report
-from arena.report.charts import scale_for
-from arena.report.collect import collect
-from arena.report.heat import groups_of, to_svg, without
+from arena.report.collect import collect, read_run
+from arena.report.leaderboard import groups_of, to_svg, without
+from arena.report.page import scale_for
 from arena.report.tables import Cross, Meeting
-from arena.report.training import read_run
 from arena.report.words import verdict
-from arena.running.folder import read_tournament
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.statistics.summary import Cycle
+from arena.spec import TournamentSpec
+from arena.summary import Cycle
+from arena.tournament import run_tournament
 from common.errors import MasqueradeError
 from common.statistics import Interval
 from envs import make_game
 from envs.core.facts import POINTS
+from masquerade.commands import make_spec
 
 HOSTILE = """</script><script>alert('1')</script>|"onload="x" & `*_"""
 

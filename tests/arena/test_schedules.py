@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from arena.schedules.schedule import Group, balanced_tables, make_groups, places_of
+from arena.schedule import Group, balanced_tables, make_groups, places_of
 from common.errors import OptionError
 from tests.support.seats import facts_of
 

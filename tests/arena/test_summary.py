@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents import make_agent
-from arena.playing.match import Fault, MatchResult
+from agents.spec import AgentSpec
+from arena.match import Fault, MatchResult
+from arena.measure import side_names, summarise
+from arena.ratings import ELO
 from arena.report.tables import (
     by_opponent,
     comparisons,
@@ -27,12 +29,9 @@ from arena.report.tables import (
     to_text,
 )
 from arena.report.words import verdict
-from arena.schedules.schedule import make_groups
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.schedules.work_units import WorkUnit
-from arena.statistics.measure import side_names, summarise
-from arena.statistics.ratings import ELO
-from arena.statistics.summary import AgentInfo, Stopping, Summary
+from arena.schedule import WorkUnit, make_groups
+from arena.spec import TournamentSpec
+from arena.summary import Stopping, Summary
 from common.statistics import Blocks, Interval, mean_interval
 from envs.core.facts import Facts, Unit
 from tests.support.seats import facts_of
@@ -70,7 +69,7 @@ def plant(
             mistakes = faults if faults and g == s == 0 else []
             results.append((WorkUnit(g, s, 0, len(table)), MatchResult(table, length, mistakes)))
     game: Any = SimpleNamespace(facts=facts)
-    return summarise(spec, game, groups, results, [AgentInfo()] * len(spec.agents), stopping)
+    return summarise(spec, game, groups, results, stopping=stopping)
 
 
 def by_name(summary: Summary) -> dict[str, Any]:
@@ -202,8 +201,8 @@ def test_everything_says_on_how_many_independent_deals_it_rests() -> None:
         assert comparisons(summary).head[-2:] == ["deals", "paired gain"]
     assert "Each group draws its own 10 deals" in to_text(own)
     assert "All groups play the same 10 deals" in to_text(shared)
-    learner = replace(spec.agents[0], learning=True)
-    mixed = replace(spec, agents=(learner, *spec.agents[1:]), shared_deals=True)
+    foreign = replace(spec.agents[0], id="mine:Player")
+    mixed = replace(spec, agents=(foreign, *spec.agents[1:]), shared_deals=True)
     assert "Groups that could not remember play the same 10 deals" in to_text(plant(mixed, returns))
     assert [pair.gain for pair in apart.comparisons] == pytest.approx([1.0] * 3), "none is paired"
 
@@ -676,22 +675,18 @@ def test_markdown_tables_are_whole() -> None:
     assert "x&#124;y" in text
 
 
-def test_who_learns_and_who_cannot_be_repeated_is_said() -> None:
+def test_who_cannot_be_repeated_is_said() -> None:
     spec = a_spec(2)
     game = spec.build_game()
-    learner, clock = make_agent("random", game), make_agent("random", game)
-    learner.is_learning, clock.is_reproducible = True, False
     results = [
         (WorkUnit(0, s, 0, 1), MatchResult(np.zeros((1, 2)), np.array([3]))) for s in range(2)
     ]
-    traits = [AgentInfo.of(learner), AgentInfo.of(clock)]
-    summary = summarise(spec, game, spec.groups(game), results, traits)
-    assert by_name(summary)["a"].is_learning
-    assert not by_name(summary)["b"].is_learning
+    summary = summarise(spec, game, spec.groups(game), results, unsteady=[1])
+    assert by_name(summary)["a"].is_reproducible
     assert not by_name(summary)["b"].is_reproducible
     _, _, head, of_a, of_b = to_text(summary).splitlines()[:5]
     assert [head[0:5], of_a[0], of_b[0]] == ["agent", "a", "b"]
-    assert [" state" in head, " learning" in of_a, " frozen, not" in of_b] == [True] * 3
+    assert [" state" in head, " frozen" in of_a, " frozen, not" in of_b] == [True] * 3
     assert "because of b" in to_text(summary)
     assert "All agents are frozen." in to_text(plant(spec, lambda _: [[1, -1]]))
 

@@ -16,11 +16,12 @@ from scipy import sparse
 import evaluate
 from agents import make_agent
 from agents.base import Agent, Probs, Views
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.variance_reduction import correction
-from arena.variance_reduction import values as fitting
-from arena.variance_reduction.correction import (
+from agents.spec import AgentSpec
+from arena import variance_reduction as correction
+from arena import variance_values as fitting
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
+from arena.variance_reduction import (
     NO_POLICIES,
     Policies,
     Records,
@@ -30,8 +31,8 @@ from arena.variance_reduction.correction import (
     read_policies,
     record_match,
 )
-from arena.variance_reduction.terms import NO_POLICY, add_products
-from arena.variance_reduction.values import choose_features, fit_weights, pilot_values
+from arena.variance_terms import NO_POLICY, add_products
+from arena.variance_values import choose_features, fit_weights, pilot_values
 from benchmarks import variance_gain
 from common.errors import MasqueradeError, OptionError
 from common.statistics import mean_interval
@@ -588,7 +589,6 @@ def test_the_command_says_what_was_corrected(tmp_path: Path, capsys: Any) -> Non
     [
         ({"variance_reduction": "bad"}, "none, chance, full"),
         ({"pilot": 5}, "pilot must be a whole number from 100"),
-        ({"agents": (replace(LEDUC.agents[0], learning=True), LEDUC.agents[1])}, "do not learn"),
     ],
 )
 def test_what_cannot_be_corrected_is_refused(changes: dict[str, Any], message: str) -> None:

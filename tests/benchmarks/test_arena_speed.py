@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from arena import play_match
+from arena.match import play_match
 from benchmarks import arena_speed, peers
 from benchmarks.harness import on_cores
 from benchmarks.network import NetworkAgent

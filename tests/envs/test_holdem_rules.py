@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from arena import play_match
+from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
 from envs.core.kernels import CHANCE

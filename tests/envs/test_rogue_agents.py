@@ -7,7 +7,7 @@ import pytest
 
 from agents import make_agent
 from agents.base import Actions, Agent, Views
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import make_game
 from envs.core.batch import Batch, random_actions
 from envs.core.game import Game

@@ -20,7 +20,7 @@ from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
 from agents.learning.learner import Opponents, Task
 from agents.sb3.vec_env import SeatVecEnv
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import GAMES, make_game
 from envs.core.batch import random_actions
 from envs.core.game import Game

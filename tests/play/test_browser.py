@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from agents.spec import AgentSpec
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from envs import GAMES
 from tests.support.browser import clicks_wait_for_nothing, find_chromium
 from tests.support.play_server import Server

@@ -19,9 +19,9 @@ import pytest
 from agents import make_agent
 from agents.processes.external import ExternalAgent
 from agents.spec import AgentSpec
-from arena.playing.match import play_match
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.match import play_match
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from envs import make_game
 from envs.core.rng import new_rng
 from play.catalogue import Catalogue

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 import evaluate
 import train
 from agents.spec import AgentSpec
-from arena.schedules.config import read_config
-from arena.schedules.spec import KEYS, LIMITS, TournamentSpec
+from arena.spec import KEYS, LIMITS, TournamentSpec, read_config
 from common.commands import parse_option
 from common.errors import MasqueradeError
 from experiments.liars_dice.tables import Experiment
@@ -85,7 +84,7 @@ def test_a_tournament_with_anything_in_a_field_is_played_or_refused(key: str, va
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    key=st.sampled_from(["id", "params", "name", "time_per_move", "device", "learning", "x"]),
+    key=st.sampled_from(["id", "params", "name", "time_per_move", "device", "x"]),
     value=ANYTHING,
 )
 def test_an_agent_with_anything_in_a_field_is_made_or_refused(key: str, value: Any) -> None:

@@ -21,10 +21,9 @@ import yaml
 import evaluate
 import train
 from agents.spec import AgentSpec
-from arena import commands as arena_commands
-from arena import leaderboard
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.report import leaderboard
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from benchmarks.harness import main as measure
 from benchmarks.report import Job
 from envs import describe
@@ -33,6 +32,7 @@ from experiments import ablations, runner
 from experiments.holdem import population, selection
 from experiments.liars_dice import leaning, learning_match, rounds, tables
 from experiments.no_thanks import makers, tuning
+from masquerade import commands as arena_commands
 from play import door
 from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample

@@ -20,13 +20,13 @@ import pytest
 from agents import make_agent
 from agents.learning.files import ARRAYS, COMPLETE, HEADER, _sum_of, checkpoints, players
 from agents.spec import AgentSpec
-from arena.playing.replay import read_noted, read_position, show
+from arena.folder import read_tournament
+from arena.replay import read_noted, read_position, show
 from arena.report import write_report
+from arena.report.collect import read_run
 from arena.report.tables import to_text
-from arena.report.training import read_run
-from arena.running.folder import read_tournament
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.pursuit.board import load_board

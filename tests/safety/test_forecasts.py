@@ -11,7 +11,7 @@ import pytest
 
 import evaluate
 from agents import make_agent
-from arena.statistics.exploitability import distances, make_evaluator
+from arena.exploitability import distances, make_evaluator
 from common import progress
 from common.progress import Progress
 from envs import make_game

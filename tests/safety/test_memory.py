@@ -15,11 +15,12 @@ import pytest
 from agents import make_agent
 from agents.base import Agent, Views
 from agents.processes.hosted import HostedAgent
-from arena import play_match
-from arena.report.notes import notes
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.statistics.summary import Summary
+from agents.spec import AgentSpec
+from arena.match import play_match
+from arena.report.tables import notes
+from arena.spec import TournamentSpec
+from arena.summary import Summary
+from arena.tournament import run_tournament
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
@@ -213,15 +214,13 @@ def test_no_memory_sees_a_game_from_two_seats(where: str, tmp_path: Path) -> Non
     assert not summary.faults
 
 
-@pytest.mark.parametrize("has_learner", [False, True])
+@pytest.mark.parametrize("is_other_ours", [False, True])
 def test_no_two_players_at_a_table_share_the_memory_of_their_code(
-    has_learner: bool, tmp_path: Path
+    is_other_ours: bool, tmp_path: Path
 ) -> None:
     """Two names may stand for one class; among three, each of them has two seats now and then."""
     one = "tests.support.remembering:OneSeated"
-    other: Any = f"other={one}"
-    if has_learner:
-        other = {"id": "q_learning", "name": "pupil", "learning": True}
+    other = "random" if is_other_ours else f"other={one}"
     spec = tournament("kuhn_v0", f"mine={one}", other, deals=20, num_players=3)
     assert not table(spec, tmp_path / "out").faults
 

@@ -14,8 +14,8 @@ import pytest
 
 import evaluate
 from agents.spec import AgentSpec
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from benchmarks.growth import PAINTER, save_figure
 from common.errors import FileError
 from common.files import check_folder, check_out, signed, write_text

@@ -19,7 +19,7 @@ from agents.processes import hosted
 from agents.processes.external import ExternalAgent, LineProcess
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import NoAnswer, OutsideAgent
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import make_game
 from tests.support.sampling import IS_FULL
 

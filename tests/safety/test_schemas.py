@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 import evaluate
 import train
-from arena.schedules.spec import KEYS, TournamentSpec
+from arena.spec import KEYS, TournamentSpec
 from common.errors import MasqueradeError
 from common.files import read_yaml
 from envs.core.options import Options

@@ -14,7 +14,7 @@ import pytest
 from agents.learning.files import checkpoints
 from common.errors import MasqueradeError
 from envs.core.rollouts import FAULTS
-from training import missing
+from training.runner import is_finished
 
 pytestmark = pytest.mark.alone
 
@@ -62,7 +62,7 @@ def test_ctrl_c_while_runs_are_trained_plays_nobody(tmp_path: Path, workers: int
     assert not (tmp_path / "runs" / "tournaments").exists(), "nobody has played"
     for run in runs[:workers]:
         assert checkpoints(tmp_path / run), "what was learnt is kept"
-        assert not missing.is_finished(tmp_path / run)
+        assert not is_finished(tmp_path / run)
     assert not (tmp_path / runs[-1]).exists(), "no other run is begun"
     assert said == ""
 
@@ -72,7 +72,7 @@ def test_an_error_of_ours_comes_back_with_its_traceback(
 ) -> None:
     """Only bad input gets one line: a fault of this program must be seen as one, where it is."""
     import evaluate
-    from arena import commands
+    from masquerade import commands
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a fault of ours")

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from agents.spec import AgentSpec, content_mark
+from arena.folder import read_tournament
 from arena.report import write_report
+from arena.report.collect import read_run
 from arena.report.tables import to_text
-from arena.report.training import read_run
-from arena.running.folder import read_tournament
-from arena.running.tournament import run_tournament
-from arena.schedules.spec import TournamentSpec
+from arena.spec import TournamentSpec
+from arena.tournament import run_tournament
 from common import files
 from common.errors import MasqueradeError
 from common.files import append_text, read_arrays, read_json, read_text, read_yaml

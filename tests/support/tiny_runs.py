@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from training.asked import config_files
 from training.config import RunConfig, read_yaml
-from training.listing import config_files
 
 CONFIGS = [*config_files(), *sorted(Path("configs/demo").glob("*.yaml"))]
 

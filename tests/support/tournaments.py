@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from arena.playing.match import MatchResult
-from arena.running.context import WorkerContext
-from arena.running.executors import play_units
-from arena.schedules.spec import AgentSpec, TournamentSpec
-from arena.schedules.work_units import WorkUnit, make_units
+from agents.spec import AgentSpec
+from arena.match import MatchResult
+from arena.schedule import WorkUnit, make_units
+from arena.spec import TournamentSpec
+from arena.workers import WorkerContext, play_units
 
 __all__ = ["DEADLY", "PROJECT", "alive", "played", "processes", "tournament"]
 __all__ += ["units_of", "wait_until"]

@@ -15,8 +15,7 @@ import evaluate
 from agents.cfr.evaluation import BestResponseEvaluator, tabulate
 from agents.learning.files import checkpoints, players
 from agents.spec import AgentSpec
-from arena.playing import match
-from common.errors import MasqueradeError
+from arena import match
 from envs import make_game
 from envs.core.facts import Facts
 from envs.kuhn.game import Kuhn
@@ -189,12 +188,6 @@ def test_bad_input_gets_one_line(arguments: list[str], message: str, capsys: Any
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_who_learns_while_it_plays_has_no_bound(tmp_path: Path) -> None:
-    spec = AgentSpec("q_learning", {}, "pupil", learning=True)
-    with pytest.raises(MasqueradeError, match="only a frozen agent has a bound"):
-        bound(make_game("kuhn_v0"), spec, QUICK, tmp_path)
 
 
 def test_a_learner_without_a_file_has_its_defaults() -> None:

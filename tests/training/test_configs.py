@@ -10,12 +10,12 @@ import pytest
 import train
 from agents import LEARNERS, make_agent
 from agents.learning.files import checkpoints
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import GAMES
 from tests.support.sampling import sample
 from tests.support.tiny_runs import CONFIGS, agent_of, tiny
+from training.asked import config_files
 from training.config import RunConfig, read_yaml
-from training.listing import config_files
 
 # Every learner once; every file by make test-all.
 SAMPLE = sample(CONFIGS, agent_of)

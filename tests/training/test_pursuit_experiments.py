@@ -12,7 +12,7 @@ import pytest
 from agents import make_agent
 from agents.cfr.response import nash_conv
 from agents.cfr.tree import GameTree
-from arena.playing.match import play_match
+from arena.match import play_match
 from envs import make_game
 from experiments import scotland_yard, search_rules
 from experiments.phantom import parts, searching, tables

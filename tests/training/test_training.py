@@ -30,8 +30,8 @@ from common.progress import Progress
 from envs import make_game
 from training import demo
 from training.config import RunConfig, read_yaml
-from training.missing import is_finished, train_missing
-from training.runner import begin_run, resume_run
+from training.missing import train_missing
+from training.runner import begin_run, is_finished, resume_run
 
 CONFIG: dict[str, Any] = {
     "game": {"id": "kuhn_v0"},
@@ -79,7 +79,7 @@ def test_every_value_is_in_the_saved_configuration(tmp_path: Path) -> None:
         ("agent__params", {"rat": 1}, r"agent.params: unknown option 'rat': did you mean 'rate'"),
         ("agent__params", {"rate": 3}, "rate must be a number from 0.0 to 1.0, not 3"),
         ("train__stepps", 3, "train: unknown option 'stepps': did you mean 'steps'"),
-        ("train__amount", 3, "train: 'amount' has a new name: steps"),
+        ("train__amount", 3, "train: unknown option 'amount'"),
         ("train__opponents", "self", "train: opponents must be a list, not 'self'"),
         ("train__opponents", [{"id": "random", "weight": 0}], "weight must be a number from"),
         ("eval__opponents", ["rndom"], "did you mean 'random'"),

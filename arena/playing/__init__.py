@@ -1,1 +1,0 @@
-"""Games between agents: matches, learners at the table, replays."""

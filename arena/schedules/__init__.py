@@ -1,1 +1,0 @@
-"""What a tournament is: its specification, and who meets whom in which seats."""

@@ -1,1 +1,0 @@
-"""What the games say: results, intervals, ratings, exploitability, and the summary."""

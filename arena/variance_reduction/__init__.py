@@ -1,1 +1,0 @@
-"""Variance reduction in the manner of AIVAT: returns from which chance is taken out."""
