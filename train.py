@@ -29,7 +29,7 @@ from common.commands import (
     at_least,
 )
 from common.errors import MasqueradeError
-from training.asked import check_run, list_everything, plan
+from training.asked import check_run, list_everything, read_yaml
 
 if TYPE_CHECKING:
     from training.runner import Outcome
@@ -110,7 +110,6 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
     # Imported when needed: --help and --list do without numbers, this without compiled code.
     from common.files import check_folder
-    from training.asked import read_yaml
 
     content = read_yaml(arguments.config, [*arguments.set, *seed])
     check_run(content)
@@ -118,7 +117,7 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
         check_folder(arguments.out, "config.yaml", BEGINNING)
     # Imported when needed, once names are known to be right: this may compile for minutes.
     from training.config import RunConfig
-    from training.runner import begin_run
+    from training.runner import begin_run, plan
 
     config = RunConfig.parse(content)
     name = f"{arguments.config.stem}-seed{config.train.seed}"

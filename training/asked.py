@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents.naming import (
     check_agent,
@@ -14,14 +14,10 @@ from agents.naming import (
     list_games,
     list_learners,
 )
-from common import files
 from common.errors import MasqueradeError, OptionError, one_line
 from common.outline import fields_of
 
-if TYPE_CHECKING:
-    from training.config import RunConfig
-
-__all__ = ["check_run", "config_files", "list_everything", "plan", "read_yaml"]
+__all__ = ["check_run", "config_files", "list_everything", "read_yaml"]
 
 CONFIGS = Path("configs")
 
@@ -45,30 +41,6 @@ def config_files() -> list[Path]:
     )
 
 
-def plan(config: RunConfig, folder: Path, device: str) -> str:
-    """The resolved configuration and what would be done."""
-    # Imported when needed: compiled code, which a list does without.
-    from training.runner import make_learner
-
-    learner = make_learner(config, config.build_game(), device)
-    cadences = ", ".join(f"{name} every {every:,}" for name, every in config.train.cadences.items())
-    against = ", ".join(entry.name for entry in config.train.opponents)
-    settings = "\n".join(
-        f"  {name} = {default}: {about} ({allowed})"
-        for name, default, allowed, about in type(config.agent.params).describe()
-    )
-    return "\n".join(
-        [
-            config.to_yaml(),
-            f"settings of {config.agent.id} and their defaults:",
-            settings,
-            "",
-            f"plan: {config.train.steps:,} {learner.unit} of {learner.game!r} against {against}",
-            f"      {cadences}; on {learner.task.device}; in {folder}",
-        ]
-    )
-
-
 def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Read a YAML file, put it on top of its ``base``, and apply ``section.key=value`` texts."""
     content = _read(path)
@@ -84,7 +56,10 @@ def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return files.read_yaml(path, "game, agent and train")
+    # Imported when needed: --help and --list do without numbers.
+    from common.files import read_yaml
+
+    return read_yaml(path, "game, agent and train")
 
 
 def _merge(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +82,10 @@ def _override(text: str) -> dict[str, Any]:
     shown = one_line(repr(text), 80)
     if not equals or not sections:
         raise OptionError(f"--set takes SECTION.KEY=VALUE, such as train.steps=1000, not {shown}")
-    content = {key: files.parse_yaml(value, f"--set {shown} is no valid YAML value")}
+    # Imported when needed: --help and --list do without numbers.
+    from common.files import parse_yaml
+
+    content = {key: parse_yaml(value, f"--set {shown} is no valid YAML value")}
     for section in reversed(sections):
         content = {section: content}
     return content

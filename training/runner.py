@@ -42,7 +42,7 @@ from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
 from training.run_folder import CONFIG, RunFolder, step_of_checkpoint
 
-__all__ = ["Outcome", "begin_run", "finish", "is_finished", "make_learner", "resume_run"]
+__all__ = ["Outcome", "begin_run", "finish", "is_finished", "make_learner", "plan", "resume_run"]
 
 FIRST_PIECE = 64
 """The first checkpoint comes after this part of the first chunk: within a minute, for a chunk of an
@@ -184,6 +184,27 @@ def make_learner(
             role=_check_role(config.train.role, game),
         )
         return found(task, settings)
+
+
+def plan(config: RunConfig, folder: Path, device: str) -> str:
+    """The resolved configuration and what would be done."""
+    learner = make_learner(config, config.build_game(), device)
+    cadences = ", ".join(f"{name} every {every:,}" for name, every in config.train.cadences.items())
+    against = ", ".join(entry.name for entry in config.train.opponents)
+    settings = "\n".join(
+        f"  {name} = {default}: {about} ({allowed})"
+        for name, default, allowed, about in type(config.agent.params).describe()
+    )
+    return "\n".join(
+        [
+            config.to_yaml(),
+            f"settings of {config.agent.id} and their defaults:",
+            settings,
+            "",
+            f"plan: {config.train.steps:,} {learner.unit} of {learner.game!r} against {against}",
+            f"      {cadences}; on {learner.task.device}; in {folder}",
+        ]
+    )
 
 
 def _check_role(role: str, game: Game) -> str:
