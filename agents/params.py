@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from common.errors import OptionError, one_line
+from common.errors import OptionError, nearest, one_line
 from envs.core.options import read_number
 
-__all__ = ["annotations_of", "read_params"]
+__all__ = ["annotations_of", "check_settings", "read_params"]
 
 LARGEST = 2**63 - 1
 """Beyond that compiled code would take a whole number for another."""
@@ -99,6 +99,15 @@ def _alternatives(annotation: str) -> Iterator[str]:
             word = ""
         else:
             word += letter
+
+
+def check_settings(settings: Mapping[str, Any], made: type[Any]) -> None:
+    """Refuse what is no field of a class's ``settings_class``, with the nearest thing it takes."""
+    fields = made.settings_class.model_fields
+    for name in settings:
+        if name not in fields:
+            known = set(annotations_of(made)) - {"game", "settings", "return"} | set(fields)
+            raise OptionError(f"unknown setting '{name}': {nearest(name, known)}")
 
 
 def annotations_of(made: type) -> dict[str, str]:

@@ -6,13 +6,11 @@ The agents come from the table, their parameters from their constructors.
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from agents import AGENTS, agent_class
-from agents.ismcts.settings import TreeSettings
 from agents.params import annotations_of, read_params
 from agents.spec import AgentSpec
 from common.errors import MasqueradeError
@@ -45,7 +43,8 @@ def parameters(agent_id: str) -> dict[str, str]:
     """By name, the annotation; a path and a program are tested with their files."""
     found = annotations_of(agent_class(agent_id))
     if "settings" in found:
-        found |= {each.name: str(each.type) for each in fields(TreeSettings)}
+        settings = agent_class(agent_id).settings_class.model_fields
+        found |= {name: str(field.annotation) for name, field in settings.items()}
     left_out = ("self", "game", "return", "path", "command", "device", "settings")
     return {name: kind for name, kind in found.items() if name not in left_out}
 
