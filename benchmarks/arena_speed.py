@@ -13,7 +13,7 @@ nothing (OpenSpiel).
     (``pyspiel.evaluate_bots``), so that Python only begins games. The last two inform.
 ``network_*``
     Everybody has a network of the same size and asks it at every move, then draws by softmax (see
-    ``network``): we for all games that wait, the others for one. Observations have 40 (ours), 36
+    ``peers``): we for all games that wait, the others for one. Observations have 40 (ours), 36
     (RLCard) and 30 (OpenSpiel) numbers. ``network_rlcard`` and ``network_openspiel`` are the loops
     in Python, ``network_cpp_loop`` is that of ``pyspiel.evaluate_bots``.
 
@@ -36,9 +36,7 @@ from arena.schedule import DEALS_PER_UNIT, WorkUnit, make_units
 from arena.spec import TournamentSpec
 from arena.workers import WorkerContext, play_units
 from benchmarks import peers
-from benchmarks.growth import Curve
-from benchmarks.harness import Job, main
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Curve, Job, main, times
 from envs import make_game
 
 __all__ = ["CURVES", "JOBS"]
@@ -50,7 +48,7 @@ MANY = 20_000
 LEDUC = "leduc_poker"  # in OpenSpiel's words
 
 RANDOM = "random"
-NETWORK = "benchmarks.network:NetworkAgent"
+NETWORK = "benchmarks.peers:NetworkAgent"
 
 # Before the harness puts this process on one of them.
 CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
@@ -87,11 +85,10 @@ def our_match(
     players = [spec.build(game) for spec in _agents(agent_id, num_players)]
     num_games = max(64, min(GAMES_PER_POINT, 64 * batch_size))
 
-    def chunk() -> int:
-        play_match(game, players, num_games, batch_size=batch_size, has_forfeits=True)
-        return num_games
-
-    return chunk
+    return times(
+        num_games,
+        lambda: play_match(game, players, num_games, batch_size=batch_size, has_forfeits=True),
+    )
 
 
 def our_workers(agent_id: str, workers: int) -> Chunk:
@@ -125,17 +122,22 @@ def on_all_cores(chunk: Chunk) -> Chunk:
 # ---- the tables ----------------------------------------------------------------------------------
 
 
-def _openspiel_job(name: str, what: str, kind: str, is_loop_compiled: bool, **extra: Any) -> Job:
-    loop = "C++" if is_loop_compiled else "Python"
+def _openspiel_job(
+    name: str, kind: str, is_loop_compiled: bool = False, target: float | None = None
+) -> Job:
+    loop, bots = "C++" if is_loop_compiled else "Python", f"random bots in {kind.capitalize()}"
+    has_networks = kind == "network"
     return Job(
         name,
-        what,
-        partial(our_tournament, NETWORK if kind == "network" else RANDOM),
+        f"networks, and the same in OpenSpiel's {loop} loop over bots"
+        if has_networks
+        else f"random players and OpenSpiel's {loop} loop over its {bots}",
+        partial(our_tournament, NETWORK if has_networks else RANDOM),
         partial(peers.openspiel_bots, LEDUC, kind, is_loop_compiled),
-        peer_name=f"OpenSpiel, {loop} loop, {kind} bots",
+        f"OpenSpiel, {loop} loop, {kind} bots",
         package="open_spiel",
         unit="games/s",
-        **extra,
+        target=target,
     )
 
 
@@ -145,7 +147,7 @@ def _rlcard_job(name: str, what: str, has_networks: bool, target: float) -> Job:
         what,
         partial(our_tournament, NETWORK if has_networks else RANDOM),
         partial(peers.rlcard_tournament, has_networks),
-        peer_name="RLCard, tournament()",
+        "RLCard, tournament()",
         package="rlcard",
         unit="games/s",
         target=target,
@@ -154,42 +156,13 @@ def _rlcard_job(name: str, what: str, has_networks: bool, target: float) -> Job:
 
 JOBS = [
     _rlcard_job("random_rlcard", "random players and RLCard's tournament of its own", False, 30.0),
-    _openspiel_job(
-        "random_openspiel",
-        "random players and OpenSpiel's Python loop over its random bots in Python",
-        "python",
-        is_loop_compiled=False,
-        target=30.0,
-    ),
-    _openspiel_job(
-        "random_cpp_bots",
-        "random players and OpenSpiel's Python loop over its random bots in C++",
-        "c++",
-        is_loop_compiled=False,
-    ),
-    _openspiel_job(
-        "random_cpp_loop",
-        "random players and OpenSpiel's C++ loop over its random bots in C++",
-        "c++",
-        is_loop_compiled=True,
-    ),
+    _openspiel_job("random_openspiel", "python", target=30.0),
+    _openspiel_job("random_cpp_bots", "c++"),
+    _openspiel_job("random_cpp_loop", "c++", is_loop_compiled=True),
     _rlcard_job("network_rlcard", "networks, and the same in RLCard's tournament", True, 10.0),
-    _openspiel_job(
-        "network_openspiel",
-        "networks, and the same in OpenSpiel's Python loop over bots",
-        "network",
-        is_loop_compiled=False,
-        target=10.0,
-    ),
-    _openspiel_job(
-        "network_cpp_loop",
-        "networks, and the same in OpenSpiel's C++ loop over bots",
-        "network",
-        is_loop_compiled=True,
-        target=10.0,
-    ),
+    _openspiel_job("network_openspiel", "network", target=10.0),
+    _openspiel_job("network_cpp_loop", "network", is_loop_compiled=True, target=10.0),
 ]
-
 
 BATCH_SIZES = (1, 4, 16, 64, 256, 1024, 4096)
 NAMES = {RANDOM: "random", NETWORK: "network"}
@@ -229,13 +202,5 @@ CURVES = [
     ),
 ]
 
-DESCRIPTION = """\
-Measure tournaments against RLCard and OpenSpiel, random players and networks, both sides in this
-run and on one core, and show how our speed grows with games in play, players and workers.
-
-The peers come with: pip install 'masquerade[bench]'
-Results go to:       runs/benchmarks/arena_speed.json, arena_speed_scaling.json and .png
-What both sides do:  the top of benchmarks/arena_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("arena_speed", DESCRIPTION, JOBS, CURVES))
+    sys.exit(main("arena_speed", __doc__, JOBS, CURVES))

@@ -14,8 +14,8 @@ Exploitability is NashConv per player, on both sides.
     The same runs, but only the iterations count, on either side; our checks still do.
 ``*_liteefg``
     Our ``*_solve``, from nothing and with its checks, next to the iterations alone of the quickest
-    of LiteEFG's solvers, if that is installed (``benchmarks/liteefg.py`` says how, and why NoRegret
-    is not there). In one-die Liar's Dice an iteration takes it twice as long as we take for the
+    of LiteEFG's solvers, if that is installed (below it says how, and why NoRegret is not there).
+    In one-die Liar's Dice an iteration takes it twice as long as we take for the
     whole solution, so it is stopped after 40 that do not get there: the ratio is a lower bound.
 ``*_plus``, ``*_plain``
     Iterations in a second of the same algorithm, CFR+ or plain CFR: our ``VectorCFRSolver`` and
@@ -30,7 +30,7 @@ Exploitability is NashConv per player, on both sides.
     have run for a while before they are measured, so that their tables are filled.
 ``liars_dice_rounds``
     As ``liars_dice_solve``, but over the public tree that is made for rounds of Liar's Dice and
-    never written down (``agents/cfr/liars_dice``).
+    never written down (``agents/games/liars_dice/rounds.py``).
 ``leduc_sampling``
     Seconds to exploitability 0.1 of Leduc poker, and OpenSpiel's external-sampling MCCFR, which is
     checked every 5,000 iterations, and only the iterations count. From there on sampling needs four
@@ -39,19 +39,22 @@ Exploitability is NashConv per player, on both sides.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import io
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
+from unittest import mock
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
-from benchmarks.growth import Curve
-from benchmarks.harness import Job, main
-from benchmarks.liteefg import PEER, liteefg_solve
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Curve, Job, main, seconds_of, times
 from envs import make_game
 from envs.core.game import Game
 from envs.liars_dice.game import LiarsDice
@@ -92,16 +95,17 @@ def solve(solver: Solver | RoundSolver, goal: float) -> None:
     raise RuntimeError(f"no exploitability of {goal} within {MAX_ITERATIONS} iterations")
 
 
-def our_solve(make: Callable[[], Game], goal: float = GOAL, has_building: bool = True) -> Chunk:
-    """Seconds to solve a game from nothing, or once its public tree is there."""
+def our_solve(make: Callable[[], Game], goal: float = GOAL) -> Chunk:
+    """Seconds to solve a game from nothing."""
+    return seconds_of(lambda: solve(VectorCFRSolver.of(make(), "discounted"), goal))
+
+
+def our_iterations(make: Callable[[], Game]) -> Chunk:
+    """Seconds to solve a game once its public tree is there."""
 
     def chunk() -> float:
-        started = time.process_time()
         solver = VectorCFRSolver.of(make(), "discounted")
-        if not has_building:
-            started = time.process_time()
-        solve(solver, goal)
-        return time.process_time() - started
+        return seconds_of(lambda: solve(solver, GOAL))()
 
     return chunk
 
@@ -109,41 +113,28 @@ def our_solve(make: Callable[[], Game], goal: float = GOAL, has_building: bool =
 def our_rounds(make: Callable[[], Game]) -> Chunk:
     """Seconds to solve a round of Liar's Dice from nothing, over its own tree."""
 
-    def chunk() -> float:
-        started = time.process_time()
+    def work() -> None:
         game = make()
         assert isinstance(game, LiarsDice)
         first, second = game.options.dice_by_seat
         shape = RoundShape(game.options, (first, second))
-        solver = RoundSolver(shape, "cfr+", averaging=4.0)
-        solve(solver, GOAL)
-        return time.process_time() - started
+        solve(RoundSolver(shape, "cfr+", averaging=4.0), GOAL)
 
-    return chunk
+    return seconds_of(work)
 
 
 def our_rate(make: Callable[[], Game], variant: str, is_vector: bool) -> Chunk:
     """Iterations, some at a time."""
     tree = GameTree(make(), has_keys=True)
     solver = (VectorCFRSolver if is_vector else CFRSolver)(tree, variant)
-
-    def chunk() -> float:
-        solver.run(ITERATIONS_PER_CHUNK)
-        return ITERATIONS_PER_CHUNK
-
-    return chunk
+    return times(ITERATIONS_PER_CHUNK, lambda: solver.run(ITERATIONS_PER_CHUNK))
 
 
 def our_samples(make: Callable[[], Game], sampling: str) -> Chunk:
     """Iterations of MCCFR, some at a time."""
     solver = SamplingSolver(make(), sampling=sampling, variant="cfr", max_infosets=SAMPLING_ROOM)
     solver.run(SAMPLES_BEFORE)
-
-    def chunk() -> float:
-        solver.run(SAMPLES_PER_CHUNK)
-        return SAMPLES_PER_CHUNK
-
-    return chunk
+    return times(SAMPLES_PER_CHUNK, lambda: solver.run(SAMPLES_PER_CHUNK))
 
 
 @cache
@@ -225,12 +216,7 @@ def their_rate(solver_name: str, spec: str) -> Chunk:
     import pyspiel
 
     solver = getattr(pyspiel, solver_name)(pyspiel.load_game(spec))
-
-    def chunk() -> float:
-        solver.evaluate_and_update_policy()
-        return 1.0
-
-    return chunk
+    return times(1, solver.evaluate_and_update_policy)
 
 
 def their_samples(solver_name: str, spec: str) -> Chunk:
@@ -238,15 +224,13 @@ def their_samples(solver_name: str, spec: str) -> Chunk:
     import pyspiel
 
     solver = getattr(pyspiel, solver_name)(pyspiel.load_game(spec))
-    for _ in range(SAMPLES_BEFORE):
-        solver.run_iteration()
 
-    def chunk() -> float:
-        for _ in range(SAMPLES_PER_CHUNK):
+    def run(number: int) -> None:
+        for _ in range(number):
             solver.run_iteration()
-        return SAMPLES_PER_CHUNK
 
-    return chunk
+    run(SAMPLES_BEFORE)
+    return times(SAMPLES_PER_CHUNK, lambda: run(SAMPLES_PER_CHUNK))
 
 
 def their_sampling(spec: str) -> Chunk:
@@ -271,96 +255,184 @@ def their_sampling(spec: str) -> Chunk:
     return chunk
 
 
+# ---- LiteEFG, where somebody has installed it ----------------------------------------------------
+#
+# It cannot be one of our extras: LiteEFG 1.0.0 demands versions of jax, flax and optax that exclude
+# those of our other packages, for a part of it that is not used here. By hand::
+#
+#     pip install --no-deps LiteEFG==1.0.0
+#     pip install pandas
+#
+# (it is built from C++, for some minutes). NoRegret, the other quick solver of the field, takes
+# Python 3.12 or later, and all its releases are called development ones: it cannot be had beside a
+# project that is measured on 3.11.
+
+SOLVERS = ("CFRplus", "PCFR", "DCFR")
+"""Those of its solvers that may be the quickest; whichever is, is measured."""
+AVERAGE = "linear-avg-iterate"
+
+
+def _liteefg(solver: str, spec: str) -> tuple[Any, Any]:
+    """Its environment and solver of a game of OpenSpiel; it says much, and keeps a file at home."""
+    import LiteEFG
+    import pyspiel
+
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        tempfile.TemporaryDirectory() as home,
+        mock.patch.dict(os.environ, HOME=home),
+    ):
+        environment = LiteEFG.OpenSpielEnv(pyspiel.load_game(spec), traverse_type="Enumerate")
+        graph = importlib.import_module(f"LiteEFG.baselines.{solver}").graph()
+        environment.set_graph(graph)
+    return environment, graph
+
+
+def _iterate(environment: Any, graph: Any, num_iterations: int) -> None:
+    for _ in range(num_iterations):
+        graph.update_graph(environment)
+        environment.update_strategy(graph.current_strategy(), update_best=False)
+
+
+@cache
+def _quickest(spec: str, goal: float, most: int) -> tuple[str, int]:
+    """The solver that needs the least time, and how many iterations, by its own exploitability.
+
+    If none is there after ``most`` iterations, the one that makes so many in the least time.
+    """
+    found, unfinished = [], []
+    for solver in SOLVERS:
+        environment, graph = _liteefg(solver, spec)
+        seconds, count = 0.0, 0
+        while count < most:
+            started = time.process_time()
+            _iterate(environment, graph, CHECK_EVERY)
+            seconds += time.process_time() - started
+            count += CHECK_EVERY
+            gains = environment.exploitability(graph.current_strategy(), AVERAGE)
+            if sum(gains) / 2 <= goal:
+                found.append((seconds, solver, count))
+                break
+            if found and seconds > found[0][0]:
+                break
+        else:
+            unfinished.append((seconds, solver, count))
+        found.sort()
+    _, solver, count = found[0] if found else min(unfinished)
+    return solver, count
+
+
+def liteefg_solve(spec: str, goal: float, most: int) -> Chunk:
+    """Seconds of the iterations that its quickest solver needs; neither its checks nor its tree.
+
+    Args:
+        spec: the game, as OpenSpiel calls it.
+        goal: exploitability.
+        most: iterations after which it is stopped; the seconds are then fewer than it needs.
+    """
+    solver, num_iterations = _quickest(spec, goal, most)
+
+    def chunk() -> float:
+        environment, graph = _liteefg(solver, spec)
+        started = time.process_time()
+        _iterate(environment, graph, num_iterations)
+        return time.process_time() - started
+
+    return chunk
+
+
 # ---- the tables ----------------------------------------------------------------------------------
+
+PLUS = "OpenSpiel CFRPlusSolver"
+BY_TIME = partial(Job, package="open_spiel", unit="s", is_duration=True)
+BY_RATE = partial(Job, package="open_spiel", unit="iter/s")
 
 
 def _jobs(name: str) -> list[Job]:
     make, spec, target = GAMES[name]
-    runs = TheirRuns(make, spec)
-    peer: dict[str, Any] = {"peer_name": "OpenSpiel CFRPlusSolver", "package": "open_spiel"}
-    duration: dict[str, Any] = {**peer, "unit": "s", "is_duration": True}
-    rate: dict[str, Any] = {**peer, "unit": "iter/s"}
-    jobs = [
-        Job(
-            f"{name}_solve",
-            f"from nothing to exploitability {GOAL:g}: {spec}",
-            partial(our_solve, make),
-            runs.whole,
-            target=target,
-            **duration,
+    runs, most = TheirRuns(make, spec), LITEEFG_ITERATIONS[name]
+    rate, their_plus = partial(our_rate, make), partial(their_rate, "CFRPlusSolver", spec)
+    solve_what = f"from nothing to exploitability {GOAL:g}: {spec}"
+    lite_what = f"as {name}_solve, the peer's iterations alone, {most:,} at most"
+    plus, plain = "iterations of CFR+ over the", "iterations of plain CFR over the"
+    their_plain = partial(their_rate, "CFRSolver", spec)
+    return [
+        BY_TIME(
+            f"{name}_solve", solve_what, partial(our_solve, make), runs.whole, PLUS, target=target
         ),
-        Job(
+        BY_TIME(
             f"{name}_iterate",
             f"as {name}_solve, the iterations alone",
-            partial(our_solve, make, has_building=False),
+            partial(our_iterations, make),
             runs.iterations,
-            **duration,
+            PLUS,
         ),
-        Job(
+        BY_TIME(
             f"{name}_liteefg",
-            f"as {name}_solve, the peer's iterations alone, {LITEEFG_ITERATIONS[name]:,} at most",
+            lite_what,
             partial(our_solve, make),
-            partial(liteefg_solve, spec, GOAL, LITEEFG_ITERATIONS[name]),
+            partial(liteefg_solve, spec, GOAL, most),
+            "LiteEFG",
+            package="LiteEFG",
             target=LITEEFG_TARGET,
-            **{**duration, "peer_name": PEER, "package": "LiteEFG"},
         ),
-        Job(
+        BY_RATE(
             f"{name}_plus",
-            f"iterations of CFR+ over the public tree: {spec}",
-            partial(our_rate, make, "cfr+", is_vector=True),
-            partial(their_rate, "CFRPlusSolver", spec),
-            **rate,
+            f"{plus} public tree: {spec}",
+            partial(rate, "cfr+", is_vector=True),
+            their_plus,
+            PLUS,
         ),
-        Job(
+        BY_RATE(
             f"{name}_plain",
-            f"iterations of plain CFR over the public tree: {spec}",
-            partial(our_rate, make, "cfr", is_vector=True),
-            partial(their_rate, "CFRSolver", spec),
-            **{**rate, "peer_name": "OpenSpiel CFRSolver"},
+            f"{plain} public tree: {spec}",
+            partial(rate, "cfr", is_vector=True),
+            their_plain,
+            "OpenSpiel CFRSolver",
         ),
-        Job(
+        BY_RATE(
             f"{name}_tree",
-            f"iterations of CFR+ over the sequence form: {spec}",
-            partial(our_rate, make, "cfr+", is_vector=False),
-            partial(their_rate, "CFRPlusSolver", spec),
-            **rate,
+            f"{plus} sequence form: {spec}",
+            partial(rate, "cfr+", is_vector=False),
+            their_plus,
+            PLUS,
         ),
     ]
-    if name == "liars_dice":
-        what = f"as {name}_solve, over the tree that is made for rounds of Liar's Dice"
-        jobs.append(Job(f"{name}_rounds", what, partial(our_rounds, make), runs.whole, **duration))
-    return jobs
+
+
+def _rounds_job(name: str) -> Job:
+    make, spec, _ = GAMES[name]
+    what = f"as {name}_solve, over the tree that is made for rounds of Liar's Dice"
+    return BY_TIME(
+        f"{name}_rounds", what, partial(our_rounds, make), TheirRuns(make, spec).whole, PLUS
+    )
 
 
 def _sampling_job(name: str, sampling: str, target: float | None) -> Job:
     make, spec, _ = GAMES[name]
     solver_name = f"{sampling.capitalize()}SamplingMCCFRSolver"
-    return Job(
+    return BY_RATE(
         f"{name}_{sampling}",
         f"iterations of MCCFR by {sampling} sampling: {spec}",
         partial(our_samples, make, sampling),
         partial(their_samples, solver_name, spec),
+        f"OpenSpiel {solver_name}",
         target=target,
-        peer_name=f"OpenSpiel {solver_name}",
-        package="open_spiel",
-        unit="iter/s",
     )
 
 
 JOBS = [
     *_jobs("leduc"),
     *_jobs("liars_dice"),
+    _rounds_job("liars_dice"),
     *(_sampling_job(name, "external", SAMPLING_TARGET) for name in GAMES),
     *(_sampling_job(name, "outcome", None) for name in GAMES),
-    Job(
+    BY_TIME(
         "leduc_sampling",
         f"from nothing to exploitability {SAMPLING_GOAL:g}: leduc_poker",
         partial(our_solve, LEDUC, SAMPLING_GOAL),
         partial(their_sampling, "leduc_poker"),
-        peer_name="OpenSpiel ExternalSamplingMCCFRSolver",
-        package="open_spiel",
-        unit="s",
-        is_duration=True,
+        "OpenSpiel ExternalSamplingMCCFRSolver",
     ),
 ]
 
@@ -383,13 +455,5 @@ CURVES = [
     )
 ]
 
-DESCRIPTION = """\
-Measure how long games take to solve, with OpenSpiel's C++ solvers in the same run and on one core.
-
-OpenSpiel comes with: pip install 'masquerade[bench]'
-It needs two minutes to solve one-die Liar's Dice once, so use few --rounds for those jobs.
-Results go to:        runs/benchmarks/cfr_speed.json, cfr_speed_scaling.json, cfr_speed_scaling.png
-What both sides do:   the top of benchmarks/cfr_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("cfr_speed", DESCRIPTION, JOBS, CURVES))
+    sys.exit(main("cfr_speed", __doc__, JOBS, CURVES))

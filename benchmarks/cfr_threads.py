@@ -19,66 +19,50 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Protocol
 
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, VectorCFRSolver
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
-from benchmarks.harness import Job, main
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Job, main, times
 from envs import make_game
 from envs.liars_dice.game import LiarsDiceOptions
 
 __all__ = ["JOBS"]
 
 NUM_CORES = 2
-
-
-class Runs(Protocol):
-    """Any solver."""
-
-    def run(self, num_iterations: int) -> None:
-        """Iterate."""
-
-
-def iterations(solver: Runs, number: int) -> Chunk:
-    """So many at a time."""
-
-    def chunk() -> float:
-        solver.run(number)
-        return number
-
-    return chunk
+ONE_DIE = partial(make_game, "liars_dice_v0", "openspiel")
 
 
 def over_public_tree(num_threads: int) -> Chunk:
     """One-die Liar's Dice by vectors."""
-    game = make_game("liars_dice_v0", "openspiel")
-    return iterations(VectorCFRSolver.of(game, "discounted", num_threads=num_threads), 100)
+    solver = VectorCFRSolver.of(ONE_DIE(), "discounted", num_threads=num_threads)
+    return times(100, lambda: solver.run(100))
 
 
 def over_sequences(num_threads: int) -> Chunk:
     """One-die Liar's Dice by sequences."""
-    tree = GameTree(make_game("liars_dice_v0", "openspiel"))
-    return iterations(CFRSolver(tree, "discounted", num_threads), 20)
+    solver = CFRSolver(GameTree(ONE_DIE()), "discounted", num_threads)
+    return times(20, lambda: solver.run(20))
 
 
 def for_three(num_threads: int) -> Chunk:
     """Leduc poker for three players."""
     tree = GameTree(make_game("leduc_v0", num_players=3))
-    return iterations(CFRSolver(tree, "cfr+", num_threads), 2)
+    solver = CFRSolver(tree, "cfr+", num_threads)
+    return times(2, lambda: solver.run(2))
 
 
 def over_rounds(num_threads: int) -> Chunk:
     """A round of Liar's Dice."""
     shape = RoundShape(LiarsDiceOptions(raising="count_first"), (2, 1))
-    return iterations(RoundSolver(shape, "cfr+", num_threads), 5)
+    solver = RoundSolver(shape, "cfr+", num_threads)
+    return times(5, lambda: solver.run(5))
 
 
 def by_samples(num_threads: int) -> Chunk:
     """One-die Liar's Dice by external sampling."""
-    game = make_game("liars_dice_v0", "openspiel")
-    return iterations(SamplingSolver(game, threads=num_threads, max_infosets=30_000), 2_000)
+    solver = SamplingSolver(ONE_DIE(), threads=num_threads, max_infosets=30_000)
+    return times(2_000, lambda: solver.run(2_000))
 
 
 SOLVERS = {
@@ -94,17 +78,12 @@ JOBS = [
         f"{what}, two threads and one",
         partial(make, NUM_CORES),
         partial(make, 1),
-        peer_name="ours, one thread",
+        "ours, one thread",
         unit="iter/s",
     )
     for name, (what, make) in SOLVERS.items()
 ]
 
-DESCRIPTION = """\
-Measure how much faster the solvers are with two threads on two cores than with one.
-
-Results go to:        runs/benchmarks/cfr_threads.json
-What both sides do:   the top of benchmarks/cfr_threads.py"""
 
 if __name__ == "__main__":
-    sys.exit(main("cfr_threads", DESCRIPTION, JOBS, num_cores=NUM_CORES))
+    sys.exit(main("cfr_threads", __doc__, JOBS, num_cores=NUM_CORES))

@@ -26,7 +26,7 @@ from agents import make_agent
 from arena.match import play_match
 from arena.ratings import bradley_terry
 from arena.schedule import make_groups
-from benchmarks.timing import Progress
+from benchmarks.report import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from common.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson
 from envs import make_game

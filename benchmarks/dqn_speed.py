@@ -33,8 +33,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
-from benchmarks.harness import Job, main
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Job, main, times
 
 __all__ = ["JOBS"]
 
@@ -87,12 +86,7 @@ def our_steps(
 ) -> Chunk:
     """Steps of learning."""
     learner = our_learner(hidden, batch_size, updates_per_step, double)
-
-    def chunk() -> int:
-        learner.update(STEPS_PER_CHUNK)
-        return STEPS_PER_CHUNK
-
-    return chunk
+    return times(STEPS_PER_CHUNK, lambda: learner.update(STEPS_PER_CHUNK))
 
 
 def our_steps_like_openspiel(learn_every: int) -> Chunk:
@@ -112,12 +106,11 @@ def our_bare_updates(hidden: Sequence[int], batch_size: int) -> Chunk:
     ready, log = learner.replay.draw(batch_size, learner._replay_rng), Log()
     learner._draw = lambda: ready
 
-    def chunk() -> int:
+    def work() -> None:
         for _ in range(STEPS_PER_CHUNK):
             learner._learn(log)
-        return STEPS_PER_CHUNK
 
-    return chunk
+    return times(STEPS_PER_CHUNK, work)
 
 
 # ---- peers ---------------------------------------------------------------------------------------
@@ -284,7 +277,7 @@ def _openspiel_job(name: str, learn_every: int, often: str) -> Job:
         f"DQN on Leduc, a layer of 128, batches of 128, an update at {often} call",
         partial(our_steps_like_openspiel, learn_every),
         partial(openspiel_steps, learn_every),
-        peer_name="OpenSpiel PyTorch DQN",
+        "OpenSpiel PyTorch DQN",
         package="open_spiel",
         target=2.0,
     )
@@ -296,41 +289,34 @@ def _rlcard_job(name: str, hidden: Sequence[int], batch_size: int, target: float
         f"DQN on Leduc, layers of {hidden}, batches of {batch_size}, an update at every decision",
         partial(our_steps, hidden, batch_size, 1.0, True),
         partial(rlcard_steps, hidden, batch_size),
-        peer_name="RLCard DQNAgent",
+        "RLCard DQNAgent",
         package="rlcard",
         target=target,
     )
 
 
+SMALL = [64, 64]
 JOBS = [
     _openspiel_job("openspiel", 10, "every tenth"),
     _openspiel_job("openspiel_often", 3, "every third"),
-    _rlcard_job("rlcard", [64, 64], 32, 5.0),
+    _rlcard_job("rlcard", SMALL, 32, 5.0),
     _rlcard_job("rlcard_large", [128, 128], 128, None),
     Job(
         "limit",
         "steps with an update each, and torch's bare updates: layers of 64 and 64, batches of 32",
-        partial(our_steps, [64, 64], 32, 1.0, False),
-        partial(torch_updates, [64, 64], 32),
-        peer_name="torch, bare updates",
+        partial(our_steps, SMALL, 32, 1.0, False),
+        partial(torch_updates, SMALL, 32),
+        "torch, bare updates",
         package="torch",
     ),
     Job(
         "limit_ours",
         "the same, and our own bare updates",
-        partial(our_steps, [64, 64], 32, 1.0, False),
-        partial(our_bare_updates, [64, 64], 32),
-        peer_name="ours, bare updates",
+        partial(our_steps, SMALL, 32, 1.0, False),
+        partial(our_bare_updates, SMALL, 32),
+        "ours, bare updates",
     ),
 ]
 
-DESCRIPTION = """\
-Measure deep Q-learning against OpenSpiel and RLCard, both sides in this run and on one core, with
-the same updates per step, batch and network; and against the bare updates.
-
-The peers come with: pip install 'masquerade[bench]'
-Results go to:       runs/benchmarks/dqn_speed.json
-What both sides do:  the top of benchmarks/dqn_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("dqn_speed", DESCRIPTION, JOBS))
+    sys.exit(main("dqn_speed", __doc__, JOBS))

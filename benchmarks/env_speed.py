@@ -1,6 +1,6 @@
 """How fast the games are, next to other libraries: ``python -m benchmarks.env_speed``.
 
-Everything runs on one core, and players move at random on both sides (see ``policy``). What is
+Everything runs on one core, and players move at random on both sides (see ``peers``). What is
 compared, job by job:
 
 ``aec_*``
@@ -46,27 +46,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from benchmarks import handwritten, peers
-from benchmarks.growth import Curve
-from benchmarks.harness import Job, main
+from benchmarks import ours, peers
+from benchmarks.harness import Chunk, Curve, Job, main
 from benchmarks.holdem_speed import JOBS as HOLDEM_JOBS
-from benchmarks.timing import Chunk
 from envs import make_game
-from envs.adapters.vector import VectorEnv
-from envs.core.batch import random_actions
 from envs.core.game import Game
-from envs.core.playouts import random_playouts
-from envs.core.rng import fill_streams, new_rng, stream
 from envs.leduc.kernels import FOLD
 
 __all__ = ["CURVES", "JOBS"]
 
 NUM_ROWS = 1024
 NUM_PLAYOUTS = 10_000
-STEPS_PER_CHUNK = 4096
 
 LIARS_DICE = partial(make_game, "liars_dice_v0", "openspiel", dice=5)
 ONE_DIE = partial(make_game, "liars_dice_v0", "openspiel")
@@ -76,55 +66,18 @@ DICE_DEAL = [0, 1, 2, 3, 4, 5, 1, 2, 3, 5]
 CARD_DEAL = [4, 1]
 
 
-# ---- our side ------------------------------------------------------------------------------------
-
-
 def our_aec(is_raw: bool, counts_moves_only: bool = False, never: int | None = FOLD) -> Chunk:
     """Our Leduc as an AEC environment."""
     from envs import leduc_v0
 
     env = leduc_v0.raw_env() if is_raw else leduc_v0.env()
-    env.reset(seed=0)
     return peers.aec_chunk(env, never=never, counts_moves_only=counts_moves_only)
-
-
-def our_vector(make: Callable[[], Game], num_rows: int = NUM_ROWS) -> Chunk:
-    """Random moves in all rows of a ``VectorEnv``."""
-    env = VectorEnv(make(), num_rows)
-    shown = env.reset(seed=0)
-    rngs = np.empty((num_rows, 4), np.uint64)
-    fill_streams(stream(0, "choice"), np.arange(num_rows), rngs)
-    num_calls = max(1, STEPS_PER_CHUNK // num_rows)
-
-    def chunk() -> int:
-        nonlocal shown
-        for _ in range(num_calls):
-            shown = env.step(random_actions(shown.masks, rngs))
-        return num_calls * num_rows
-
-    return chunk
-
-
-def our_playouts(make: Callable[[], Game], deal: list[int]) -> Chunk:
-    """Random playouts from the position after ``deal``."""
-    game, rng = make(), new_rng(0)
-    root = after(game, deal)
-
-    def chunk() -> int:
-        return random_playouts(game, NUM_PLAYOUTS, rng, root).num_games
-
-    return chunk
 
 
 def our_playouts_twice(part: int) -> Chunk:
     """Five-dice playouts in which one part is called twice."""
     game = LIARS_DICE()
-    return handwritten.playouts_twice(game, after(game, DICE_DEAL), NUM_PLAYOUTS, part)
-
-
-def after(game: Game, deal: list[int]) -> npt.NDArray[np.uint8]:
-    """The state after these chance outcomes."""
-    return game.replay(deal).state
+    return ours.playouts_twice(game, game.replay(DICE_DEAL).state, NUM_PLAYOUTS, part)
 
 
 # ---- fresh processes -----------------------------------------------------------------------------
@@ -172,15 +125,18 @@ def fresh_process(code: str, factor: float = 1.0) -> Chunk:
 
 # ---- the tables ----------------------------------------------------------------------------------
 
+ON_AEC = partial(Job, package="pettingzoo")
+ON_VECTOR = partial(Job, package="open_spiel")
+BY_OURSELVES = partial(Job, unit="games/s")
+
 
 def _batch_job(name: str, make: Callable[[], Game], spec: str, **extra: Any) -> Job:
-    return Job(
+    return ON_VECTOR(
         name,
         f"a vector of games and a loop over OpenSpiel's {spec}: moves with observations and masks",
-        partial(our_vector, make),
+        partial(ours.vector_moves, make),
         partial(peers.openspiel_loop, spec),
-        peer_name="OpenSpiel, Python loop",
-        package="open_spiel",
+        "OpenSpiel, Python loop",
         **extra,
     )
 
@@ -189,9 +145,9 @@ def _playout_job(name: str, make: Callable[[], Game], spec: str, deal: list[int]
     return Job(
         name,
         f"compiled random games after the deal and OpenSpiel's C++ rollouts of {spec}",
-        partial(our_playouts, make, deal),
+        partial(ours.playouts, make, NUM_PLAYOUTS, deal),
         partial(peers.openspiel_rollouts, spec, deal, NUM_PLAYOUTS),
-        peer_name="OpenSpiel, C++ rollouts",
+        "OpenSpiel, C++ rollouts",
         package="open_spiel",
         unit="games/s",
         target=1.3,
@@ -204,7 +160,7 @@ def _startup_job(name: str, what: str, code: str) -> Job:
         what,
         partial(fresh_process, code),
         partial(fresh_process, "import numba", NUMBA_ALLOWANCE),
-        peer_name=f"{NUMBA_ALLOWANCE:g} x import numba",
+        f"{NUMBA_ALLOWANCE:g} x import numba",
         package="numba",
         unit="ms",
         target=1.0,
@@ -213,100 +169,92 @@ def _startup_job(name: str, what: str, code: str) -> Job:
 
 
 def _twice_job(name: str, part: int) -> Job:
-    return Job(
+    return BY_OURSELVES(
         f"table_{name}",
         f"share of {name} in a five-dice playout: the ratio less 1",
-        partial(our_playouts_twice, handwritten.NOTHING),
+        partial(our_playouts_twice, ours.NOTHING),
         partial(our_playouts_twice, part),
-        peer_name=f"ours, {name} twice",
-        unit="games/s",
+        f"ours, {name} twice",
     )
 
 
 JOBS = [
-    Job(
+    ON_AEC(
         "aec_raw",
         "Leduc as an AEC raw_env",
         partial(our_aec, True),
-        peers.pettingzoo_raw_env,
-        peer_name="PettingZoo leduc_holdem raw_env",
-        package="pettingzoo",
+        partial(peers.pettingzoo_leduc, True),
+        "PettingZoo leduc_holdem raw_env",
         target=10.0,
     ),
-    Job(
+    ON_AEC(
         "aec_folding",
         "as aec_raw, but players fold too, and PettingZoo's games are half as long as ours",
         partial(our_aec, True, never=None),
-        partial(peers.pettingzoo_raw_env, never=None),
-        peer_name="PettingZoo leduc_holdem raw_env",
-        package="pettingzoo",
+        partial(peers.pettingzoo_leduc, True, never=None),
+        "PettingZoo leduc_holdem raw_env",
     ),
-    Job(
+    ON_AEC(
         "aec_wrapped",
         "Leduc as an AEC env, illegal moves and wrong order handled",
         partial(our_aec, False),
-        peers.pettingzoo_env,
-        peer_name="PettingZoo leduc_holdem env",
-        package="pettingzoo",
+        partial(peers.pettingzoo_leduc, False),
+        "PettingZoo leduc_holdem env",
         target=15.0,
     ),
-    Job(
+    ON_AEC(
         "aec_limit",
         "Leduc as an AEC raw_env and an AEC game in which nothing happens: how close to the limit",
         partial(our_aec, True),
         peers.noop_aec,
-        peer_name="no-op AEC game",
-        package="pettingzoo",
+        "no-op AEC game",
     ),
     Job(
         "rlcard",
         "Leduc as an AEC raw_env and RLCard's Leduc, move by move",
         partial(our_aec, True, counts_moves_only=True),
-        peers.rlcard_leduc,
-        peer_name="RLCard leduc-holdem",
+        partial(peers.rlcard_loop, "leduc-holdem", never=peers.FOLD),
+        "RLCard leduc-holdem",
         package="rlcard",
     ),
     _batch_job("batch_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, target=20.0),
-    Job(
+    ON_VECTOR(
         "batch_arrays",
         "as batch_liars_dice, and OpenSpiel's lists become arrays, as ours are",
-        partial(our_vector, LIARS_DICE),
+        partial(ours.vector_moves, LIARS_DICE),
         partial(peers.openspiel_loop, THEIR_LIARS_DICE, has_arrays=True),
-        peer_name="OpenSpiel, Python loop, arrays",
-        package="open_spiel",
+        "OpenSpiel, Python loop, arrays",
     ),
-    Job(
+    ON_VECTOR(
         "batch_fastest",
         "as batch_liars_dice, but OpenSpiel gives no masks and writes into one array",
-        partial(our_vector, LIARS_DICE),
+        partial(ours.vector_moves, LIARS_DICE),
         partial(peers.openspiel_fastest_loop, THEIR_LIARS_DICE),
-        peer_name="OpenSpiel, Python loop, no masks",
-        package="open_spiel",
+        "OpenSpiel, Python loop, no masks",
     ),
     _batch_job("batch_one_die", ONE_DIE, "liars_dice"),
     _batch_job("batch_leduc", LEDUC, "leduc_poker"),
     Job(
         "vector_pgx",
         f"{NUM_ROWS} games of Leduc, moves with observations, masks and automatic reset",
-        partial(our_vector, LEDUC),
+        partial(ours.vector_moves, LEDUC),
         partial(peers.pgx_leduc, NUM_ROWS),
-        peer_name="Pgx leduc_holdem, scan",
+        "Pgx leduc_holdem, scan",
         package="pgx",
         target=1.0,
     ),
     _playout_job("playouts_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, DICE_DEAL),
     _playout_job("playouts_leduc", LEDUC, "leduc_poker", CARD_DEAL),
-    Job(
+    BY_OURSELVES(
         "table_handwritten",
         "generic five-dice playouts and a loop written for this game alone",
-        partial(our_playouts, LIARS_DICE, DICE_DEAL),
-        partial(handwritten.handwritten_playouts, DICE_DEAL, NUM_PLAYOUTS),
-        peer_name="ours, hand-written loop",
-        unit="games/s",
+        partial(ours.playouts, LIARS_DICE, NUM_PLAYOUTS, DICE_DEAL),
+        partial(ours.handwritten_playouts, DICE_DEAL, NUM_PLAYOUTS),
+        "ours, hand-written loop",
     ),
-    _twice_job("turn", handwritten.TURN),
-    _twice_job("legal", handwritten.LEGAL),
-    _twice_job("choice", handwritten.CHOICE),
+    _twice_job("turn", ours.TURN),
+    _twice_job("legal", ours.LEGAL),
+    _twice_job("choice", ours.CHOICE),
     _startup_job(
         "startup_core",
         "a fresh process imports envs and plays a random match of Liar's Dice",
@@ -318,22 +266,20 @@ JOBS = [
 
 
 def _match(num_players: int, dice: int) -> Callable[[], Chunk]:
-    return partial(
-        our_vector, partial(make_game, "liars_dice_v0", num_players=num_players, dice=dice)
-    )
+    make = partial(make_game, "liars_dice_v0", num_players=num_players, dice=dice)
+    return partial(ours.vector_moves, make)
 
 
 ROWS = (1, 4, 16, 64, 256, 1024, 4096)
+GROWING = {"Leduc": LEDUC, "Liar's Dice, one round, 2 x 5 dice": LIARS_DICE}
 CURVES = [
     Curve(
         "rows",
         "rows of a vector",
         "rows",
         {
-            "Leduc": {rows: partial(our_vector, LEDUC, rows) for rows in ROWS},
-            "Liar's Dice, one round, 2 x 5 dice": {
-                rows: partial(our_vector, LIARS_DICE, rows) for rows in ROWS
-            },
+            name: {rows: partial(ours.vector_moves, make, rows) for rows in ROWS}
+            for name, make in GROWING.items()
         },
         is_logarithmic=True,
     ),
@@ -351,13 +297,5 @@ CURVES = [
     ),
 ]
 
-DESCRIPTION = """\
-Measure the games against PettingZoo, RLCard, OpenSpiel and Pgx, both sides in this run and on one
-core, and show how our cost grows with rows, players and dice.
-
-The peers come with: pip install 'masquerade[bench]'
-Results go to:       runs/benchmarks/env_speed.json, env_speed_scaling.json, env_speed_scaling.png
-What both sides do:  the top of benchmarks/env_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("env_speed", DESCRIPTION, JOBS, CURVES))
+    sys.exit(main("env_speed", __doc__, JOBS, CURVES))

@@ -16,24 +16,74 @@ A peer that is not installed is named as skipped and has no ratio: it is never c
 from __future__ import annotations
 
 import os
+import statistics
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
-from benchmarks.growth import Curve, Series, curve_table, draw_curves, measure_curves
-from benchmarks.report import Job, Row, machine, missed_targets, table, verdict
-from benchmarks.timing import CLOCKS, Chunk, Clock, Progress, timed_rate
+from benchmarks.report import (
+    Chunk,
+    Curve,
+    Job,
+    Progress,
+    Row,
+    Series,
+    curve_table,
+    draw_curves,
+    machine,
+    missed_targets,
+    table,
+    verdict,
+)
 from common.commands import COUNT, Parser, answers_in_one_line, at_least, is_rehearsal
 from common.errors import UnknownNameError, nearest
 from common.files import write_json
 
-__all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores"]
+__all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores", "seconds_of", "times"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "runs" / "benchmarks"
+Clock = Callable[[], float]
+CLOCKS: Mapping[str, Clock] = MappingProxyType(
+    {"wall": time.perf_counter, "cpu": time.process_time}
+)
 
 
 # ---- measuring -----------------------------------------------------------------------------------
+
+
+def times(count: float, work: Callable[[], object]) -> Chunk:
+    """Work whose amount is known beforehand."""
+
+    def chunk() -> float:
+        work()
+        return count
+
+    return chunk
+
+
+def seconds_of(work: Callable[[], object], scale: float = 1.0) -> Chunk:
+    """Seconds that the process computes for some work, or another unit, ``scale`` of a second."""
+
+    def chunk() -> float:
+        started = time.process_time()
+        work()
+        return scale * (time.process_time() - started)
+
+    return chunk
+
+
+def timed_rate(chunk: Chunk, seconds: float, clock: Clock) -> float:
+    """Work for about so many seconds: how much was done in each of them."""
+    done = 0.0
+    started = clock()
+    while True:
+        done += chunk()
+        elapsed = clock() - started
+        if elapsed >= seconds:
+            return done / elapsed
 
 
 def compare(
@@ -73,6 +123,30 @@ def _prepared_peer(job: Job) -> tuple[Chunk | None, str | None]:
     return peer, None
 
 
+def measure_curves(
+    curves: Sequence[Curve], rounds: int, seconds: float, clock: Clock, progress: Progress
+) -> dict[Curve, Series]:
+    """Measure all points in interleaved rounds and take medians."""
+    points = [
+        (curve, line, x) for curve in curves for line, made in curve.lines.items() for x in made
+    ]
+    chunks = []
+    for curve, line, x in points:
+        progress.say(f"preparing {curve.name}: {line}, {x}")
+        chunk = curve.lines[line][x]()
+        chunk()
+        chunks.append(chunk)
+    values: list[list[float]] = [[] for _ in points]
+    for number in range(rounds):
+        for i, (curve, line, x) in enumerate(points):
+            progress.advance(f"round {number + 1} of {rounds}, {curve.name}: {line}, {x}")
+            values[i].append(timed_rate(chunks[i], seconds, clock))
+    grown: dict[Curve, Series] = {curve: {line: {} for line in curve.lines} for curve in curves}
+    for (curve, line, x), rates in zip(points, values, strict=True):
+        grown[curve][line][x] = statistics.median(rates)
+    return grown
+
+
 @contextmanager
 def on_cores(number: int = 1) -> Iterator[str]:
     """Keep this process, all its threads and children, on so many cores; yields where that is."""
@@ -109,6 +183,9 @@ how to read the table:
           busy: use more --rounds, longer --seconds, or --clock cpu
   target  what the project promises; "-" for rows that only inform
 
+The peers come with pip install 'masquerade[bench,dev]'. Results go to runs/benchmarks/{name}.json,
+and how our cost grows to {name}_scaling.json and {name}_scaling.png there.
+
 examples:
   python -m benchmarks.{name} --list
   python -m benchmarks.{name} --only {example} --seconds 2
@@ -116,52 +193,34 @@ examples:
 """
 
 
-def make_parser(name: str, description: str, example: str) -> Parser:
+def make_parser(name: str, description: str | None, example: str) -> Parser:
     """The options all benchmarks share."""
     parser = Parser(
         prog=f"python -m benchmarks.{name}",
         description=description,
         epilog=EPILOG.format(name=name, example=example),
     )
-    parser.add_argument("--list", action="store_true", help="show what can be measured, and stop")
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        metavar="NAME",
-        help="measure these jobs and curves only; the files then hold nothing else",
+    add = parser.add_argument
+    add("--list", action="store_true", help="show what can be measured, and stop")
+    only = "measure these jobs and curves only; the files then hold nothing else"
+    add("--only", nargs="+", metavar="NAME", help=only)
+    length = "length of one measurement (default %(default)s)"
+    add("--seconds", type=at_least(1e-6, most=1e6), default=0.5, metavar="S", help=length)
+    number = "measurements of each side (default %(default)s)"
+    add("--rounds", type=COUNT, default=5, metavar="N", help=number)
+    clock = (
+        "wall: the time that passes; cpu: the time this process computes, steadier on a "
+        "machine that others use too (default %(default)s; start-up times are always wall)"
     )
-    parser.add_argument(
-        "--seconds",
-        type=at_least(1e-6, most=1e6),
-        default=0.5,
-        metavar="S",
-        help="length of one measurement (default %(default)s)",
-    )
-    parser.add_argument(
-        "--rounds",
-        type=COUNT,
-        default=5,
-        metavar="N",
-        help="measurements of each side (default %(default)s)",
-    )
-    parser.add_argument(
-        "--clock",
-        choices=sorted(CLOCKS),
-        default="wall",
-        help="wall: the time that passes; cpu: the time this process computes, steadier on a "
-        "machine that others use too (default %(default)s; start-up times are always wall)",
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="exit with 1 and name every ratio below its target on the last line",
-    )
+    add("--clock", choices=sorted(CLOCKS), default="wall", help=clock)
+    check = "exit with 1 and name every ratio below its target on the last line"
+    add("--check", action="store_true", help=check)
     return parser
 
 
 def main(
     name: str,
-    description: str,
+    description: str | None,
     jobs: Sequence[Job],
     curves: Sequence[Curve] = (),
     argv: Sequence[str] | None = None,
@@ -172,7 +231,7 @@ def main(
 
     Args:
         name: of the module and of the files it writes.
-        description: first lines of ``--help``.
+        description: what both sides of every job do, for ``--help``.
         jobs: what is compared.
         curves: how our cost grows.
         argv: arguments, those of the process by default.
@@ -199,28 +258,28 @@ def _run(
         for entry, what in known.items():
             print(f"{entry:<22}{what}")
         return 0
-    chosen = _chosen(arguments.only, list(known))
+    chosen = arguments.only or list(known)
+    for entry in chosen:
+        if entry not in known:
+            raise UnknownNameError(f"unknown job '{entry}': {nearest(entry, known)}")
     if is_rehearsal():
         return 0
     jobs = [job for job in jobs if job.name in chosen]
     curves = [curve for curve in curves if curve.name in chosen]
 
-    clock = CLOCKS[arguments.clock]
+    rounds, seconds, clock = arguments.rounds, arguments.seconds, CLOCKS[arguments.clock]
     num_points = sum(curve.num_points for curve in curves)
-    progress = Progress((len(jobs) + num_points) * arguments.rounds)
+    progress = Progress((len(jobs) + num_points) * rounds)
     with on_cores(num_cores) as place:
-        length = f"{arguments.rounds} rounds of {arguments.seconds:g} s, {arguments.clock} clock"
+        length = f"{rounds} rounds of {seconds:g} s, {arguments.clock} clock"
         print(f"{name}: {place}, {length}\n{machine()}", flush=True)
-        rows = compare(jobs, arguments.rounds, arguments.seconds, clock, progress)
-        grown = measure_curves(curves, arguments.rounds, arguments.seconds / 4, clock, progress)
+        rows = compare(jobs, rounds, seconds, clock, progress)
+        grown = measure_curves(curves, rounds, seconds / 4, clock, progress)
     progress.close()
     if rows:
         print(f"\n{table(rows)}")
-        about = {
-            "clock": arguments.clock,
-            "seconds": arguments.seconds,
-            "machine": f"{machine()}, {place}",
-        }
+        where = f"{machine()}, {place}"
+        about = {"clock": arguments.clock, "seconds": seconds, "machine": where}
         write_json(folder / f"{name}.json", [row.to_dict() | about for row in rows])
     if grown:
         _report_curves(name, grown, folder)
@@ -228,13 +287,6 @@ def _run(
         print(f"\n{verdict(rows)}")
         return 1 if missed_targets(rows) else 0
     return 0
-
-
-def _chosen(only: Sequence[str] | None, known: Sequence[str]) -> set[str]:
-    for name in only or ():
-        if name not in known:
-            raise UnknownNameError(f"unknown job '{name}': {nearest(name, known)}")
-    return set(only or known)
 
 
 def _report_curves(name: str, grown: dict[Curve, Series], folder: Path) -> None:

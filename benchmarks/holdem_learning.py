@@ -20,8 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Job, main
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Job, main
 from training.config import RunConfig, read_yaml
 from training.runner import make_learner
 
@@ -77,11 +76,6 @@ JOBS = [
     ),
 ]
 
-DESCRIPTION = """\
-Measure how many hands a DQN with the network of a published thesis learns from on one core.
-
-Results go to:       runs/benchmarks/holdem_learning.json
-What both sides do:  the top of benchmarks/holdem_learning.py"""
 
 if __name__ == "__main__":
-    sys.exit(main("holdem_learning", DESCRIPTION, JOBS, []))
+    sys.exit(main("holdem_learning", __doc__, JOBS))

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import time
 from functools import partial
 from typing import Any
 
@@ -36,15 +35,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks import peers
-from benchmarks.harness import Job, main
-from benchmarks.policy import numbers, pick
-from benchmarks.timing import Chunk
+from benchmarks import ours, peers
+from benchmarks.harness import Chunk, Job, main, seconds_of, times
 from envs import make_game
-from envs.adapters.vector import VectorEnv
-from envs.core.batch import random_actions
-from envs.core.playouts import random_playouts
-from envs.core.rng import fill_streams, new_rng, stream
 from envs.holdem.evaluator import evaluate
 
 __all__ = ["JOBS"]
@@ -57,6 +50,7 @@ NUM_MATCHES = 20_000
 PUBLISHED = 62_560
 CALLERS = ("holdem_call", "holdem_fold", "holdem_raise") * 2
 THINKERS = (*CALLERS[:3], "holdem_tight", "holdem_loose", "holdem_odds")
+SIX = partial(make_game, "holdem_v0", minimum=False)
 DEAL = list(range(0, 48, 4))
 STACKS = " ".join(["10000"] * 6)
 SPEC = (
@@ -66,15 +60,7 @@ SPEC = (
 )
 
 
-def our_playouts() -> Chunk:
-    """Random hands after the deal."""
-    game, rng = make_game("holdem_v0", minimum=False), new_rng(0)
-    root = game.replay(DEAL).state
-
-    def chunk() -> int:
-        return random_playouts(game, NUM_PLAYOUTS, rng, root).num_games
-
-    return chunk
+# ---- the evaluator -------------------------------------------------------------------------------
 
 
 def random_hands(count: int) -> npt.NDArray[np.int8]:
@@ -86,11 +72,7 @@ def random_hands(count: int) -> npt.NDArray[np.int8]:
 def our_evaluator() -> Chunk:
     """All hands in one call."""
     hands = random_hands(NUM_HANDS)
-
-    def chunk() -> int:
-        return len(evaluate(hands))
-
-    return chunk
+    return times(NUM_HANDS, lambda: evaluate(hands))
 
 
 def their_evaluator() -> Chunk:
@@ -100,12 +82,11 @@ def their_evaluator() -> Chunk:
     hands = random_hands(NUM_LOOPED).tolist()
     judge = phevaluator.evaluate_cards
 
-    def chunk() -> int:
+    def work() -> None:
         for hand in hands:
             judge(*hand)
-        return NUM_LOOPED
 
-    return chunk
+    return times(NUM_LOOPED, work)
 
 
 def their_c_evaluator() -> Chunk:
@@ -124,70 +105,24 @@ def their_c_evaluator() -> Chunk:
 
     judge_all: Any = numba.njit(judge_in_turn)
 
-    def chunk() -> int:
-        judge_all(hands, out)  # type: ignore[call-arg, type-var]
-        return len(out)
-
-    return chunk
+    return times(len(out), lambda: judge_all(hands, out))
 
 
-# ---- environments --------------------------------------------------------------------------------
-
-
-def our_vector() -> Chunk:
-    """Random moves in all rows of a ``VectorEnv``."""
-    env = VectorEnv(make_game("holdem_v0", minimum=False), NUM_ROWS)
-    shown = env.reset(seed=0)
-    rngs = np.empty((NUM_ROWS, 4), np.uint64)
-    fill_streams(stream(0, "choice"), np.arange(NUM_ROWS), rngs)
-
-    def chunk() -> int:
-        nonlocal shown
-        for _ in range(4):
-            shown = env.step(random_actions(shown.masks, rngs))
-        return 4 * NUM_ROWS
-
-    return chunk
-
-
-def rlcard_loop() -> Chunk:
-    """RLCard's no-limit hold'em: the loop of its ``Env.run`` without the trajectories."""
-    import rlcard
-
-    env = rlcard.make("no-limit-holdem", config={"seed": 0, "game_num_players": 6})
-    draws = numbers()
-
-    def chunk() -> int:
-        num_moves = 0
-        for _ in range(10):
-            state, _player = env.reset()
-            while not env.is_over():
-                state, _player = env.step(pick(list(state["legal_actions"]), draws))
-                num_moves += 1
-        return num_moves
-
-    return chunk
+# ---- environments and tables ---------------------------------------------------------------------
 
 
 def our_aec() -> Chunk:
     """Our hold'em of two players as an AEC environment."""
     from envs import holdem_v0
 
-    env = holdem_v0.env(num_players=2, minimum=False)
-    env.reset(seed=0)
-    return peers.aec_chunk(env)
+    return peers.aec_chunk(holdem_v0.env(num_players=2, minimum=False))
 
 
 def their_aec() -> Chunk:
     """PettingZoo's no-limit hold'em."""
     from pettingzoo.classic import texas_holdem_no_limit_v6  # type: ignore[import-untyped]
 
-    env = texas_holdem_no_limit_v6.env()
-    env.reset(seed=0)
-    return peers.aec_chunk(env)
-
-
-# ---- tables --------------------------------------------------------------------------------------
+    return peers.aec_chunk(texas_holdem_no_limit_v6.env())
 
 
 def our_match(names: tuple[str, ...]) -> Chunk:
@@ -197,13 +132,8 @@ def our_match(names: tuple[str, ...]) -> Chunk:
 
     game = make_game("holdem_v0", "thesis")
     made = {name: make_agent(name, game) for name in names}
-
-    def chunk() -> float:
-        started = time.process_time()
-        play_match(game, [made[name] for name in names], NUM_MATCHES)
-        return 1e6 * (time.process_time() - started) / NUM_MATCHES
-
-    return chunk
+    players = [made[name] for name in names]
+    return seconds_of(lambda: play_match(game, players, NUM_MATCHES), 1e6 / NUM_MATCHES)
 
 
 def published() -> Chunk:
@@ -217,20 +147,21 @@ def _table_job(name: str, who: str, names: tuple[str, ...]) -> Job:
         f"a hand of a match between {who} on one core, and a published figure",
         partial(our_match, names),
         published,
-        peer_name=f"published, eight threads: {PUBLISHED:,} hands/s",
+        f"published, eight threads: {PUBLISHED:,} hands/s",
         unit="us/hand",
         target=1.0,
         is_duration=True,
     )
 
 
+ON_EVALUATOR = partial(Job, package="phevaluator", unit="hands/s")
 JOBS = [
     Job(
         "holdem_playouts",
         "compiled random hands of six players and OpenSpiel's C++ rollouts",
-        our_playouts,
+        partial(ours.playouts, SIX, NUM_PLAYOUTS, DEAL),
         partial(peers.openspiel_rollouts, SPEC, DEAL, NUM_PLAYOUTS),
-        peer_name="OpenSpiel, C++ rollouts",
+        "OpenSpiel, C++ rollouts",
         package="open_spiel",
         unit="hands/s",
         target=3.0,
@@ -238,18 +169,18 @@ JOBS = [
     Job(
         "holdem_vector",
         f"{NUM_ROWS} games and a loop over OpenSpiel's: moves with observations and masks",
-        our_vector,
+        partial(ours.vector_moves, SIX, NUM_ROWS),
         partial(peers.openspiel_loop, SPEC),
-        peer_name="OpenSpiel universal_poker, Python loop",
+        "OpenSpiel universal_poker, Python loop",
         package="open_spiel",
         target=30.0,
     ),
     Job(
         "holdem_rlcard",
         f"{NUM_ROWS} games and RLCard's no-limit hold'em, move by move",
-        our_vector,
-        rlcard_loop,
-        peer_name="RLCard no-limit-holdem",
+        partial(ours.vector_moves, SIX, NUM_ROWS),
+        partial(peers.rlcard_loop, "no-limit-holdem", game_num_players=6),
+        "RLCard no-limit-holdem",
         package="rlcard",
         target=100.0,
     ),
@@ -258,41 +189,29 @@ JOBS = [
         "two players as an AEC env, and PettingZoo's",
         our_aec,
         their_aec,
-        peer_name="PettingZoo texas_holdem_no_limit_v6",
+        "PettingZoo texas_holdem_no_limit_v6",
         package="pettingzoo",
         target=15.0,
     ),
     _table_job("holdem_table", "callers, folders and raisers", CALLERS),
     _table_job("holdem_thinkers", "rule players, three of whom sample", THINKERS),
-    Job(
+    ON_EVALUATOR(
         "holdem_evaluator",
         "strengths of seven cards: one call of ours, a loop over phevaluator",
         our_evaluator,
         their_evaluator,
-        peer_name="phevaluator, Python loop",
-        package="phevaluator",
-        unit="hands/s",
+        "phevaluator, Python loop",
         target=5.0,
     ),
-    Job(
+    ON_EVALUATOR(
         "holdem_evaluator_c",
         "strengths of seven cards: one call of ours, a compiled loop over phevaluator's C function",
         our_evaluator,
         their_c_evaluator,
-        peer_name="phevaluator, C function",
-        package="phevaluator",
-        unit="hands/s",
+        "phevaluator, C function",
         target=2.0,
     ),
 ]
 
-DESCRIPTION = """\
-Measure hold'em against OpenSpiel, RLCard and PettingZoo and its evaluator against phevaluator, both
-sides in this run and on one core.
-
-The peers come with: pip install 'masquerade[bench,dev]'
-Results go to:       runs/benchmarks/holdem_speed.json
-What both sides do:  the top of benchmarks/holdem_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("holdem_speed", DESCRIPTION, JOBS, []))
+    sys.exit(main("holdem_speed", __doc__, JOBS))

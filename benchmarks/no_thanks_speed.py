@@ -43,6 +43,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -51,33 +52,208 @@ import numpy.typing as npt
 
 from agents.games.no_thanks.solver import Solver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
-from benchmarks.harness import Job, main
-from benchmarks.no_thanks_peers import PlainNoThanks, StatefulNoThanks, alpha_n
-from benchmarks.timing import Chunk
-from envs.adapters.vector import VectorEnv
-from envs.core.batch import random_actions
+from benchmarks import ours
+from benchmarks.harness import Chunk, Job, main, times
 from envs.core.playouts import random_playouts
-from envs.core.rng import fill_streams, new_rng, stream
+from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 
-__all__ = ["JOBS"]
+__all__ = ["JOBS", "PlainNoThanks", "StatefulNoThanks", "alpha_n"]
 
 NUM_GAMES = 5000
 NUM_PLAIN_GAMES = 20
 NUM_STATEFUL_GAMES = 4
-NUM_ROWS = 1024
-NUM_STEPS = 4096
 NUM_DECKS = 8
 NUM_PLAIN_STEPS = 500
 SMALL_TREE = 59_907_794
 """Nodes of the small game without pruning, whatever the cards."""
 
 
-def stateful_games() -> Chunk:
-    """Random games of the class above, chance outcome by chance outcome."""
-    rng = random.Random(0)  # noqa: S311, the quickest generator that plain Python has
+# ---- No Thanks! in plain Python, as one would first write it -------------------------------------
 
-    def chunk() -> int:
+PAY, TAKE = 0, 1
+
+
+class PlainNoThanks:
+    """The rules as one would first write them: sets of cards, lists of chips."""
+
+    def __init__(self, rng: random.Random, num_players: int = 3) -> None:
+        """Shuffle and turn up the first card."""
+        cards = list(range(3, 36))
+        rng.shuffle(cards)
+        self.deck = cards[9:]
+        self.chips = [11] * num_players
+        self.cards: list[set[int]] = [set() for _ in range(num_players)]
+        self.pot = 0
+        self.turn = 0
+        self.card = self.deck.pop()
+        self.is_over = False
+
+    def copy(self) -> PlainNoThanks:
+        """The same position once more."""
+        other = object.__new__(PlainNoThanks)
+        other.deck, other.chips = self.deck[:], self.chips[:]
+        other.cards = [set(cards) for cards in self.cards]
+        other.pot, other.turn, other.card = self.pot, self.turn, self.card
+        other.is_over = self.is_over
+        return other
+
+    def legal_actions(self) -> list[int]:
+        """Pay, if there is a chip, or take."""
+        return [PAY, TAKE] if self.chips[self.turn] > 0 else [TAKE]
+
+    def step(self, action: int) -> None:
+        """Pay for the card or take it."""
+        if action not in self.legal_actions():
+            raise ValueError(f"{action} is not legal")
+        if action == PAY:
+            self.chips[self.turn] -= 1
+            self.pot += 1
+            self.turn = (self.turn + 1) % len(self.chips)
+            return
+        self.cards[self.turn].add(self.card)
+        self.chips[self.turn] += self.pot
+        self.pot = 0
+        if self.deck:
+            self.card = self.deck.pop()
+        else:
+            self.is_over = True
+
+    def observation(self) -> npt.NDArray[np.float32]:
+        """Seat, card, chips and everybody's cards from the player to move on, as in our game."""
+        n = len(self.chips)
+        seats = [(self.turn + ahead) % n for ahead in range(n)]
+        parts = [
+            [float(seat == self.turn) for seat in range(n)],
+            [float(card == self.card) for card in range(3, 36)],
+            [self.pot / 33, (len(self.deck) + 1) / 24],
+            [self.chips[seat] / 33 for seat in seats],
+            [float(ahead == 0) for ahead in range(n)],
+            *([float(card in self.cards[seat]) for card in range(3, 36)] for seat in seats),
+        ]
+        return np.array([number for part in parts for number in part], np.float32)
+
+    def scores(self) -> list[int]:
+        """Chips minus lead cards."""
+        return [
+            chips - sum(card for card in cards if card - 1 not in cards)
+            for chips, cards in zip(self.chips, self.cards, strict=True)
+        ]
+
+
+class StatefulNoThanks:
+    """The rules with the interface of our games, as a reader of OpenSpiel would write them."""
+
+    CHANCE, OVER = -1, -2
+
+    def __init__(self, num_players: int = 3) -> None:
+        """Nothing is dealt yet."""
+        self.num_players = num_players
+        self.left = list(range(3, 36))
+        self.deck: list[int] = []
+        self.chips = [11] * num_players
+        self.owned: list[list[int]] = [[] for _ in range(num_players)]
+        self.num_taken = 0
+        self.pot = 0
+        self.turn = self.CHANCE
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """The cards that may come next into the deck, all equally likely."""
+        return [(card, 1 / len(self.left)) for card in self.left]
+
+    def legal_actions(self) -> list[int]:
+        """Pay, if there is a chip, or take; at a chance node, the cards."""
+        if self.turn == self.CHANCE:
+            return self.left
+        return [PAY, TAKE] if self.chips[self.turn] > 0 else [TAKE]
+
+    def apply_action(self, action: int) -> None:
+        """Deal a card, pay for the one that is face up, or take it."""
+        if action not in self.legal_actions():
+            raise ValueError(f"{action} is not legal")
+        if self.turn == self.CHANCE:
+            self.left.remove(action)
+            self.deck.append(action)
+            if len(self.deck) == 24:
+                self.turn = 0
+        elif action == PAY:
+            self.chips[self.turn] -= 1
+            self.pot += 1
+            self.turn = (self.turn + 1) % self.num_players
+        else:
+            self.owned[self.turn].append(self.deck[self.num_taken])
+            self.chips[self.turn] += self.pot
+            self.pot = 0
+            self.num_taken += 1
+            if self.num_taken == len(self.deck):
+                self.turn = self.OVER
+
+    def returns(self) -> list[float]:
+        """Chips minus lead cards; 0 until the end."""
+        if self.turn != self.OVER:
+            return [0.0] * self.num_players
+        return [
+            float(chips - sum(card for card in owned if card - 1 not in owned))
+            for chips, owned in zip(self.chips, self.owned, strict=True)
+        ]
+
+
+Values = list[int]
+
+
+def _place(values: Values, player: int) -> float:
+    own = values[player]
+    better = sum(value > own for value in values)
+    return 1 + better + (sum(value == own for value in values) - 1) / 2
+
+
+def _prefers(player: int, one: Values, other: Values) -> bool:
+    """Whether ``one`` is at least as good: place first, then the sum of differences."""
+    mine = (-_place(one, player), 3 * one[player] - sum(one))
+    return mine >= (-_place(other, player), 3 * other[player] - sum(other))
+
+
+def alpha_n(
+    game: PlainNoThanks,
+    above: tuple[int, Values] | None,
+    own: Values | None,
+    counts: list[int],
+    copied: Callable[[PlainNoThanks], PlainNoThanks],
+) -> Values:
+    """Max^n with pruning by placement for players who move several times in a row."""
+    counts[0] += 1
+    if game.is_over:
+        return game.scores()
+    player = game.turn
+    taken = copied(game)
+    taken.step(TAKE)
+    if game.chips[player] == 0 or game.pot >= game.card:
+        return alpha_n(taken, above, own, counts, copied)
+    first = alpha_n(taken, above, own, counts, copied)
+    if above is not None:
+        his, mine = _place(above[1], above[0]), _place(first, player)
+        if (his == 1 and mine <= 1.5) or (his <= 1.5 and mine == 1):
+            return first
+    best = first if own is None or _prefers(player, first, own) else own
+    paid = copied(game)
+    paid.step(PAY)
+    second = alpha_n(paid, (player, best), None, counts, copied)
+    return first if _prefers(player, first, second) else second
+
+
+# ---- random play ---------------------------------------------------------------------------------
+
+
+def plain_rng() -> random.Random:
+    """The quickest generator that plain Python has."""
+    return random.Random(0)  # noqa: S311
+
+
+def stateful_games() -> Chunk:
+    """Random games of the class with our interface, chance outcome by chance outcome."""
+    rng = plain_rng()
+
+    def work() -> None:
         totals = [0.0, 0.0, 0.0]
         for _ in range(NUM_STATEFUL_GAMES):
             game = StatefulNoThanks()
@@ -89,38 +265,34 @@ def stateful_games() -> Chunk:
                     action = rng.choice(game.legal_actions())
                 game.apply_action(action)
             totals = [a + b for a, b in zip(totals, game.returns(), strict=True)]
-        return NUM_STATEFUL_GAMES
 
-    return chunk
+    return times(NUM_STATEFUL_GAMES, work)
 
 
 def plain_games() -> Chunk:
-    """Random games of the class above."""
-    rng = random.Random(0)  # noqa: S311, the quickest generator that plain Python has
+    """Random games of the shortest class."""
+    rng = plain_rng()
 
-    def chunk() -> int:
+    def work() -> None:
         totals = [0, 0, 0]
         for _ in range(NUM_PLAIN_GAMES):
             game = PlainNoThanks(rng)
             while not game.is_over:
                 game.step(rng.choice(game.legal_actions()))
             totals = [a + b for a, b in zip(totals, game.scores(), strict=True)]
-        return NUM_PLAIN_GAMES
 
-    return chunk
+    return times(NUM_PLAIN_GAMES, work)
 
 
 def plain_steps() -> Chunk:
-    """Moves of the class above, with observations."""
-    rng = random.Random(0)  # noqa: S311, the quickest generator that plain Python has
-    moves = _plain_moves(rng)
+    """Moves of the shortest class, with observations."""
+    moves = _plain_moves(plain_rng())
 
-    def chunk() -> int:
+    def work() -> None:
         for _ in range(NUM_PLAIN_STEPS):
             next(moves)
-        return NUM_PLAIN_STEPS
 
-    return chunk
+    return times(NUM_PLAIN_STEPS, work)
 
 
 def _plain_moves(rng: random.Random) -> Iterator[tuple[npt.NDArray[np.float32], list[int]]]:
@@ -130,22 +302,6 @@ def _plain_moves(rng: random.Random) -> Iterator[tuple[npt.NDArray[np.float32], 
             legal = game.legal_actions()
             yield game.observation(), legal
             game.step(rng.choice(legal))
-
-
-def our_steps() -> Chunk:
-    """Random moves in all rows of a ``VectorEnv``."""
-    env = VectorEnv(NoThanks(), NUM_ROWS)
-    shown = env.reset(seed=0)
-    rngs = np.empty((NUM_ROWS, 4), np.uint64)
-    fill_streams(stream(0, "choice"), np.arange(NUM_ROWS), rngs)
-
-    def chunk() -> int:
-        nonlocal shown
-        for _ in range(NUM_STEPS // NUM_ROWS):
-            shown = env.step(random_actions(shown.masks, rngs))
-        return NUM_STEPS
-
-    return chunk
 
 
 SAME_SOURCE = """
@@ -185,49 +341,40 @@ def same_source_plain() -> Chunk:
     return chunk
 
 
-def our_games() -> Chunk:
-    """Random games in one compiled call."""
-    game, rng = NoThanks(), new_rng(0)
+# ---- known decks ---------------------------------------------------------------------------------
 
-    def chunk() -> int:
-        return random_playouts(game, NUM_GAMES, rng).num_games
 
-    return chunk
+def decks_of(game: NoThanks, number: int = NUM_DECKS) -> list[npt.NDArray[np.uint8]]:
+    """A few decks, the same for everybody."""
+    rng = np.random.default_rng(0)
+    decks = [rng.permutation(game.options.values).tolist() for _ in range(number)]
+    return [game.deal(deck[: game.options.deck_size]).state for deck in decks]
 
 
 def solved_decks(**settings: Any) -> Chunk:
     """Search decks of six cards to the end, one after the other."""
     game = NoThanks("small", removed=6)
     chosen = SearchSettings(**{"table_bits": 0, "assumed": {"cap": True}, **settings})
-    searcher, rng = Searcher(game, chosen), np.random.default_rng(0)
-    decks = [rng.permutation(game.options.values).tolist() for _ in range(16)]
-    states = [game.deal(deck[: game.options.deck_size]).state for deck in decks]
-    at = 0
+    searcher, states = Searcher(game, chosen), cycle(decks_of(game, 16))
 
-    def chunk() -> int:
-        nonlocal at
+    def work() -> None:
         searcher.forget()
-        searcher.search(states[at % len(states)])
-        at += 1
-        return 1
+        searcher.search(next(states))
 
-    return chunk
+    return times(1, work)
 
 
 def solved_rounds(cap: bool = False, removed: int = 4) -> Chunk:
     """The small game by the solver, one deck after the other."""
     game = NoThanks("small", removed=removed)
-    solver, states = Solver(game, SolverSettings(cap=cap, table_bits=16)), small_decks(game)
-    at = 0
+    solver = Solver(game, SolverSettings(cap=cap, table_bits=16))
+    states = cycle(decks_of(game))
 
-    def chunk() -> int:
-        nonlocal at
+    def work() -> None:
         solver.forget()
-        solver.solve(states[at % len(states)])
-        at += 1
-        return 1
+        solver.solve(next(states))
 
-    return chunk
+    return times(1, work)
 
 
 def unpruned_small(cap: bool = False) -> Chunk:
@@ -238,42 +385,21 @@ def unpruned_small(cap: bool = False) -> Chunk:
     """
     game = NoThanks("small")
     chosen = SearchSettings(pruning="none", table_bits=0, assumed={"cap": cap})
-    states, tree = small_decks(game), float(SMALL_TREE)
+    states, tree = decks_of(game), float(SMALL_TREE)
     if cap:
         whole = Searcher(game, chosen)
         tree = float(np.mean([whole.search(state).counters["nodes"] for state in states]))
     searcher = Searcher(game, replace(chosen, max_nodes=500_000))
-    at = 0
-
-    def chunk() -> float:
-        nonlocal at
-        nodes = searcher.search(states[at % len(states)]).counters["nodes"]
-        at += 1
-        return nodes / tree
-
-    return chunk
-
-
-def small_decks(game: NoThanks) -> list[npt.NDArray[np.uint8]]:
-    """A few decks, the same for everybody."""
-    rng = np.random.default_rng(0)
-    decks = [rng.permutation(game.options.values).tolist() for _ in range(NUM_DECKS)]
-    return [game.deal(deck[: game.options.deck_size]).state for deck in decks]
+    turns = cycle(states)
+    return lambda: searcher.search(next(turns)).counters["nodes"] / tree
 
 
 def our_alpha_n() -> Chunk:
     """Nodes of our search with placement pruning."""
     game = NoThanks("small", removed=6)
-    chosen = SearchSettings(table_bits=0, assumed={"cap": True})
-    searcher, states = Searcher(game, chosen), small_decks(game)
-    at = 0
-
-    def chunk() -> int:
-        nonlocal at
-        at += 1
-        return searcher.search(states[at % len(states)]).counters["nodes"]
-
-    return chunk
+    searcher = Searcher(game, SearchSettings(table_bits=0, assumed={"cap": True}))
+    states = cycle(decks_of(game))
+    return lambda: searcher.search(next(states)).counters["nodes"]
 
 
 def plain_alpha_n(
@@ -281,17 +407,11 @@ def plain_alpha_n(
 ) -> Chunk:
     """Nodes, or decks, of the same search in Python, over copies of the game."""
     game = NoThanks("small", removed=6)
-    decks = [
-        [game.value(int(card)) for card in game.record(state).deck[: game.options.deck_size]]
-        for state in small_decks(game)
-    ]
-    at = 0
+    records = [game.record(state).deck[: game.options.deck_size] for state in decks_of(game)]
+    decks = cycle([[game.value(int(card)) for card in cards] for cards in records])
 
     def chunk() -> int:
-        nonlocal at
-        at += 1
-        root = PlainNoThanks(random.Random(0))  # noqa: S311, the deck is replaced
-        deck = decks[at % len(decks)]
+        root, deck = PlainNoThanks(plain_rng()), next(decks)
         root.deck, root.card, root.chips = deck[:0:-1], deck[0], [6, 6, 6]
         counts = [0]
         alpha_n(root, None, None, counts, copied)
@@ -300,32 +420,35 @@ def plain_alpha_n(
     return chunk
 
 
+# ---- the table -----------------------------------------------------------------------------------
+
 NO_PRUNING = partial(solved_decks, pruning="none")
+OF_DECKS = partial(Job, unit="decks/s")
 JOBS = [
     Job(
         "random_games",
         "whole games at random: compiled, and a Python class with the same interface",
-        our_games,
+        partial(ours.playouts, NoThanks, NUM_GAMES),
         stateful_games,
-        peer_name="plain Python",
+        "plain Python",
         unit="games/s",
         target=200.0,
     ),
     Job(
         "shortest_games",
         "whole games at random: compiled, and the shortest Python class",
-        our_games,
+        partial(ours.playouts, NoThanks, NUM_GAMES),
         plain_games,
-        peer_name="shortest Python",
+        "shortest Python",
         unit="games/s",
         target=30.0,
     ),
     Job(
         "random_steps",
         "moves with observations and legal moves: 1024 games at once, and the Python class",
-        our_steps,
+        partial(ours.vector_moves, NoThanks),
         plain_steps,
-        peer_name="plain Python",
+        "plain Python",
         target=50.0,
     ),
     Job(
@@ -333,7 +456,7 @@ JOBS = [
         "one random game by the same functions, compiled and as plain Python",
         same_source_compiled,
         same_source_plain,
-        peer_name="not compiled",
+        "not compiled",
         unit="us",
         target=200.0,
         is_duration=True,
@@ -343,7 +466,7 @@ JOBS = [
         "nodes of max^n with placement pruning: compiled, and a recursion over copies in Python",
         our_alpha_n,
         plain_alpha_n,
-        peer_name="plain Python",
+        "plain Python",
         unit="nodes/s",
         target=200.0,
     ),
@@ -352,54 +475,49 @@ JOBS = [
         "the same, and a recursion in Python over copies that are written by hand",
         our_alpha_n,
         partial(plain_alpha_n, PlainNoThanks.copy),
-        peer_name="plain Python",
+        "plain Python",
         unit="nodes/s",
     ),
-    Job(
+    OF_DECKS(
         "alpha_n_solved",
         "decks of six cards, cap assumed: our solver, and that recursion over copies by hand",
         partial(solved_rounds, cap=True, removed=6),
         partial(plain_alpha_n, PlainNoThanks.copy, counts_decks=True),
-        peer_name="plain Python",
-        unit="decks/s",
+        "plain Python",
         target=200.0,
     ),
-    Job(
+    OF_DECKS(
         "solve_rounds",
         "known decks of the small game: the solver, and max^n without pruning",
         solved_rounds,
         unpruned_small,
-        peer_name="no pruning",
-        unit="decks/s",
+        "no pruning",
         target=100.0,
     ),
-    Job(
+    OF_DECKS(
         "solve_capped",
         "the same, both with the cap assumed, which makes the trees a third as large",
         partial(solved_rounds, cap=True),
         partial(unpruned_small, cap=True),
-        peer_name="no pruning",
-        unit="decks/s",
+        "no pruning",
         target=100.0,
     ),
-    Job(
+    OF_DECKS(
         "solve_pruned",
         "known decks of six cards to the end: placement pruning, taking first",
         solved_decks,
         NO_PRUNING,
-        peer_name="no pruning",
-        unit="decks/s",
+        "no pruning",
     ),
-    Job(
+    OF_DECKS(
         "solve_table",
         "known decks of six cards to the end: pruning and a transposition table",
         partial(solved_decks, table_bits=17),
         NO_PRUNING,
-        peer_name="no pruning",
-        unit="decks/s",
+        "no pruning",
     ),
 ]
 
 
 if __name__ == "__main__":
-    raise SystemExit(main("no_thanks_speed", __doc__.splitlines()[0], JOBS))
+    sys.exit(main("no_thanks_speed", __doc__, JOBS))

@@ -1,29 +1,39 @@
-"""The peers' side of benchmarks: each function imports its library and returns a piece of work.
+"""The peers' side of benchmarks, and the random player and the network that all sides share.
 
-Everything is used the way its own documentation does.
+Each function imports its library and returns a piece of work. Everything is used the way its own
+documentation does.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmarks.policy import LegalTable, numbers, pick, pick_by_softmax
-from benchmarks.timing import Chunk
+from agents.base import Actions, Agent, Views
+from benchmarks.harness import Chunk, times
+from envs.core.batch import weighted_actions
+from envs.core.game import Game
 
 __all__ = [
+    "LegalTable",
+    "NetworkAgent",
     "aec_chunk",
+    "make_network",
     "noop_aec",
+    "numbers",
     "openspiel_bots",
     "openspiel_fastest_loop",
     "openspiel_loop",
     "openspiel_rollouts",
-    "pettingzoo_env",
-    "pettingzoo_raw_env",
+    "pettingzoo_leduc",
     "pgx_leduc",
-    "rlcard_leduc",
+    "pick",
+    "pick_by_softmax",
+    "rlcard_loop",
     "rlcard_tournament",
 ]
 
@@ -31,6 +41,111 @@ GAMES_PER_CHUNK = 10
 NOOP_STEPS = 1000
 PGX_STEPS = 50
 FOLD = 2  # in RLCard, and so in PettingZoo
+
+T = TypeVar("T")
+
+
+# ---- the random player of every Python loop here, for us and for the peers -----------------------
+#
+# Choosing must cost little, or it would hide what is measured: PettingZoo's
+# ``action_space.sample(mask)`` takes longer than one of our steps. So random numbers are drawn
+# beforehand, and the legal actions of a mask are looked up.
+
+NUM_DRAWS = 1 << 16
+
+
+def numbers(seed: int = 0) -> Iterator[float]:
+    """Uniform numbers below 1, drawn beforehand and used in a circle."""
+    return itertools.cycle(np.random.default_rng(seed).random(NUM_DRAWS).tolist())
+
+
+def pick(choices: Sequence[T], draws: Iterator[float]) -> T:
+    """One of the legal actions or outcomes, all alike."""
+    return choices[int(next(draws) * len(choices))]
+
+
+def pick_by_softmax(logits: Sequence[float], legal: Sequence[int], draws: Iterator[float]) -> int:
+    """One of the legal actions, by the softmax of its logit; logits are small."""
+    weights = [math.exp(logits[action]) for action in legal]
+    left = next(draws) * sum(weights)
+    for action, weight in zip(legal, weights, strict=True):
+        left -= weight
+        if left < 0.0:
+            return action
+    return legal[-1]  # rounding may leave a rest
+
+
+class LegalTable(dict[bytes, tuple[int, ...]]):
+    """The legal actions of a mask by its bytes, worked out when a mask is first met.
+
+    Args:
+        never: an action that is left out, such as the fold, so that games are equally long in
+            libraries with different rules of folding.
+    """
+
+    def __init__(self, never: int | None = None) -> None:
+        """Start with no mask."""
+        super().__init__()
+        self._never = never
+
+    def __missing__(self, key: bytes) -> tuple[int, ...]:
+        """Read an ``int8`` mask."""
+        legal = np.frombuffer(key, np.int8).nonzero()[0].tolist()
+        self[key] = tuple(action for action in legal if action != self._never)
+        return self[key]
+
+
+# ---- one small network for everybody: two hidden layers, fixed weights, drawn by softmax ---------
+#
+# Untrained weights give almost equal chances, so that games are about as long as those of random
+# players. What a network costs does not depend on its weights.
+
+WIDTH = 64
+
+
+def make_network(num_inputs: int, num_actions: int, seed: int) -> Any:
+    """The network of one player; torch works in one thread from now on, for all sides."""
+    import torch
+    from torch.nn import Linear, ReLU, Sequential
+
+    torch.set_num_threads(1)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layers = Linear(num_inputs, WIDTH), ReLU(), Linear(WIDTH, WIDTH), ReLU()
+        network = Sequential(*layers, Linear(WIDTH, num_actions))
+    return network.eval().requires_grad_(False)
+
+
+def asked_alone(num_inputs: int, num_actions: int, seed: int) -> Any:
+    """The same for peers that ask with one observation at a time: ``(observation, legal)``."""
+    import torch
+
+    network, draws = make_network(num_inputs, num_actions, seed), numbers(seed)
+
+    def choose(observation: Any, legal: Sequence[int]) -> int:
+        with torch.inference_mode():
+            logits = network(torch.as_tensor(observation, dtype=torch.float32)).tolist()
+        return pick_by_softmax(logits, legal, draws)
+
+    return choose
+
+
+class NetworkAgent(Agent):
+    """Our side: one forward pass for all rows."""
+
+    def __init__(self, game: Game, seed: int = 0) -> None:
+        """``seed`` gives the weights."""
+        super().__init__(game)
+        self._network = make_network(game.observation_size, game.facts.num_actions, seed)
+
+    def act(self, views: Views) -> Actions:
+        """Draw by softmax among the legal actions."""
+        import torch
+
+        with torch.inference_mode():
+            logits = self._network(torch.from_numpy(views.observations)).numpy()
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True)) * views.masks
+        return weighted_actions(weights, views.rngs)
 
 
 # ---- PettingZoo ----------------------------------------------------------------------------------
@@ -48,6 +163,7 @@ def aec_chunk(
         max_iter: steps after which a game is left, for one that has no end.
     """
     draws, table = numbers(), LegalTable(never)
+    env.reset(seed=0)
 
     def chunk() -> int:
         num_steps = num_moves = 0
@@ -66,22 +182,11 @@ def aec_chunk(
     return chunk
 
 
-def pettingzoo_raw_env(never: int | None = FOLD) -> Chunk:
-    """PettingZoo's Leduc hold'em without wrappers."""
+def pettingzoo_leduc(is_raw: bool, never: int | None = FOLD) -> Chunk:
+    """PettingZoo's Leduc hold'em, without wrappers or with its own."""
     from pettingzoo.classic.rlcard_envs import leduc_holdem  # type: ignore[import-untyped]
 
-    env = leduc_holdem.raw_env()
-    env.reset(seed=0)
-    return aec_chunk(env, never=never)
-
-
-def pettingzoo_env() -> Chunk:
-    """PettingZoo's Leduc hold'em as it comes, with its wrappers."""
-    from pettingzoo.classic.rlcard_envs import leduc_holdem  # type: ignore[import-untyped]
-
-    env = leduc_holdem.env()
-    env.reset(seed=0)
-    return aec_chunk(env, never=FOLD)
+    return aec_chunk(leduc_holdem.raw_env() if is_raw else leduc_holdem.env(), never)
 
 
 def noop_aec() -> Chunk:
@@ -123,11 +228,11 @@ def noop_aec() -> Chunk:
 # ---- RLCard --------------------------------------------------------------------------------------
 
 
-def rlcard_leduc() -> Chunk:
-    """RLCard's Leduc hold'em: the loop of its ``Env.run`` without the trajectories."""
+def rlcard_loop(name: str, never: int | None = None, **config: Any) -> Chunk:
+    """Moves of an RLCard game: the loop of its ``Env.run`` without the trajectories."""
     import rlcard
 
-    env = rlcard.make("leduc-holdem", config={"seed": 0})
+    env = rlcard.make(name, config={"seed": 0, **config})
     draws = numbers()
 
     def chunk() -> int:
@@ -135,7 +240,7 @@ def rlcard_leduc() -> Chunk:
         for _ in range(GAMES_PER_CHUNK):
             state, _player = env.reset()
             while not env.is_over():
-                legal = [action for action in state["legal_actions"] if action != FOLD]
+                legal = [action for action in state["legal_actions"] if action != never]
                 state, _player = env.step(pick(legal, draws))
                 num_moves += 1
         return num_moves
@@ -158,29 +263,17 @@ def rlcard_tournament(has_networks: bool) -> Chunk:
         env.set_agents([_rlcard_network(env, seed) for seed in range(2)])
     else:
         env.set_agents([RandomAgent(env.num_actions) for _ in range(2)])
-
-    def chunk() -> int:
-        tournament(env, GAMES_PER_CHUNK)
-        return GAMES_PER_CHUNK
-
-    return chunk
+    return times(GAMES_PER_CHUNK, lambda: tournament(env, GAMES_PER_CHUNK))
 
 
 def _rlcard_network(env: Any, seed: int) -> Any:
-    import torch
-
-    from benchmarks.network import make_network
-
-    network = make_network(env.state_shape[0][0], env.num_actions, seed)
-    draws = numbers(seed)
+    choose = asked_alone(env.state_shape[0][0], env.num_actions, seed)
 
     class NetworkPlayer:
         use_raw = False
 
         def eval_step(self, state: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-            with torch.inference_mode():
-                logits = network(torch.from_numpy(state["obs"]).float()).tolist()
-            return pick_by_softmax(logits, list(state["legal_actions"]), draws), {}
+            return choose(state["obs"], list(state["legal_actions"])), {}
 
     return NetworkPlayer()
 
@@ -284,22 +377,16 @@ def openspiel_bots(spec: str, kind: str, is_loop_compiled: bool) -> Chunk:
 
 def _openspiel_network(game: Any, seed: int) -> Any:
     import pyspiel
-    import torch
-
-    from benchmarks.network import make_network
 
     size = game.information_state_tensor_size()
-    network = make_network(size, game.num_distinct_actions(), seed)
-    draws = numbers(seed)
+    choose = asked_alone(size, game.num_distinct_actions(), seed)
 
     class NetworkBot(pyspiel.Bot):  # type: ignore[misc]
         def restart_at(self, state: Any) -> None:
             pass
 
         def step(self, state: Any) -> int:
-            with torch.inference_mode():
-                logits = network(torch.tensor(state.information_state_tensor())).tolist()
-            return pick_by_softmax(logits, state.legal_actions(), draws)
+            return choose(state.information_state_tensor(), state.legal_actions())  # type: ignore[no-any-return]
 
     return NetworkBot()
 

@@ -1,20 +1,42 @@
-"""What a benchmark says: jobs, what came of them, the table, the verdict and the JSON rows."""
+"""What a benchmark says: jobs, curves, what came of them, tables, plots, verdict, progress."""
 
 from __future__ import annotations
 
 import platform
 import statistics
-from collections.abc import Callable, Sequence
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from benchmarks.timing import Chunk, amount
+from common.errors import OptionError
+from common.files import whole_file
 
-__all__ = ["Job", "Row", "machine", "missed_targets", "table", "verdict"]
+__all__ = [
+    "Chunk",
+    "Curve",
+    "Job",
+    "Progress",
+    "Row",
+    "Series",
+    "curve_table",
+    "draw_curves",
+    "dress",
+    "machine",
+    "missed_targets",
+    "save_figure",
+    "table",
+    "verdict",
+]
 
-TABLE = "{:<20}{:>12}{:>12}  {:<14}{:>7}  {:<17}{:<12}{}"
+Chunk = Callable[[], float]
+"""Does a small piece of work and says how much it was."""
+
+
+# ---- what is measured ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -55,11 +77,9 @@ class Row:
     @property
     def ratio(self) -> float | None:
         """How many times better than the peer we are, by the medians."""
-        return (
-            self._ratio(statistics.median(self.ours), statistics.median(self.peer))
-            if self.peer
-            else None
-        )
+        if not self.peer:
+            return None
+        return self._ratio(statistics.median(self.ours), statistics.median(self.peer))
 
     @property
     def spread(self) -> tuple[float, float] | None:
@@ -70,9 +90,8 @@ class Row:
     @property
     def has_missed(self) -> bool:
         """Whether the ratio was measured and is below its target."""
-        return (
-            self.ratio is not None and self.job.target is not None and self.ratio < self.job.target
-        )
+        ratio, target = self.ratio, self.job.target
+        return ratio is not None and target is not None and ratio < target
 
     @property
     def peer_title(self) -> str:
@@ -100,30 +119,58 @@ class Row:
         }
 
 
+Series = dict[str, dict[int, float]]
+"""Name of a line -> x -> median rate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How our own rate grows with a number that a user chooses."""
+
+    name: str
+    what: str
+    """One line for ``--list``."""
+    x_label: str
+    lines: Mapping[str, Mapping[int, Callable[[], Chunk]]]
+    """Name of a line -> x -> what makes the work of that point."""
+    unit: str = "steps/s"
+    is_logarithmic: bool = False
+
+    @property
+    def num_points(self) -> int:
+        """How many measurements one round takes."""
+        return sum(len(points) for points in self.lines.values())
+
+
+# ---- as text -------------------------------------------------------------------------------------
+
+TABLE = "{:<20}{:>12}{:>12}  {:<14}{:>7}  {:<17}{:<12}{}"
+
+
 def table(rows: Sequence[Row]) -> str:
     """All rows, one line each."""
-    lines = [
-        TABLE.format("job", "ours", "peer", "unit", "ratio", "spread", "target", "peer's name")
-    ]
+    head = ("job", "ours", "peer", "unit", "ratio", "spread", "target", "peer's name")
+    lines = [TABLE.format(*head)]
     for row in rows:
         ours = amount(statistics.median(row.ours))
         job, spread, ratio = row.job, row.spread, row.ratio
-        if ratio is None or spread is None:
-            cells = ours, "-", job.unit, "-", "-", _target_text(row), f"skipped: {row.skipped}"
-        else:
-            peer = amount(statistics.median(row.peer))
-            low, high = map(_times, spread)
-            cells = (
-                ours,
-                peer,
-                job.unit,
-                _times(ratio),
-                f"{low} to {high}",
-                _target_text(row),
-                row.peer_title,
-            )
-        lines.append(TABLE.format(job.name, *cells).rstrip())
+        peer, times, between, name = "-", "-", "-", f"skipped: {row.skipped}"
+        if ratio is not None and spread is not None:
+            peer, times = amount(statistics.median(row.peer)), _times(ratio)
+            between, name = " to ".join(map(_times, spread)), row.peer_title
+        target = _target_text(row)
+        cells = (job.name, ours, peer, job.unit, times, between, target, name)
+        lines.append(TABLE.format(*cells).rstrip())
     return "\n".join(lines)
+
+
+def amount(value: float) -> str:
+    """A number with three digits or more.
+
+    >>> amount(1234567.8), amount(12.345)
+    ('1,234,568', '12.3')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _times(ratio: float) -> str:
@@ -160,6 +207,18 @@ def verdict(rows: Sequence[Row]) -> str:
     return first + (f"; skipped, not counted: {', '.join(skipped)}" if skipped else "")
 
 
+def curve_table(curve: Curve, series: Series) -> str:
+    """One column for each x, one line for each line of the plot."""
+    xs = sorted({x for rates in series.values() for x in rates})
+    width = max(map(len, series)) + 2
+    head = " " * width + "".join(f"{x:>12,}" for x in xs) + f"  {curve.x_label}"
+    lines = [f"{curve.what}, {curve.unit}", head]
+    for name, rates in series.items():
+        cells = (f"{amount(rates[x]) if x in rates else '-':>12}" for x in xs)
+        lines.append(f"{name:<{width}}{''.join(cells)}")
+    return "\n".join(lines)
+
+
 def package_version(name: str) -> str | None:
     """The installed version of a distribution."""
     try:
@@ -172,12 +231,128 @@ def machine() -> str:
     """Processor and versions, in one line."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
-    if info.is_file():
-        names = [
-            line.split(":", 1)[1].strip()
-            for line in info.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        model = names[0] if names else model
+    for line in info.read_text().splitlines() if info.is_file() else ():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
     packages = ", ".join(f"{name} {package_version(name)}" for name in ("numba", "numpy"))
     return f"{model}, Python {platform.python_version()}, {packages}"
+
+
+class Progress:
+    """How far a run is, on standard error: a bar on a terminal, now and then a line in a log file.
+
+    Args:
+        num_steps: measurements to come.
+        out: where to write.
+    """
+
+    BAR = 24
+    LOG_EVERY = 10.0  # seconds between two lines where there is no terminal
+
+    def __init__(self, num_steps: int, out: TextIO | None = None) -> None:
+        """Nothing is written before the first step."""
+        self._num_steps = num_steps
+        self._num_done = 0
+        self._out = sys.stderr if out is None else out
+        self._is_terminal = self._out.isatty()
+        self._started = 0.0
+        self._last_line = -self.LOG_EVERY
+
+    def say(self, text: str) -> None:
+        """Show what is being prepared."""
+        if self._is_terminal:
+            self._out.write(f"\r\x1b[K{text}")
+        elif time.perf_counter() - self._last_line >= self.LOG_EVERY:
+            self._last_line = time.perf_counter()
+            self._out.write(f"{text}\n")
+        self._out.flush()
+
+    def advance(self, text: str) -> None:
+        """Show which measurement begins and about how long the rest will take."""
+        now = time.perf_counter()
+        if self._num_done == 0:
+            self._started = now
+        filled = self.BAR * self._num_done // self._num_steps
+        left = ""
+        if self._num_done:
+            seconds = (now - self._started) / self._num_done * (self._num_steps - self._num_done)
+            left = f", about {seconds:.0f} s left"
+        self._num_done += 1
+        self.say(f"[{'#' * filled}{'.' * (self.BAR - filled)}] {text}{left}")
+
+    def close(self) -> None:
+        """Wipe the bar."""
+        if self._is_terminal:
+            self._out.write("\r\x1b[K")
+            self._out.flush()
+
+
+# ---- as pictures ---------------------------------------------------------------------------------
+
+COLORS = ("#2a78d6", "#eb6834", "#1baa7a")
+PAINTER = "masquerade benchmarks"
+"""By which a picture says who has drawn it."""
+INK, FAINT = "#30302e", "#d8d7d2"
+TITLE: dict[str, Any] = {"loc": "left", "fontsize": 10, "color": INK}
+
+
+def draw_curves(grown: Mapping[Curve, Series], path: Path) -> None:
+    """Draw one panel for each curve; raises ``ImportError`` without matplotlib."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(
+        1, len(grown), figsize=(4.6 * len(grown), 3.6), squeeze=False, layout="constrained"
+    )
+    for panel, (curve, series) in zip(panels[0], grown.items(), strict=True):
+        _draw_panel(panel, curve, series)
+    save_figure(figure, path, dpi=150)
+
+
+def _draw_panel(panel: Any, curve: Curve, series: Series) -> None:
+    from matplotlib import ticker
+
+    style: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 2}
+    for color, (name, rates) in zip(COLORS, series.items(), strict=False):
+        panel.plot(list(rates), list(rates.values()), color=color, label=name, **style)
+    xs = sorted({x for rates in series.values() for x in rates})
+    panel.set_title(curve.what, **TITLE)
+    panel.set_xlabel(curve.x_label, color=INK)
+    panel.set_ylabel(curve.unit, color=INK)
+    if curve.is_logarithmic:
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log")
+        panel.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
+    else:
+        panel.set_ylim(bottom=0)
+    panel.set_xticks(xs, [f"{x:,}" for x in xs])
+    panel.minorticks_off()
+    panel.yaxis.set_major_formatter(ticker.EngFormatter(sep=""))
+    dress(panel, has_legend=len(series) > 1)
+
+
+def dress(panel: Any, has_legend: bool = True) -> None:
+    """What all our plots look like: faint lines across, no box."""
+    panel.grid(axis="y", color=FAINT, linewidth=0.8)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=INK, labelsize=8)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+    if has_legend:
+        panel.legend(frameon=False, fontsize=8)
+
+
+def save_figure(figure: Any, path: Path, dpi: int = 110) -> None:
+    """Write a picture, whole or not at all, and let go of it."""
+    from matplotlib import pyplot
+
+    kind = path.suffix[1:].lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise OptionError(f"{path} is no picture that can be drawn: end it in .png or .svg")
+    with whole_file(path) as file:
+        about = {"png": {"Software": PAINTER}}.get(kind)
+        figure.savefig(file, dpi=dpi, format=kind, metadata=about)
+    pyplot.close(figure)

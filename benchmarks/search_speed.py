@@ -27,8 +27,7 @@ import numpy as np
 
 from agents.ismcts import TreeSearcher, TreeSettings
 from agents.ismcts.searcher import Budget, Root
-from benchmarks.harness import Curve, Job, main
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, Curve, Job, main, times
 from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
@@ -96,11 +95,7 @@ def cpp_bot(text: str, simulations: int) -> Chunk:
     evaluator = pyspiel.RandomRolloutEvaluator(1, 0)
     bot = pyspiel.ISMCTSBot(0, evaluator, UCT_C, simulations)
 
-    def chunk() -> int:
-        bot.step(state)
-        return simulations
-
-    return chunk
+    return times(simulations, lambda: bot.step(state))
 
 
 def python_bot(text: str, resampler: Callable[..., Any] | None = None) -> Chunk:
@@ -116,11 +111,7 @@ def python_bot(text: str, resampler: Callable[..., Any] | None = None) -> Chunk:
     if resampler:
         bot.set_resampler(partial(resampler, game, np.random.default_rng(1)))
 
-    def chunk() -> int:
-        bot.step(state)
-        return SIMULATIONS
-
-    return chunk
+    return times(SIMULATIONS, lambda: bot.step(state))
 
 
 def resample_dice(
@@ -139,45 +130,39 @@ def resample_dice(
 
 LEDUC = partial(make_game, "leduc_v0")
 FIVE = partial(make_game, "liars_dice_v0", **FIVE_DICE)
+AGAINST = partial(Job, package="open_spiel", unit="simulations/s")
+CPP, PYTHON = "OpenSpiel ISMCTS, C++", "OpenSpiel ISMCTS, Python"
 JOBS = [
-    Job(
+    AGAINST(
         "leduc_cpp",
         "Leduc poker: simulations of one search, and OpenSpiel's C++ ISMCTS",
         partial(our_search, LEDUC),
         partial(cpp_bot, "leduc_poker", SIMULATIONS),
-        peer_name="OpenSpiel ISMCTS, C++",
-        package="open_spiel",
-        unit="simulations/s",
+        CPP,
         target=2.0,
     ),
-    Job(
+    AGAINST(
         "leduc_python",
         "Leduc poker: the same, and OpenSpiel's Python ISMCTS",
         partial(our_search, LEDUC),
         partial(python_bot, "leduc_poker"),
-        peer_name="OpenSpiel ISMCTS, Python",
-        package="open_spiel",
-        unit="simulations/s",
+        PYTHON,
         target=100.0,
     ),
-    Job(
+    AGAINST(
         "liars_dice_python",
         "one round of Liar's Dice with five dice each, and OpenSpiel's Python ISMCTS",
         partial(our_search, FIVE),
         partial(python_bot, "liars_dice(numdice=5)", resample_dice),
-        peer_name="OpenSpiel ISMCTS, Python",
-        package="open_spiel",
-        unit="simulations/s",
+        PYTHON,
         target=100.0,
     ),
-    Job(
+    AGAINST(
         "holdem_cpp",
         "no-limit hold'em for two, and OpenSpiel's C++ ISMCTS on universal_poker",
         partial(our_search, partial(make_game, "holdem_v0", **HOLDEM_MENU), FEW),
         partial(cpp_bot, HOLDEM, FEW),
-        peer_name="OpenSpiel ISMCTS, C++",
-        package="open_spiel",
-        unit="simulations/s",
+        CPP,
         target=200.0,
     ),
 ]
@@ -185,35 +170,27 @@ JOBS = [
 OBSERVERS = {"one observer": "single", "many": "many", "perfect": "perfect"}
 
 
-def lines(makes: dict[int, Callable[[], Game]], **settings: Any) -> Any:
+def lines(points: dict[int, Callable[..., Chunk]]) -> Any:
     """A line for each kind of tree."""
     return {
-        name: {
-            x: partial(our_search, make, observers=observers, **settings)
-            for x, make in makes.items()
-        }
+        name: {x: partial(search, observers=observers) for x, search in points.items()}
         for name, observers in OBSERVERS.items()
     }
 
 
+MATCH = partial(make_game, "liars_dice_v0")
+LENGTHS = (64, 512, 4096, 32768)
+TABLES = {n: partial(make_game, "holdem_v0", num_players=n) for n in (2, 4, 6, 8, 10)}
+MAPS = {
+    rows: partial(make_game, "phantom_v0", rows=rows, columns=10, num_maps=1)
+    for rows in (4, 8, 12, 16)
+}
 CURVES = [
     Curve(
         "iterations",
         "Liar's Dice, five dice each, a match: length of a search",
         "simulations",
-        {
-            name: {
-                n: partial(
-                    our_search,
-                    partial(make_game, "liars_dice_v0"),
-                    n,
-                    observers=observers,
-                    max_nodes=1 << 17,
-                )
-                for n in (64, 512, 4096, 32768)
-            }
-            for name, observers in OBSERVERS.items()
-        },
+        lines({n: partial(our_search, MATCH, n, max_nodes=1 << 17) for n in LENGTHS}),
         unit="simulations/s",
         is_logarithmic=True,
     ),
@@ -221,30 +198,17 @@ CURVES = [
         "players",
         "hold'em: players at the table",
         "players",
-        lines({n: partial(make_game, "holdem_v0", num_players=n) for n in (2, 4, 6, 8, 10)}),
+        lines({n: partial(our_search, make) for n, make in TABLES.items()}),
         unit="simulations/s",
     ),
     Curve(
         "board",
         "Phantom on generated maps: rows of ten stations",
         "rows",
-        lines(
-            {
-                rows: partial(make_game, "phantom_v0", rows=rows, columns=10, num_maps=1)
-                for rows in (4, 8, 12, 16)
-            },
-            num_moves=1,
-        ),
+        lines({rows: partial(our_search, make, num_moves=1) for rows, make in MAPS.items()}),
         unit="simulations/s",
     ),
 ]
 
-DESCRIPTION = """\
-Measure our ISMCTS against OpenSpiel's, C++ and Python, both sides in this run and on one core.
-
-The peer comes with: pip install 'masquerade[dev]'
-Results go to:       runs/benchmarks/search_speed.json
-What both sides do:  the top of benchmarks/search_speed.py"""
-
 if __name__ == "__main__":
-    sys.exit(main("search_speed", DESCRIPTION, JOBS, CURVES))
+    sys.exit(main("search_speed", __doc__, JOBS, CURVES))

@@ -29,10 +29,6 @@ JOBS = [
     )
     for name, game_id in GAMES.items()
 ]
-DESCRIPTION = """\
-Measure a search on two threads against the same search on one, on two cores.
-
-Results go to: runs/benchmarks/search_threads.json"""
 
 if __name__ == "__main__":
-    sys.exit(main("search_threads", DESCRIPTION, JOBS, num_cores=NUM_CORES))
+    sys.exit(main("search_threads", __doc__, JOBS, num_cores=NUM_CORES))

@@ -22,7 +22,7 @@ from arena.match import play_match
 from arena.results import paired_gain
 from arena.variance_reduction import corrections, record_match
 from arena.variance_values import pilot_values
-from benchmarks.timing import Progress
+from benchmarks.report import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from envs import make_game
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
+from benchmarks.report import INK, PAINTER, TITLE, dress, save_figure
 from common.commands import COUNT, Parser, answers_in_one_line
 from common.errors import MasqueradeError
 from common.files import check_out, read_text

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from agents.spec import AgentSpec
 from arena.match import play_match
-from benchmarks.growth import INK, PAINTER, TITLE, dress, save_figure
-from benchmarks.timing import Progress
+from benchmarks.report import INK, PAINTER, TITLE, Progress, dress, save_figure
 from common.commands import COUNT, MAX_GAMES, Parser, answers_in_one_line
 from common.errors import OptionError
 from common.files import check_out, signed, write_text

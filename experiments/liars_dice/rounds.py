@@ -19,7 +19,7 @@ from agents.cfr.tree import TooLargeError
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
 from arena.report.columns import markdown
-from benchmarks.timing import Progress
+from benchmarks.report import Progress
 from common.commands import (
     AMOUNT,
     COUNT,

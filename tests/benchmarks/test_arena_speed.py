@@ -11,8 +11,7 @@ import pytest
 from arena.match import play_match
 from benchmarks import arena_speed, peers
 from benchmarks.harness import on_cores
-from benchmarks.network import NetworkAgent
-from benchmarks.policy import numbers, pick_by_softmax
+from benchmarks.peers import NetworkAgent, numbers, pick_by_softmax
 from envs import make_game
 
 

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.growth import Curve, curve_table
-from benchmarks.harness import Job, compare, main, on_cores
-from benchmarks.policy import LegalTable, numbers, pick
-from benchmarks.report import Row, missed_targets, table, verdict
-from benchmarks.timing import Chunk, Progress, timed_rate
+from benchmarks.harness import Chunk, Curve, Job, Row, compare, main, on_cores, timed_rate
+from benchmarks.peers import LegalTable, numbers, pick
+from benchmarks.report import Progress, curve_table, missed_targets, table, verdict
 
 ROW_KEYS = {"job", "ours", "peer", "peer_name", "unit", "ratio", "target"}
 

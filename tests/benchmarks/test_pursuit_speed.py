@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks import pursuit_speed
-from benchmarks.pursuit_networkx import random_game
+from benchmarks.pursuit_speed import random_game
 from envs.pursuit.tables import named_board
 
 

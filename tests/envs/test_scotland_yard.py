@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.pursuit_networkx import PlainPursuit
+from benchmarks.pursuit_speed import PlainPursuit
 from common.errors import OptionError
 from envs import make_game
 from envs.core.kernels import CHANCE

@@ -16,7 +16,7 @@ import evaluate
 from agents.spec import AgentSpec
 from arena.spec import TournamentSpec
 from arena.tournament import run_tournament
-from benchmarks.growth import PAINTER, save_figure
+from benchmarks.report import PAINTER, save_figure
 from common.errors import FileError
 from common.files import check_folder, check_out, signed, write_text
 from envs.pursuit import boards

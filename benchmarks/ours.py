@@ -1,4 +1,4 @@
-"""What the table of functions costs: our random playouts next to loops without it.
+"""Our side of benchmarks: moves and playouts, and what the table of functions costs.
 
 * ``handwritten_playouts``: Liar's Dice with OpenSpiel's rules as one loop, without record or mask.
 * ``playouts_twice``: the generic loop with one of its parts called twice; what it loses is the cost
@@ -7,20 +7,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numba import types
 
-from benchmarks.timing import Chunk
+from benchmarks.harness import Chunk, times
+from envs.adapters.vector import VectorEnv
+from envs.core.batch import random_actions
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
-from envs.core.playouts import random_legal
-from envs.core.rng import below, new_rng
+from envs.core.playouts import random_legal, random_playouts
+from envs.core.rng import below, fill_streams, new_rng, stream
 
-__all__ = ["CHOICE", "LEGAL", "NOTHING", "TURN", "handwritten_playouts", "playouts_twice"]
+__all__ = [
+    "CHOICE",
+    "LEGAL",
+    "NOTHING",
+    "TURN",
+    "handwritten_playouts",
+    "playouts",
+    "playouts_twice",
+    "vector_moves",
+]
 
+STEPS_PER_CHUNK = 4096
 FACES = 6
 NOTHING, TURN, LEGAL, CHOICE = range(4)
+
+
+def vector_moves(make: Callable[[], Game], num_rows: int = 1024) -> Chunk:
+    """Random moves in all rows of a ``VectorEnv``."""
+    env = VectorEnv(make(), num_rows)
+    shown = env.reset(seed=0)
+    rngs = np.empty((num_rows, 4), np.uint64)
+    fill_streams(stream(0, "choice"), np.arange(num_rows), rngs)
+    num_calls = max(1, STEPS_PER_CHUNK // num_rows)
+
+    def work() -> None:
+        nonlocal shown
+        for _ in range(num_calls):
+            shown = env.step(random_actions(shown.masks, rngs))
+
+    return times(num_calls * num_rows, work)
+
+
+def playouts(make: Callable[[], Game], num_games: int, deal: Sequence[int] = ()) -> Chunk:
+    """Random games in one compiled call, from the position after ``deal``."""
+    game, rng = make(), new_rng(0)
+    root = game.replay(deal).state if deal else None
+    return times(num_games, lambda: random_playouts(game, num_games, rng, root))
 
 
 @compiled(types.float64(types.int64[::1], RNG, INT))
@@ -50,12 +87,7 @@ def handwritten_playouts(deal: list[int], num_games: int) -> Chunk:
     """Five-dice Liar's Dice after ``deal``, by the loop above."""
     num_of_face = np.bincount(deal, minlength=FACES).astype(np.int64)
     rng = new_rng(0)
-
-    def chunk() -> int:
-        _handwritten(num_of_face, rng, num_games)
-        return num_games
-
-    return chunk
+    return times(num_games, lambda: _handwritten(num_of_face, rng, num_games))
 
 
 @compiled(INT(KERNELS, RULES, STATE, RNG, INT, INT, STATE, MASK, TOTALS))
@@ -88,10 +120,7 @@ def playouts_twice(game: Game, root: np.ndarray, num_games: int, part: int) -> C
     """Random playouts from ``root``, with ``part`` called twice (``NOTHING``: the plain loop)."""
     rng = new_rng(0)
     state, mask = np.empty(game.state_size, np.uint8), np.empty(game.facts.num_actions, np.int8)
-    totals = np.zeros(game.facts.num_players)
-
-    def chunk() -> int:
-        _twice(game.kernels, game.rules, root, rng, num_games, part, state, mask, totals)
-        return num_games
-
-    return chunk
+    arrays = state, mask, np.zeros(game.facts.num_players)
+    return times(
+        num_games, lambda: _twice(game.kernels, game.rules, root, rng, num_games, part, *arrays)
+    )
