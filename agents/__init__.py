@@ -158,16 +158,10 @@ def without_learner(name: str) -> str:
 def split_path(text: str) -> tuple[str, str]:
     """Cut ``id:path`` in two; whatever does not begin with a known id has no path.
 
-    Players that search may be called ``search:ismcts`` and so on.
-
     >>> split_path("external:./player.py"), split_path("random"), split_path("my.module:Player")
     (('external', './player.py'), ('random', ''), ('my.module:Player', ''))
-    >>> split_path("search:ismcts")
-    ('ismcts', '')
     """
     agent_id, _, path = text.partition(":")
-    if agent_id == "search" and ".search" in AGENTS.get(path, ""):
-        return path, ""
     return (agent_id, path) if agent_id in AGENTS else (text, "")
 
 
@@ -181,6 +175,9 @@ def agent_class(agent_id: str) -> type[Agent]:
     except (Exception, SystemExit) as error:  # whatever somebody's module does
         reason = one_line(error) if isinstance(error, ImportError) else reason_of(error)
         raise UnknownNameError(f"agent '{agent_id}' cannot be found: {reason}") from error
+    player = getattr(found, "player_id", "")  # a learner of somebody's says who plays its runs
+    if player:
+        return agent_class(player)
     if not hasattr(found, "takes"):
         raise UnknownNameError(f"'{agent_id}' is no agent: derive it from agents.base.Agent")
     return found

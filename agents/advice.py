@@ -19,19 +19,6 @@ from common.errors import MasqueradeError
 from envs.core.position import Position
 from envs.core.rng import Words, fill_streams, new_rng, stream
 
-__all__ = [
-    "PLACES",
-    "Advice",
-    "Analysis",
-    "Bar",
-    "advise",
-    "legal_words",
-    "past_observations",
-    "policy_at",
-    "views_at",
-    "views_of",
-]
-
 NUM_SAMPLES = 48
 """How often an agent is asked for advice that does not tell its policy."""
 ASKS = 20
@@ -206,13 +193,15 @@ def make_views(
 
 def past_observations(position: Position, count: int) -> npt.NDArray[np.float32]:
     """[count, size] what the player to move observed at its last decisions, zeros before them."""
-    then, seat = position.game.new_position(position.number), position.turn
-    seen = [np.zeros(position.game.observation_size, np.float32)] * count
-    for action in position.history:
+    then, seat, seen = position.game.new_position(position.number), position.turn, []
+    for action in position.history if count else ():
         if then.turn == seat:
             seen.append(then.observation(seat))
         then.apply(action)
-    return np.array(seen[len(seen) - count :])
+    past = np.zeros((count, position.game.observation_size), np.float32)
+    for back, observation in enumerate(reversed(seen[-count:]), 1):
+        past[-back] = observation
+    return past
 
 
 def _from_analysis(found: AnyAnalysis, words: dict[int, str], views: Views) -> Advice:

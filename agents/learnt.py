@@ -22,8 +22,6 @@ from agents.base import Agent, Views
 from common.imports import look_up
 from envs.core.drawing import Drawing
 
-__all__ = ["CHARTS", "Exhibit", "draw_bars", "draw_grid", "exhibits"]
-
 CHARTS: dict[str, str] = {
     "holdem_v0": "agents.games.holdem.behaviour:exhibits",
     "liars_dice_v0": "agents.games.liars_dice.tables:exhibits",

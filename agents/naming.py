@@ -13,20 +13,9 @@ from collections.abc import Iterable, Mapping
 
 from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
 from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
+from common.imports import is_module_name
 from common.outline import attribute_of, class_at, constant_of, fields_of, parameters_of, summary_of
 from envs import GAMES
-
-__all__ = [
-    "check_agent",
-    "check_game",
-    "check_keys",
-    "check_learner",
-    "check_names",
-    "check_params",
-    "list_games",
-    "list_learners",
-    "list_players",
-]
 
 
 def check_game(game_id: object, options: Iterable[str] = (), place: str = "") -> None:
@@ -138,6 +127,8 @@ def check_learner(
     reason = without_learner(learner_id)
     if reason:
         raise UnknownNameError(f"{place}{reason}; learners are {', '.join(sorted(LEARNERS))}")
+    if is_module_name(learner_id):
+        return
     if learner_id not in LEARNERS:
         raise UnknownNameError(
             f"{place}unknown learner '{learner_id}': {nearest(learner_id, LEARNERS)}"

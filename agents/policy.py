@@ -39,8 +39,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.rng import Words, uniform
 
-__all__ = ["FILE_NAME", "Policy", "PolicyAgent", "PolicyError"]
-
 FORMAT = "masquerade policy"
 FILE_VERSION = 2
 ENCODING_VERSION = 1

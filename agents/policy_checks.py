@@ -16,8 +16,6 @@ import numpy.typing as npt
 from agents.abstraction import as_action_abstraction, find_abstraction
 from envs.core.game import Game
 
-__all__ = ["ARRAYS", "NOTED", "normalized", "policy_fault"]
-
 ARRAYS: dict[str, Any] = {
     "keys": np.uint64,
     "firsts": np.int64,

@@ -1,30 +1,135 @@
-"""One player of a tournament: which agent, made how, within what time."""
+"""One player of a tournament: which agent, made how, within what time.
+
+Params come from YAML, JSON and command lines. What a constructor says of itself, its annotations,
+is enough to refuse a wrong kind in one line; what range a number has is its own affair.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from agents import AGENTS, agent_class, make_agent, split_name, split_path
 from agents.base import Agent
 from agents.learning.device import AUTO, check_device, computing_on, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.naming import check_keys, check_params
-from agents.params import annotations_of, read_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
 from common.errors import MasqueradeError, OptionError, one_line, reason_of
 from common.files import checksum
 from envs.core.game import Game
+from envs.core.options import read_number
 from envs.core.rollouts import FAULTS
 
-MAX_NAME = 200
+LARGEST = 2**63 - 1
+"""Beyond that compiled code would take a whole number for another."""
 
-__all__ = ["AgentSpec", "content_mark", "foreign_names"]
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        return False
+    return not isinstance(value, np.complexfloating) and bool(-LARGEST <= value <= LARGEST)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+
+
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("a whole number", _is_whole),
+    "float": ("a number", _is_number),
+    "bool": ("true or false", lambda value: isinstance(value, bool | np.bool_)),
+    "str": ("text", lambda value: isinstance(value, str)),
+    "None": ("null", lambda value: value is None),
+    "Path": ("a path", lambda value: isinstance(value, str | Path)),
+    "Callable": ("a function", callable),
+    "Mapping": ("a mapping", lambda value: isinstance(value, Mapping)),
+    "dict": ("a mapping", lambda value: isinstance(value, dict)),
+    "State": ("a mapping", lambda value: isinstance(value, dict)),
+    "Sequence": ("a list", _is_list),
+    "tuple": ("a list", _is_list),
+    "list": ("a list", _is_list),
+}
+
+PLAIN: tuple[type, ...] = (bool, int, float, str, bytes, list, tuple, dict, type(None))
+"""What YAML, JSON and command lines can say."""
+OBJECT = ("what only Python can make", lambda value: not isinstance(value, PLAIN))
+
+
+def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The same params, each of a kind that its annotation names; what is unknown is left alone.
+
+    >>> read_params({"depth": "1e3", "ties": "low"}, {"depth": "int | None", "ties": "str"})
+    {'depth': 1000, 'ties': 'low'}
+    >>> read_params({"depth": 1.5}, {"depth": "int | None"})
+    Traceback (most recent call last):
+    ...
+    common.errors.OptionError: depth must be a whole number or null, not 1.5
+    """
+    read = {}
+    for name, value in params.items():
+        names = set(_alternatives(annotations.get(name, "Any")))
+        if names & {"int", "float"} and "str" not in names:
+            value = read_number(value)
+        read[name] = value
+        kinds = [KINDS.get(kind, OBJECT) for kind in sorted(names, key=_rank)]
+        if "Any" not in names and not any(accepts(value) for _, accepts in kinds):
+            words = " or ".join(dict.fromkeys(word for word, _ in kinds))
+            raise OptionError(f"{name} must be {words}, not {one_line(repr(value), 80)}")
+    return read
+
+
+def _rank(kind: str) -> tuple[int, str]:
+    order = [*KINDS]
+    return order.index(kind) if kind in order else len(order), kind
+
+
+def _alternatives(annotation: str) -> Iterator[str]:
+    """The kinds of a union, without what is in brackets.
+
+    >>> list(_alternatives("Sequence[int | float] | Path | None"))
+    ['Sequence', 'Path', 'None']
+    """
+    depth, word = 0, ""
+    for letter in f"{annotation}|":
+        depth += (letter == "[") - (letter == "]")
+        if depth == 0 and letter == "|":
+            yield word.strip().partition("[")[0].rpartition(".")[2]
+            word = ""
+        else:
+            word += letter
+
+
+def annotations_of(made: type) -> dict[str, str]:
+    """What constructors say of their parameters, through all to which the rest is handed on."""
+    found: dict[str, str] = {}
+    for each in made.__mro__:
+        if "__init__" not in vars(each):
+            continue
+        parameters = inspect.signature(vars(each)["__init__"]).parameters.values()
+        for parameter in parameters:
+            if parameter.annotation is not parameter.empty:
+                kind = parameter.annotation
+                text = kind if isinstance(kind, str) else getattr(kind, "__name__", "Any")
+                found.setdefault(parameter.name, text)
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            break
+    return found
+
+
+MAX_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -58,7 +163,7 @@ class AgentSpec:
             raise OptionError(f"params of agent '{self.id}' must be a mapping, not {self.params!r}")
         check_device(self.device)
         seconds = self.time_per_move
-        if seconds is not None and not (_is_number(seconds) and 0 < seconds < math.inf):
+        if seconds is not None and not (_is_seconds(seconds) and 0 < seconds < math.inf):
             raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
 
     @classmethod
@@ -220,5 +325,5 @@ def _without_machine(path: str) -> str:
     return path.removeprefix(folder)
 
 
-def _is_number(value: Any) -> bool:
+def _is_seconds(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -89,9 +89,6 @@ def fields_of(place: str) -> tuple[str, ...] | None:
     for line in node.body:
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             names += [line.target.id] * ("ClassVar" not in ast.unparse(line.annotation))
-        elif isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "renamed":
-            words = [each.value for each in ast.walk(line.value) if isinstance(each, ast.Constant)]
-            names += [word for word in words if isinstance(word, str)]  # the class has an answer
     return tuple(dict.fromkeys(names))
 
 

@@ -33,7 +33,7 @@ from agents import LEARNERS, without_learner
 from agents.learning.learner import Learner
 from agents.spec import AgentSpec, foreign_names
 from common.errors import OptionError, UnknownNameError
-from common.imports import look_up
+from common.imports import find_named, look_up
 from envs import GAMES, game_class
 from envs.core.game import Game
 from envs.core.options import Options, option
@@ -242,7 +242,7 @@ class RunConfig(Options):
         agents = [opponent.agent for opponent in self.train.opponents if opponent.agent]
         agents += self.eval.opponents
         found = [code for agent in agents for code in agent.foreign_code()]
-        return [*foreign_names(self.agent.params.to_dict()), *found]
+        return [*foreign_names(self.agent.to_dict()), *found]
 
     def build_game(self) -> Game:
         """Make the game."""
@@ -258,7 +258,7 @@ class RunConfig(Options):
 
 
 def learner_class(learner_id: str) -> type[Learner]:
-    """The class of a learner by its id.
+    """The class of a learner by its id, or a learner of yours as ``"module:Class"``.
 
     >>> learner_class("q_lerning")
     Traceback (most recent call last):
@@ -268,7 +268,7 @@ def learner_class(learner_id: str) -> type[Learner]:
     reason = without_learner(learner_id)
     if reason:
         raise UnknownNameError(f"{reason}; learners are {', '.join(sorted(LEARNERS))}")
-    found: type[Learner] = look_up("learner", LEARNERS, learner_id)
+    found: type[Learner] = find_named("learner", LEARNERS, learner_id)
     return found
 
 

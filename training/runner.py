@@ -120,7 +120,7 @@ def resume_run(
         trusted: programs and modules that the user has named and that the run may use again;
             ``None``: all that its files name.
     """
-    run, config = RunFolder.open(folder)
+    run, config = RunFolder.open(folder, trusts_all=trusted is None)
     foreign = [] if trusted is None else sorted(set(config.foreign_code()) - {*trusted})
     if foreign:
         raise MasqueradeError(

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from agents.advice import past_observations
 from agents.base import Actions, Agent, Views
 from agents.cfr.public_tree import NoPublicTreeError, PublicTree
 from agents.cfr.public_vectors import Layout, best_value, pay_ends, spread_reach
@@ -213,21 +214,10 @@ def views_at(
     tokens = [position.tokens(position.turn) for position in rows] if has_tokens else []
     longest = max(map(len, tokens), default=0)
     seen = np.array([[*own, *[0] * (longest - len(own))] for own in tokens], np.int64)
-    past = np.stack([_past(position, num_past) for position in rows]) if num_past else None
+    past = np.stack([past_observations(position, num_past) for position in rows])
     keys = tree.infosets["key"][infosets]
     ids = infosets.astype(np.uint64)
     return Views(game, seats, keys, rngs, worlds, ids, seen if has_tokens else None, past)
-
-
-def _past(position: Position, count: int) -> npt.NDArray[np.float32]:
-    """What the player to move observed at its last earlier decisions; zeros come before them."""
-    replayed, seat = position.game.new_position(position.number), position.turn
-    seen = [np.zeros(position.game.observation_size, np.float32)] * count
-    for action in position.history:
-        if replayed.turn == seat:
-            seen.append(replayed.observation(seat))
-        replayed.apply(action)
-    return np.array(seen[len(seen) - count :])
 
 
 # Measured on Leduc poker and one-die Liar's Dice: from so many policies on, laying out the public

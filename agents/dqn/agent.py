@@ -17,8 +17,9 @@ from agents.learning.device import resolve_device
 from agents.learning.experience import ExperienceSettings
 from agents.learning.files import CheckpointError, load_state, reading
 from agents.learning.games import roles_in
-from agents.learning.networks import PLAIN, Inputs, Network, make_network, weights_of
+from agents.learning.networks import PLAIN, Inputs, Network, find_module, make_network, weights_of
 from common.errors import OptionError
+from common.imports import names_from_a_file
 from common.saved import saved_array
 from envs.core.compiling import compiled, direct
 from envs.core.game import Game
@@ -26,8 +27,6 @@ from envs.core.kernels import RNG
 from envs.core.options import option
 from envs.core.playouts import random_legal
 from envs.core.rng import Words, uniform
-
-__all__ = ["DQNAgent", "DQNSettings", "choose"]
 
 REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
 TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"
@@ -266,8 +265,11 @@ def _read(game: Game, path: Path) -> dict[str, Any]:
 def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str) -> Network:
     settings = DQNSettings.parse(state["settings"])
     try:
-        network = make_network(game, settings, device, name=name)
-    except CheckpointError as error:
+        if name != PLAIN:
+            find_module(name)
+        with names_from_a_file():
+            network = make_network(game, settings, device)
+    except OptionError as error:
         raise CheckpointError(f"{path}: {error}") from None
     # A checkpoint of the learner has both, a player only what it plays with.
     name = "average" if "average" in state else "network"

@@ -61,32 +61,29 @@ from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.rng import Words, stream
 
-__all__ = ["DQNLearner"]
-
-
 # Every so many updates one is looked at; looking takes a tenth of the time of an update.
 LOOK_EVERY = 10
 
 
 class Log:
-    """Sums over a chunk of training."""
+    """Means over a chunk of training, by their names in TensorBoard."""
+
+    NAMES = ("charts/return", "charts/length", "losses/td", "losses/q_mean", "losses/grad_norm")
 
     def __init__(self) -> None:
         """Nothing has happened yet."""
-        self._num_games = 0
-        self._sum_returns = 0.0
-        self._sum_lengths = 0
-        self._num_looks = 0
-        self._sum_losses = 0.0
-        self._sum_values = 0.0
-        self._sum_norms = 0.0
+        self._sums = dict.fromkeys(self.NAMES, 0.0)
+        self._counts = dict.fromkeys(self.NAMES, 0)
         self._values: npt.NDArray[np.float32] | None = None
+
+    def _note(self, name: str, total: float, count: int = 1) -> None:
+        self._sums[name] += total
+        self._counts[name] += count
 
     def note_games(self, returns: npt.NDArray[np.float64], lengths: npt.NDArray[np.int64]) -> None:
         """Games are over: what the learner's seat got, and how long they were."""
-        self._num_games += len(returns)
-        self._sum_returns += float(returns.sum())
-        self._sum_lengths += int(lengths.sum())
+        self._note("charts/return", float(returns.sum()), len(returns))
+        self._note("charts/length", float(lengths.sum()), len(lengths))
 
     def note_update(
         self,
@@ -100,22 +97,15 @@ class Log:
         losses = sizes**2 / 2
         if is_huber:
             losses = np.where(sizes > 1.0, sizes - 0.5, losses)
-        self._num_looks += 1
-        self._sum_losses += float(losses.mean())
-        self._sum_values += float(values.mean())
-        self._sum_norms += norm
+        self._note("losses/td", float(losses.mean()))
+        self._note("losses/q_mean", float(values.mean()))
+        self._note("losses/grad_norm", norm)
         self._values = values
 
     def metrics(self, exploration: float) -> Mapping[str, Any]:
-        """Averages by their names in TensorBoard; those of which nothing is known are left out."""
-        found: dict[str, Any] = {"charts/exploration": exploration}
-        if self._num_games:
-            found["charts/return"] = self._sum_returns / self._num_games
-            found["charts/length"] = self._sum_lengths / self._num_games
-        if self._num_looks:
-            found["losses/td"] = self._sum_losses / self._num_looks
-            found["losses/q_mean"] = self._sum_values / self._num_looks
-            found["losses/grad_norm"] = self._sum_norms / self._num_looks
+        """Averages; those of which nothing is known are left out."""
+        means = {name: self._sums[name] / count for name, count in self._counts.items() if count}
+        found: dict[str, Any] = {"charts/exploration": exploration, **means}
         if self._values is not None:
             found["histograms/q_values"] = self._values.ravel()
         return found
@@ -168,9 +158,8 @@ class DQNLearner(Learner):
             )
         game, seed = task.game, task.seed
         self.device = task.device
-        self.network = make_network(
-            game, settings, task.device, int(stream(seed, "network")[0] >> 1), settings.network
-        )
+        network_seed = int(stream(seed, "network")[0] >> 1)
+        self.network = make_network(game, settings, task.device, network_seed)
         if settings.start:
             begun = DQNAgent(game, settings.start, task.device, settings.network).network
             if begun.weights.shape != self.network.weights.shape:
@@ -391,8 +380,6 @@ class DQNLearner(Learner):
         self._steps_before_learning = saved_number(state, "steps_before_learning")
         self._seconds = float(saved_number(state, "seconds", is_whole=False))
         restore({"exploration_rng": self._rng, "replay_rng": self._replay_rng}, state)
-        # A run from before there were averages begins one with the network it has.
-        state = {"average": state["network"], **state}
         for name, tensor in self._tensors().items():
             weights = saved_array(state, name, np.float32, tuple(tensor.shape))
             tensor.copy_(torch.from_numpy(weights))

@@ -21,8 +21,6 @@ from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
 
-__all__ = ["Minibatch", "Replay"]
-
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 

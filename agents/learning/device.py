@@ -14,15 +14,6 @@ from contextvars import ContextVar
 
 from common.errors import OptionError, nearest, one_line
 
-__all__ = [
-    "AUTO",
-    "DEVICES",
-    "check_device",
-    "chosen_device",
-    "computing_on",
-    "resolve_device",
-]
-
 AUTO, CPU, CUDA = "auto", "cpu", "cuda"
 DEVICES = (AUTO, CPU, CUDA)
 SMALL = 200_000

@@ -27,15 +27,6 @@ from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
 from envs.core.options import option
 
-__all__ = [
-    "TRANSITIONS",
-    "Decisions",
-    "Experience",
-    "ExperienceGames",
-    "ExperienceSettings",
-    "Transitions",
-]
-
 ONE, ALL = "one", "all"
 
 Floats = npt.NDArray[np.float32]
@@ -76,6 +67,8 @@ class Transitions(NamedTuple):
     """[n] weight of the next position's value: 0 when the game was over."""
     next_inputs: Floats
     next_masks: npt.NDArray[np.int8]
+    slots: Indices
+    """[n] row and seat in one number: whose decisions follow each other."""
     num_added: Indices
     """[1] how many there have ever been."""
 
@@ -89,12 +82,13 @@ class Transitions(NamedTuple):
             discounts=np.zeros(capacity, np.float32),
             next_inputs=np.zeros((capacity, input_size), np.float32),
             next_masks=np.zeros((capacity, num_actions), np.int8),
+            slots=np.zeros(capacity, np.int64),
             num_added=np.zeros(1, np.int64),
         )
 
 
 TRANSITIONS = types.NamedTuple(
-    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, types.int8[:, ::1], _ROWS), Transitions
+    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, types.int8[:, ::1], _ROWS, _ROWS), Transitions
 )
 
 
@@ -148,6 +142,7 @@ def _keep(waiting, slot, place, is_over, next_input, next_mask, unit, kept):
     kept.actions[row] = waiting.actions[slot, place]
     kept.rewards[row] = waiting.rewards[slot, place]
     kept.discounts[row] = 0.0 if is_over else waiting.weights[slot, place] * unit
+    kept.slots[row] = slot
     kept.num_added[0] += 1
 
 

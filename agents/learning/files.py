@@ -30,17 +30,6 @@ from common.files import (
 from common.saved import DamagedStateError
 from envs.core.game import Game
 
-__all__ = [
-    "CheckpointError",
-    "checkpoint_folder",
-    "checkpoints",
-    "load_state",
-    "players",
-    "read_header",
-    "reading",
-    "save_state",
-]
-
 VERSION = 2
 ARRAYS, HEADER, COMPLETE = "state.npz", "state.json", "COMPLETE"
 EARLIER = "take an earlier checkpoint, or train again"

@@ -19,8 +19,6 @@ from common.errors import OptionError
 from envs.core.rollouts import CALLER, Rollouts
 from envs.core.seat_games import SeatGames
 
-__all__ = ["LearnerGames", "draw_seats", "roles_in"]
-
 Indices = npt.NDArray[np.int64]
 
 

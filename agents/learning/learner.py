@@ -28,8 +28,6 @@ from envs.core.options import Options
 from envs.core.rng import Words, fill_streams, stream
 from envs.core.sides import seats_of_role
 
-__all__ = ["PAST", "SELF", "Learner", "Opponents", "State", "Task", "part"]
-
 SELF = "self"
 PAST = "past"
 
@@ -165,6 +163,9 @@ class Learner(ABC):
     """Whether its last player is its best, as a solver's is; then no evaluation chooses one."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it can learn; empty: every game."""
+    player_id: ClassVar[str] = ""
+    """Of a learner that is named as ``module:Class``: the agent that plays its runs, by id or as
+    ``module:Class``."""
 
     def __init__(self, task: Task, settings: Options) -> None:
         """Prepare to learn; nothing is played before the first ``update``."""

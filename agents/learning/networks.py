@@ -41,9 +41,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from agents.learning.files import CheckpointError
 from common.errors import MasqueradeError, OptionError, nearest
-from common.imports import import_named, was_named
+from common.imports import find_named
 from envs.core.game import Game
 from envs.core.options import Options, option
 
@@ -55,20 +54,6 @@ except ImportError as error:
         "a player with a network needs torch: pip install -c constraints.txt -e '.[train]'"
     ) from error
 
-__all__ = [
-    "PLAIN",
-    "Adam",
-    "Inputs",
-    "ModuleNetwork",
-    "Network",
-    "NetworkSettings",
-    "PlainNetwork",
-    "find_module",
-    "make_network",
-    "num_weights",
-    "to_device",
-    "weights_of",
-]
 
 PLAIN = "plain"
 """The name of :class:`PlainNetwork` in settings."""
@@ -401,41 +386,24 @@ class ModuleNetwork(Network):
 
 
 def find_module(name: str) -> Callable[..., nn.Module]:
-    """The class of a module by ``module:Class``, which is imported; never for a name from a file.
+    """The class of a module by ``module:Class``; never imported for a name from a file.
 
     >>> find_module("torch.nn:Linear").__name__
     'Linear'
     """
-    found = import_named("network", name)
+    found = find_named("network", {}, name)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         raise OptionError(f"network '{name}' is no torch.nn.Module: derive it from one")
     return found
 
 
-def make_network(
-    game: Game, settings: NetworkSettings, device: str, seed: int = 0, name: str = ""
-) -> Network:
-    """A network as the game and the settings ask for.
-
-    Args:
-        game: what it is for.
-        settings: what it is like.
-        device: where it computes.
-        seed: of its first weights.
-        name: of a module that may be imported; the settings may come from a file, so the name in
-            them is not enough.
-    """
+def make_network(game: Game, settings: NetworkSettings, device: str, seed: int = 0) -> Network:
+    """A network as the game and the settings ask for; the seed is that of its first weights."""
     inputs = Inputs(game, settings.inputs)
     sizes = settings.history * inputs.size, game.facts.num_actions
     if settings.network == PLAIN:
         return PlainNetwork(*sizes, settings.hidden, settings.dueling, device, seed)
-    own = was_named(settings.network)
-    module = find_module(name) if name == settings.network else own
-    if module is None:
-        raise CheckpointError(
-            f"its network is '{settings.network}': name it to run its code, "
-            f"params: {{network: '{settings.network}'}}"
-        )
+    module = find_module(settings.network)
     offered = {"game": game, "fields": inputs.fields, "history": settings.history}
     return ModuleNetwork(module, *sizes, settings.network_params, device, seed, offered)
 

@@ -33,17 +33,6 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import stream
 
-__all__ = [
-    "Examples",
-    "OfflineAgent",
-    "OfflineLearner",
-    "OfflineSettings",
-    "accuracy",
-    "collect",
-    "fit",
-    "make_classifier",
-]
-
 
 class OfflineSettings(Options):
     """Settings of the table, of the games that examples are taken from, and of the network.

@@ -32,8 +32,6 @@ from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import next_word
 
-__all__ = ["PROTOCOL", "ExternalAgent", "LineProcess"]
-
 CHUNK = 65536
 MAX_LINE = 4_000_000
 MAX_ERROR = 4000

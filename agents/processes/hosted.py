@@ -32,8 +32,6 @@ from envs.core.game import Game
 from envs.core.rng import Words
 from envs.core.rollouts import FAULTS
 
-__all__ = ["HostedAgent"]
-
 # Few enough that a hanging agent is soon noticed, enough that asking costs little.
 MAX_ROWS = 16
 MAX_ROWS_UNTIMED = 1024

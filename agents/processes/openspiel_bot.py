@@ -25,8 +25,6 @@ from common.errors import MasqueradeError, OptionError
 from envs.core.game import Game
 from envs.core.rng import next_word
 
-__all__ = ["OpenSpielBot", "openspiel_history", "openspiel_name"]
-
 World = npt.NDArray[np.uint8]
 Factory = Callable[[Any, int, int], Any]
 

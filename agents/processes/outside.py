@@ -25,8 +25,6 @@ from agents.base import Actions, Agent, RowsFailed, Views
 from common.errors import MasqueradeError
 from envs.core.game import Game
 
-__all__ = ["NoAnswer", "OutsideAgent", "late"]
-
 NO_ACTION = -1
 
 

@@ -22,8 +22,6 @@ from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.options import Options
 
-__all__ = ["SB3Learner"]
-
 OPTIMIZER = "optimizer."
 GAMES = "env."
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_n_calls")

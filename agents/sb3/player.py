@@ -20,8 +20,6 @@ from envs.core.batch import weighted_actions
 from envs.core.game import Game
 from envs.core.options import Options, option
 
-__all__ = ["SB3Agent", "SB3Settings", "load_library", "load_weights", "make_policy", "spaces_of"]
-
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
 
 

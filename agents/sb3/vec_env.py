@@ -37,8 +37,6 @@ from envs.core.game import Game
 from envs.core.rollouts import Player
 from envs.core.seat_games import SeatGames
 
-__all__ = ["GamesVecEnv", "SeatVecEnv", "TrainingVecEnv"]
-
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 

@@ -29,22 +29,6 @@ from envs.core.playouts import random_legal
 from envs.core.rng import Words, new_rng, seed_stream, uniform
 from envs.core.rollouts import CALLER, Rollouts
 
-__all__ = [
-    "RANDOM",
-    "GameResults",
-    "Series",
-    "Streams",
-    "act_rows",
-    "end_rows",
-    "follow_growth",
-    "make_workspace",
-    "observe_rows",
-    "play_games",
-    "play_rollouts",
-    "play_series",
-    "turn_rows",
-]
-
 RANDOM = -1
 """``Series.seating``: somebody who plays at random."""
 

@@ -55,33 +55,6 @@ from envs.core.position import Position
 from envs.core.rng import Words, below, mix, new_rng
 from envs.core.rollouts import FAULTS
 
-__all__ = [
-    "ABSTRACTIONS",
-    "ADJUST",
-    "ENCODE",
-    "HOOKS",
-    "IDS",
-    "KEYS",
-    "MEMORY",
-    "OBSERVE",
-    "OPPONENT_MODELS",
-    "REWARD",
-    "REWARDS",
-    "Abstraction",
-    "Entries",
-    "Hooks",
-    "OpponentModel",
-    "Reward",
-    "check_abstraction",
-    "check_opponent_model",
-    "find_abstraction",
-    "find_reward",
-    "make_opponent_model",
-    "no_adjust",
-    "no_observe",
-    "no_reward",
-]
-
 KEYS = types.uint64[::1]
 IDS = types.int64[::1]
 MEMORY = types.uint8[:, ::1]

@@ -44,24 +44,6 @@ from envs.core.options import Options
 from envs.core.rng import stream
 from envs.core.rollouts import CALLER
 
-__all__ = [
-    "DoubleQ",
-    "DoubleQPlayer",
-    "ExpectedSarsa",
-    "ExpectedSarsaPlayer",
-    "QLambda",
-    "QLambdaPlayer",
-    "QLearning",
-    "QLearningPlayer",
-    "Sarsa",
-    "SarsaLambda",
-    "SarsaLambdaPlayer",
-    "SarsaPlayer",
-    "TabularAgent",
-    "TabularLearner",
-    "make_player",
-]
-
 # Games of a player that learns are played one after the other, in one row.
 _FIRST = np.zeros(1, np.int64)
 NAMES_CODE = ("abstraction", "reward", "opponent_model")

@@ -36,25 +36,6 @@ from envs.core.kernels import MASK, TOTALS, Kernels
 from envs.core.options import Options, option
 from envs.core.rollouts import FAULTS
 
-__all__ = [
-    "AT_END",
-    "CHANGES",
-    "DOUBLE_Q",
-    "EVENTS",
-    "EXPECTED_SARSA",
-    "MODEL",
-    "MODEL_ARRAYS",
-    "Q_LEARNING",
-    "RULES",
-    "SARSA",
-    "SEAT",
-    "WORKSPACE",
-    "ModelArrays",
-    "TabularModel",
-    "TabularSettings",
-    "Workspace",
-]
-
 _MAX_GAMES = 10**12
 
 

@@ -29,31 +29,6 @@ from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
 from envs.core.rng import Words, mix
 
-__all__ = [
-    "ABSENT",
-    "CONSTANT",
-    "EPSILON",
-    "EPSILON_OTHER",
-    "EXPONENTIAL",
-    "GREEDY",
-    "LINEAR",
-    "MATCHING",
-    "POLICIES",
-    "SCHEDULES",
-    "SOFTMAX",
-    "VDBE",
-    "TableFullError",
-    "ValueTable",
-    "best_value",
-    "draw",
-    "find",
-    "has_room",
-    "insert",
-    "scheduled",
-    "vdbe_epsilon",
-    "write_probs",
-]
-
 ABSENT = -1
 EMPTY = np.uint64(0)
 

@@ -47,8 +47,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE
 from envs.core.rng import mix, uniform
 
-__all__ = ["begin_episode", "end_game", "evaluate_actions", "take_turn"]
-
 _SEAT_SHIFT = np.uint64(60)
 _STATE_TAG = np.uint64(0xA0761D6478BD642F)
 

@@ -21,7 +21,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, get_origin
+from typing import Any, Self, get_origin
 
 import numpy as np
 from pydantic import (
@@ -38,8 +38,6 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, ErrorDetails
 
 from common.errors import MasqueradeError, OptionError, nearest, one_line
-
-__all__ = ["Options", "option", "read_number"]
 
 # How a message begins that says where something is wrong: "params: ...".
 _PLACE = re.compile(r"[\w.]+: ")
@@ -170,9 +168,6 @@ class _Untitled(GenerateJsonSchema):
 class Options(BaseModel):
     """Base of all options; subclasses add fields with :func:`option`."""
 
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Options that were called otherwise: old name -> new name, or what to do instead."""
-
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True
     )
@@ -221,8 +216,6 @@ class Options(BaseModel):
             return type(raised)(text)
         if details["type"] == "missing":
             return OptionError(f"'{name}' is missing")
-        if details["type"] == "extra_forbidden" and name in cls.renamed:
-            return OptionError(f"'{name}' has a new name: {cls.renamed[name]}")
         if details["type"] == "extra_forbidden":
             return OptionError(f"unknown option '{name}': {nearest(name, cls.model_fields)}")
         kind = next((kind for key, kind in _KINDS.items() if key in details["type"]), "valid")

@@ -10,8 +10,16 @@ import torch
 from agents.dqn.agent import DQNSettings
 from agents.dqn.replay import LEAST_ERROR, Replay
 from agents.learning.experience import Experience
-from agents.learning.networks import Adam, ModuleNetwork, PlainNetwork, find_module
+from agents.learning.networks import (
+    Adam,
+    Inputs,
+    ModuleNetwork,
+    PlainNetwork,
+    find_module,
+    make_network,
+)
 from common.errors import OptionError
+from envs import make_game
 from envs.core.rng import new_rng
 from tests.support.dqn_parts import assert_close, fill
 from tests.support.networks import Layers, Normed, Wrong
@@ -62,6 +70,17 @@ class TestNetwork:
             find_module("torch:zeros")
         with pytest.raises(OptionError, match=r"turn \[2, 4\] into \[2, 3\]"):
             ModuleNetwork(Wrong, 4, 3)
+
+    def test_a_module_is_told_of_the_game_and_its_fields_if_it_asks(self) -> None:
+        game, name = make_game("leduc_v0"), "tests.support.networks:Told"
+        settings = DQNSettings(network=name, history=2, inputs=("card", "public*"))
+        network = make_network(game, settings, "cpu")
+        assert isinstance(network, ModuleNetwork)
+        shown = Inputs(game, settings.inputs)
+        assert network.module.game is game
+        assert network.module.history == 2
+        assert 0 < sum(field.size for field in network.module.fields) == shown.size
+        assert network.values(torch.zeros(1, 2 * shown.size)).shape == (1, 3)
 
     def test_dueling_subtracts_the_mean_of_the_additions(self) -> None:
         network = PlainNetwork(4, 3, (8,), dueling=True, seed=2)
@@ -217,7 +236,8 @@ class TestExperience:
             kept = np.arange(num_before, replay.num_added)
             assert len(kept) == len(expected)
             for row, wanted in zip(kept, expected, strict=True):
-                found = [column[row] for column in replay.kept[:-1]]
+                found = [column[row] for column in replay.kept[:-2]]
+                assert replay.kept.slots[row] == slot[0]
                 for value, want in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(value, want, rtol=1e-5, atol=1e-6)
 

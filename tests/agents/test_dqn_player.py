@@ -100,13 +100,6 @@ class TestResuming:
         assert all(same(runs[0][name], runs[1][name]) for name in runs[0])
         assert runs[0]["losses/td"] != runs[2]["losses/td"]
 
-    def test_a_run_from_before_averages_begins_one(self) -> None:
-        state = make_learner(seed=1).state_dict()
-        del state["average"]
-        learner = make_learner(seed=2)
-        learner.load_state_dict(state)
-        assert torch.equal(learner.average, torch.from_numpy(state["network"]))
-
     def test_other_settings_are_refused(self) -> None:
         state = make_learner().state_dict()
         with pytest.raises(MasqueradeError, match="other settings"):
@@ -222,7 +215,7 @@ class TestModule:
         state["settings"] = {**DQNSettings().to_dict(), "network": "tests.support.trap:Trap"}
         save_state(tmp_path / "player", learner.game, state, agent="dqn")
         with pytest.raises(
-            CheckpointError, match=r"its network is 'tests\.support\.trap:Trap': name"
+            CheckpointError, match=r"its network is 'tests\.support\.trap:Trap', which"
         ):
             make_agent(f"dqn:{tmp_path / 'player'}", learner.game)
         assert "tests.support.trap" not in sys.modules

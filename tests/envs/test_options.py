@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from envs.core.options import Options, option
 
 
 class Table(Options):
-    renamed = MappingProxyType({"cups": "dice"})
-
     dice: int | tuple[int, ...] = option(2, low=1, high=6, is_list=True, help="dice")
     rate: float = option(0.5, low=0.0, high=1e7, help="a rate")
     steps: int = option(10, low=1, high=10**9, help="steps")
@@ -59,7 +56,6 @@ def test_what_is_allowed_is_read_as_its_type(name: str, value: Any, read: Any) -
     ("values", "message"),
     [
         ({"dise": 2}, "unknown option 'dise': did you mean 'dice'? (known: "),
-        ({"cups": 2}, "'cups' has a new name: dice"),
         ({"steps": 2.5}, "steps must be a whole number from 1 to 1000000000, not 2.5"),
         ({"steps": "1.5e0"}, "steps must be a whole number from 1 to 1000000000, not 1.5"),
         ({"steps": True}, "steps must be a whole number from 1 to 1000000000, not True"),

@@ -124,6 +124,29 @@ def test_resuming_a_strangers_run_starts_nothing(
     assert not (evil / "mark").exists()
 
 
+def test_resuming_a_run_of_a_strangers_learner_imports_nothing(
+    run: Path, evil: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = read_yaml(run / "config.yaml")
+    content["agent"] = {"id": "evil_module:Learner", "params": {}}
+    (run / "config.yaml").write_text(yaml.safe_dump(content))
+    assert train.main(["--resume", str(run), "--quiet"]) == 2
+    assert "its learner is 'evil_module:Learner', which is not ours" in capsys.readouterr().err
+    assert not (evil / "mark").exists()
+
+
+def test_a_learner_of_ones_own_trains_goes_on_and_plays(tmp_path: Path) -> None:
+    name = "tests.support.planted_learner:PlantedLearner"
+    config = RunConfig.parse({**RUN, "agent": {"id": name, "params": {"rate": 0.25}}})
+    assert config.foreign_code() == [name]
+    folder = begin_run(config, tmp_path / "run", is_shown=False).folder
+    with pytest.raises(MasqueradeError, match="--trust"):
+        resume_run(folder, is_shown=False)
+    assert resume_run(folder, is_shown=False, trusted=[name]).is_finished
+    player = make_agent(name, config.build_game(), path=str(folder))
+    assert type(player).__name__ == "PlantedPlayer"
+
+
 def test_an_own_run_with_own_code_goes_on_when_it_is_trusted(tmp_path: Path) -> None:
     name = "tests.support.planted_tables:encode_card"
     config = RunConfig.parse(

@@ -27,6 +27,7 @@ class PlantedLearner(Learner):
 
     settings_class = PlantedSettings
     unit = "draws"
+    player_id = "tests.support.planted_learner:PlantedPlayer"
 
     def __init__(self, task: Task, settings: Options) -> None:
         super().__init__(task, settings)

@@ -18,8 +18,6 @@ own seat, and empty seats are passed over: without them the game is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -229,9 +227,6 @@ class SampledMatchSettings(WalkSettings):
     """What players go by, who the others are, and how much memory there is."""
 
     entries_per_infoset: ClassVar[int] = 30
-    renamed: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"table": "abstraction", "surprises": "deviations"}
-    )
 
     memory: int = option(
         0, low=0, high=ALL_BIDS, help="last bids of the round that are remembered; 0: all"

@@ -21,13 +21,13 @@ import numpy as np
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from agents.games.pursuit.simple import PURSUITS, first_able, has_way, random_place, targets_of
+from agents.games.pursuit.simple import PURSUITS, first_able, has_way, random_place
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import INT, OVER, RNG, RULES
 from envs.core.rng import below, uniform
-from envs.pursuit.course import stands_there
+from envs.pursuit.course import is_free, stands_there
 from envs.pursuit.kernels import nearest_detective, step
 from envs.pursuit.options import (
     DETECTIVE_PLACING,
@@ -105,27 +105,24 @@ def uncovered(s, r, rules, m, target, near):
 
 
 @helper
-def ticket_fee(s, kind):
-    """What a detective's ticket costs: the more, the fewer are left."""
-    held = s.tickets[s.piece, kind]
-    return 0.0 if held == UNLIMITED else SCARCE / held
-
-
-@helper
 def hunt(s, r, rules, m, rng):
     """A detective's move."""
     near = spare_weights()
     piece = s.piece
     cover(s, r, rules, m, piece, near)
     best, least = NOTHING, 1e18
-    targets = spare_weights().view(np.int64)
-    for kind in range(r.num_kinds):
-        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
-            target = targets[i]
-            cost = ticket_fee(s, kind) + uncovered(s, r, rules, m, target, near)
-            cost += 1e-6 * uniform(rng)  # equals are chosen among at random
-            if cost < least:
-                best, least = r.num_slots * kind + target, cost
+    for kind in range(r.num_tickets):
+        held = s.tickets[piece, kind]
+        if held == 0:
+            continue
+        fee = 0.0 if held == UNLIMITED else SCARCE / held
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            if is_free(s, r, rules, m, piece, rules[at]):
+                cost = fee + uncovered(s, r, rules, m, rules[at], near)
+                cost += 1e-6 * uniform(rng)  # equals are chosen among at random
+                if cost < least:
+                    best, least = r.num_slots * kind + rules[at], cost
     return best
 
 
@@ -215,14 +212,15 @@ def hide(s, r, rules, m, rng, weights):
     """The fugitive's move."""
     after = spare_weights()
     best, most, danger_of_best = NOTHING, -1e18, 0.0
-    total, num_places = 0.0, 0
-    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        num_targets = targets_of(s, r, rules, m, FUGITIVE, kind, targets)
-        if num_targets > 0:
-            total, num_places = believe(s, r, rules, m, kind, after)
-        for i in range(num_targets):
-            target = targets[i]
+        if s.tickets[FUGITIVE, kind] == 0:
+            continue
+        total, num_places = believe(s, r, rules, m, kind, after)
+        way = m.ways[kind] + s.place[FUGITIVE]
+        for at in range(rules[way], rules[way + 1]):
+            target = rules[at]
+            if not is_free(s, r, rules, m, FUGITIVE, target):
+                continue
             value, danger = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
             value += 0.01 * uniform(rng)
             if value > most:
@@ -262,7 +260,7 @@ def choose(rules, worlds, rngs, weights, actions):
         elif s.phase == DETECTIVE_PLACING:
             actions[i] = spread_out(s, r, rules, m, rngs[i])
         elif s.phase == PICK:
-            actions[i] = first_able(s, r, rules, m)
+            actions[i] = r.pick_action + first_able(s, r, rules, m) - 1
         elif s.phase == FUGITIVE_MOVE:
             actions[i] = hide(s, r, rules, m, rngs[i], weights)
         else:
@@ -299,7 +297,7 @@ def answer(state, rules, r, m, rng):
     s = state.view(STATE)[0]
     while s.turn != OVER and s.phase != FUGITIVE_MOVE:
         if s.phase == PICK:
-            step(state, rules, first_able(s, r, rules, m))
+            step(state, rules, r.pick_action + first_able(s, r, rules, m) - 1)
         else:
             step(state, rules, hunt(s, r, rules, m, rng))
 
@@ -316,14 +314,15 @@ def foresee(rules, stack, rng, level, last, weights, chosen):
         return 0.0
     after = spare_weights()
     most = -1e18
-    total, num_places = 0.0, 0
-    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        num_targets = targets_of(s, r, rules, m, FUGITIVE, kind, targets)
-        if num_targets > 0:
-            total, num_places = believe(s, r, rules, m, kind, after)
-        for i in range(num_targets):
-            target = targets[i]
+        if s.tickets[FUGITIVE, kind] == 0:
+            continue
+        total, num_places = believe(s, r, rules, m, kind, after)
+        way = m.ways[kind] + s.place[FUGITIVE]
+        for at in range(rules[way], rules[way + 1]):
+            target = rules[at]
+            if not is_free(s, r, rules, m, FUGITIVE, target):
+                continue
             value, _ = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
             for byte in range(stack.shape[1]):
                 stack[level + 1, byte] = stack[level, byte]

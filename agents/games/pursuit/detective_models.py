@@ -22,22 +22,14 @@ from numba import types
 
 from agents.games.pursuit.belief import hunt
 from agents.games.pursuit.capture_player import capture_move, expectation_at, tables_of
-from agents.games.pursuit.simple import first_able, targets_of
+from agents.games.pursuit.simple import first_able
 from envs.core.compiling import compiled, helper, kernel
 from envs.core.game import Game
 from envs.core.kernels import RNG, ROLLOUT, RULES, STATE
 from envs.core.rng import below, new_rng
-from envs.pursuit.course import total_weight
+from envs.pursuit.course import is_free, total_weight
 from envs.pursuit.kernels import ONE_RANDOM_IN, choose, step
-from envs.pursuit.options import (
-    DETECTIVE_MOVE,
-    NOWHERE,
-    PICK,
-    RULES_SIZE,
-    distance,
-    map_of,
-    spare_weights,
-)
+from envs.pursuit.options import DETECTIVE_MOVE, NOWHERE, PICK, RULES_SIZE, distance, map_of
 from envs.pursuit.options import RULES as PURSUIT_RULES
 from envs.pursuit.options import STATE as PURSUIT_STATE
 
@@ -67,10 +59,14 @@ def share_of_best(s, r, rules, m, action, goal):
     Equally good ones are equally likely; where there is no goal, all of them are.
     """
     piece, least, num_best, num_moves, is_best = s.piece, 1 << 30, 0, 0, False
-    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
-            target = targets[i]
+        if s.tickets[piece, kind] == 0:
+            continue
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            target = rules[at]
+            if not is_free(s, r, rules, m, piece, target):
+                continue
             num_moves += 1
             steps = 0 if goal == NOWHERE else distance(rules, m, r.num_slots, target, goal)
             if steps < least:
@@ -174,5 +170,5 @@ def as_expected(state, rules, rng):
     r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
     m = map_of(rules, s.map)
     if s.phase == PICK:
-        return first_able(s, r, rules, m)
+        return r.pick_action + first_able(s, r, rules, m) - 1
     return best_by_kind(s, r, rules, m, kind, rng)

@@ -62,7 +62,7 @@ def capture_choice(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules[:RULES_SIZE].view(RULES)[0]
     if s.phase == PICK:
-        return first_able(s, r, rules, map_of(rules, s.map))
+        return r.pick_action + first_able(s, r, rules, map_of(rules, s.map)) - 1
     if s.phase != DETECTIVE_MOVE:
         return rollout(state, rules, rng)
     table, order = tables_of(r, rules)
@@ -77,7 +77,7 @@ def legal_in_order(state, rules, mask):
     if s.phase != PICK:
         return legal(state, rules, mask)
     mask[:] = 0
-    mask[first_able(s, r, rules, map_of(rules, s.map))] = 1
+    mask[r.pick_action + first_able(s, r, rules, map_of(rules, s.map)) - 1] = 1
     return 1
 
 
