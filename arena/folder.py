@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,9 +59,7 @@ def _check_resume(folder: Path, has_resume: bool) -> None:
 def open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> TournamentSpec:
     """Note what is played, or check that it is what the folder already holds; choose the seed."""
     path, seed_path = folder / "tournament.json", folder / "seed"
-    hidden = ("deals", "seed")
-    values = {key: value for key, value in spec.to_dict().items() if key not in hidden}
-    what = json.loads(json.dumps(values))
+    what = _noted(spec)
     marks = {agent.name: agent.fingerprint() for agent in spec.agents}
     if path.exists():
         _check_resume(folder, has_resume)
@@ -68,12 +67,9 @@ def open_folder(spec: TournamentSpec, folder: Path, has_resume: bool) -> Tournam
         before, was_played_with = noted.get("spec"), noted.get("versions")
         if not isinstance(before, dict):
             raise MasqueradeError(f"{path} is damaged (it has no spec): choose another --out")
-        before = SHARED | before
         seed = _read_seed(seed_path)
         spec = spec if spec.seed is not None else replace(spec, seed=seed)
-        played = [key for key in what if key not in OF_THE_TABLE]
-        changed = [key for key in played if before.get(key) != what[key]]
-        changed += ["seed"] if spec.seed != seed else []
+        changed = _changed(what, before) + ["seed"] * (spec.seed != seed)
         if changed:
             raise MasqueradeError(
                 f"{folder} holds another tournament ({', '.join(changed)} differ): "
@@ -100,12 +96,19 @@ def holds_another(spec: TournamentSpec, folder: Path) -> bool:
     if not path.exists():
         return False
     before = read_json(path, "choose another --out").get("spec")
-    left_out = ("deals", "seed", *OF_THE_TABLE)
-    what = json.loads(json.dumps(spec.to_dict()))
-    played = {key: value for key, value in what.items() if key not in left_out}
-    if not isinstance(before, dict):
-        return True
-    return any((SHARED | before).get(key) != played[key] for key in played)
+    return not isinstance(before, dict) or bool(_changed(_noted(spec), before))
+
+
+def _noted(spec: TournamentSpec) -> dict[str, Any]:
+    """What a folder says of its tournament, as JSON has it."""
+    noted: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))
+    return {key: value for key, value in noted.items() if key not in ("deals", "seed")}
+
+
+def _changed(what: dict[str, Any], before: dict[str, Any]) -> list[str]:
+    """What differs of the games."""
+    played = [key for key in what if key not in OF_THE_TABLE]
+    return [key for key in played if (SHARED | before).get(key) != what[key]]
 
 
 def _read_seed(path: Path) -> int:

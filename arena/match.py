@@ -32,7 +32,7 @@ from envs.core.kernels import OVER
 from envs.core.rng import seed_stream, stream
 from envs.core.rollouts import FAULTS, Rollouts
 
-__all__ = ["Fault", "MatchResult", "play_match", "play_shown"]
+__all__ = ["Fault", "MatchResult", "play_match", "play_recorded", "play_shown"]
 
 
 class Learners:
@@ -101,6 +101,8 @@ class MatchResult:
     """Forfeited games, in the order they were met."""
     corrected: npt.NDArray[np.float64] | None = None
     """[games, players] the returns without luck, if it was corrected."""
+    values: Sequence[Any] = ()
+    """For each seating what states are worth, if that was learnt."""
 
     @property
     def num_games(self) -> int:
@@ -234,3 +236,19 @@ def play_shown(game: Game, agents: Sequence[Agent], num_games: int, **how: Any) 
     """Play like ``play_match``, and tell how far it is if that takes long."""
     with closing(Progress(num_games, "games", after=LOG_EVERY)) as progress:
         return play_match(game, agents, num_games, on_progress=progress.add, **how)
+
+
+def play_recorded(
+    game: Game,
+    agents: Sequence[Agent],
+    num_games: int,
+    play: Callable[..., MatchResult] = play_match,
+    **how: Any,
+) -> tuple[MatchResult, dict[int, list[int]]]:
+    """Play like ``play_match``, and keep the history of every game by its number."""
+    histories: dict[int, list[int]] = {}
+
+    def keep(batch: Batch, rows: npt.NDArray[np.int64]) -> None:
+        histories.update({int(batch.numbers[row]): batch.history(int(row)) for row in rows})
+
+    return play(game, agents, num_games, on_end=keep, **how), histories

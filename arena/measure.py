@@ -80,26 +80,26 @@ def summarise(
     every_length = np.concatenate([lengths.ravel() for lengths in results.lengths])
     edges = bin_edges(every_length)
     return Summary(
-        spec,
-        spec.read_in(game),
-        game.facts.objective,
-        measured.standings(faults, unsteady, distances),
-        [measured.compare(a, b) for a, b in results.pairs],
-        [
+        spec=spec,
+        unit=spec.read_in(game),
+        objective=game.facts.objective,
+        standings=measured.standings(faults, unsteady, distances),
+        comparisons=[measured.compare(a, b) for a, b in results.pairs],
+        faults=[
             f"{names[agent]} lost {count:,} {'game' if count == 1 else 'games'}: {reason}"
             for agent, reasons in sorted(faults.items())
             for reason, count in sorted(reasons.items())
         ],
-        names[measured.anchor],
-        measured.roles,
-        is_two_sided(game.facts),
-        [
+        anchor=names[measured.anchor],
+        roles=measured.roles,
+        is_two_sided=is_two_sided(game.facts),
+        seats=[
             SeatResult(role, *measured.return_and_wins(results.of_side(side)))
             for side, role in enumerate(measured.roles)
         ],
-        measured.by_role(),
-        measured.singles(),
-        [
+        by_role=measured.by_role(),
+        singles=measured.singles(),
+        groups=[
             GroupResult(
                 tuple(names[agent] for agent in group.agents),
                 len(group.seatings),
@@ -108,9 +108,9 @@ def summarise(
             )
             for group, lengths in zip(groups, results.lengths, strict=True)
         ],
-        measure_lengths(every_length, edges),
-        measured.metagame() if results.pairs else None,
-        stopping,
+        length=measure_lengths(every_length, edges),
+        metagame=measured.metagame() if results.pairs else None,
+        stopping=stopping,
     )
 
 
@@ -193,25 +193,28 @@ class _Measured:
             row = self.rated.index(agent) if agent in self.rated else None
             found = distances[agent] if distances else None
             returns = results.ask(results.corrected, weights)
+            places = results.ask(results.places, weights) if has_ranks else None
+            wins = results.ask(results.wins, weights) if self.counts_wins else None
+            rating = elo.interval(row, self.spec.confidence) if elo and row is not None else None
+            num_seats = sum(int((seated == agent).sum()) for seated in results.seated)
             standings.append(
                 Standing(
-                    self.names[agent],
-                    self.spec.agents[agent].id,
-                    None if len(roles) == len(self.roles) else " and ".join(roles),
-                    self.mean_return(returns),
-                    self.mean_place(results.ask(results.places, weights)) if has_ranks else None,
-                    self.rate(results.ask(results.wins, weights)) if self.counts_wins else None,
-                    elo.interval(row, self.spec.confidence) if elo and row is not None else None,
-                    ranks.interval(agent, self.spec.confidence) if ranks else None,
-                    sum(int((seated == agent).sum()) for seated in results.seated)
-                    * results.num_deals,
-                    sum(faults.get(agent, {}).values()),
-                    bool(elo is None or row is None or elo.is_firm[row]),
-                    agent not in unsteady,
-                    found.nash_conv if found else None,
-                    found.exploitability if found else None,
-                    found.how if found else "it was not measured",
-                    returns.count,
+                    name=self.names[agent],
+                    agent_id=self.spec.agents[agent].id,
+                    role=None if len(roles) == len(self.roles) else " and ".join(roles),
+                    mean_return=self.mean_return(returns),
+                    placement=self.mean_place(places) if places else None,
+                    win_rate=self.rate(wins) if wins else None,
+                    elo=rating,
+                    plackett_luce=ranks.interval(agent, self.spec.confidence) if ranks else None,
+                    seats=num_seats * results.num_deals,
+                    faults=sum(faults.get(agent, {}).values()),
+                    is_firm=bool(elo is None or row is None or elo.is_firm[row]),
+                    is_reproducible=agent not in unsteady,
+                    nash_conv=found.nash_conv if found else None,
+                    exploitability=found.exploitability if found else None,
+                    policy=found.how if found else "it was not measured",
+                    deals=returns.count,
                 )
             )
         return sorted(standings, key=self._order)
@@ -257,18 +260,20 @@ class _Measured:
     def compare(self, a: int, b: int) -> Comparison:
         leads = self.results.leads(a, b)
         blocks = self.results.blocks(leads, a, b)
-        score = None
+        score = variance_gain = None
         if self.counts_wins:
             score = self.rate(self.results.blocks(self.results.scores(a, b), a, b))
+        if self.spec.variance_reduction != "none":
+            variance_gain = self._variance_gain(a, b)
         return Comparison(
-            self.names[a],
-            self.names[b],
-            leads.size,
-            self.lead_interval(blocks),
-            score,
-            paired_gain(leads, blocks) if len(leads) > 1 else 1.0,
-            self._variance_gain(a, b) if self.spec.variance_reduction != "none" else None,
-            blocks.count,
+            first=self.names[a],
+            second=self.names[b],
+            games=leads.size,
+            lead=self.lead_interval(blocks),
+            score=score,
+            gain=paired_gain(leads, blocks) if len(leads) > 1 else 1.0,
+            variance_gain=variance_gain,
+            deals=blocks.count,
         )
 
     def _variance_gain(self, a: int, b: int) -> float:
@@ -354,7 +359,7 @@ class _Measured:
             tuple(map(tuple, is_certain.tolist())),
             tuple(weights.tolist()),
             tuple(skill.tolist()),
-            tuple(alpha_rank(firm).mass.tolist()),
+            tuple(alpha_rank(firm).tolist()),
             found.transitive,
             found.cyclic,
             tuple(

@@ -83,20 +83,10 @@ def nash_average(payoffs: npt.ArrayLike) -> NashAverage:
     return NashAverage(mixture, np.asarray(payoffs, np.float64) @ mixture)
 
 
-@dataclass(frozen=True)
-class AlphaRank:
-    """The share of time a population spends with each player."""
-
-    mass: Floats
-    """[players] stationary distribution."""
-    alpha: float
-    """Selection pressure at which it was taken."""
-
-
-def alpha_rank(
-    payoffs: npt.ArrayLike, alpha: float | None = None, population: int = 50
-) -> AlphaRank:
+def alpha_rank(payoffs: npt.ArrayLike, alpha: float | None = None, population: int = 50) -> Floats:
     """Rank players by evolution with rare mutants (Omidshafiei et al. 2019, one population).
+
+    The answer is the share of time that a population spends with each player: [players].
 
     A population plays one strategy until a mutant takes over; with fitness ahead by ``d`` it does
     so with probability ``(1 - exp(-a d)) / (1 - exp(-a m d))``. Without ``alpha`` the pressure is
@@ -107,7 +97,7 @@ def alpha_rank(
     All is done in logarithms, with the elimination of Grassmann, Taksar and Heyman, which never
     subtracts: no pressure is too high for it.
 
-    >>> alpha_rank([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]).mass.round(3)
+    >>> alpha_rank([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]).round(3)
     array([0.333, 0.333, 0.333])
 
     Args:
@@ -120,9 +110,9 @@ def alpha_rank(
     largest = np.abs(ahead).max()
     ahead[np.abs(ahead) <= 1e-9 * largest] = 0
     if alpha is not None:
-        return AlphaRank(_stationary(_log_fixation(alpha * ahead, population)), alpha)
+        return _stationary(_log_fixation(alpha * ahead, population))
     if largest == 0:
-        return AlphaRank(np.full(len(table), 1 / len(table)), 0.0)
+        return np.full(len(table), 1 / len(table))
     alpha = 10 / (population * float(np.abs(ahead[ahead != 0]).min()))
     mass = _stationary(_log_fixation(alpha * ahead, population))
     for _ in range(60):
@@ -130,7 +120,7 @@ def alpha_rank(
         before, mass = mass, _stationary(_log_fixation(alpha * ahead, population))
         if np.abs(mass - before).max() < 1e-9:
             break
-    return AlphaRank(mass, alpha)
+    return mass
 
 
 def _log_fixation(ahead: Floats, population: int) -> Floats:
@@ -158,7 +148,7 @@ def _stationary(log_rates: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Cycle:
+class Triple:
     """One a beats b beats c beats a."""
 
     players: tuple[int, int, int]
@@ -173,7 +163,7 @@ class Cycle:
 class Cycles:
     """Where a table of payoffs goes round in circles, and how much of it does."""
 
-    found: list[Cycle]
+    found: list[Triple]
     """Every cycle of three, certain or not; the certain first, then the strongest."""
     transitive: float
     """Share of the squared payoffs that differences of ratings explain."""
@@ -195,7 +185,7 @@ def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
 
     >>> payoffs = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     >>> cycles(payoffs, payoffs - 0.1).found
-    [Cycle(players=(0, 2, 1), strength=1.0, is_certain=True)]
+    [Triple(players=(0, 2, 1), strength=1.0, is_certain=True)]
 
     Args:
         payoffs: [players, players] antisymmetric; NaN for a pair that has not met.
@@ -207,7 +197,7 @@ def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
     table = _antisymmetric(np.where(has_met, table, 0), is_scaled=False)
     beats = has_met & (np.nan_to_num(np.asarray(low, np.float64)) > 0)
     found = [
-        Cycle(
+        Triple(
             (a, b, c),
             float(min(table[a, b], table[b, c], table[c, a])),
             bool(beats[a, b] and beats[b, c] and beats[c, a]),

@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from agents.base import Agent
-from arena.match import Fault, play_match
+from arena.match import Fault, play_recorded
 from common.errors import MasqueradeError, PositionError, one_line
 from common.files import read_json, read_text
 from envs import find_notation, game_class
-from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
@@ -116,25 +112,10 @@ def record_game(
             f"not {deal} and {seed}"
         )
     first = deal if first_deal is None else first_deal
-    histories: dict[int, list[int]] = {}
-
-    def keep(batch: Batch, rows: npt.NDArray[np.int64]) -> None:
-        for row in rows.tolist():
-            if batch.numbers[row] == deal:
-                histories[deal] = batch.history(row)
-
     for agent in agents:
         agent.log = []
-    result = play_match(
-        game,
-        agents,
-        num_deals,
-        seed=seed,
-        first_game=first,
-        has_forfeits=True,
-        on_end=keep,
-        choice_seed=choice_seed,
-    )
+    how = {"seed": seed, "first_game": first, "choice_seed": choice_seed}
+    result, histories = play_recorded(game, agents, num_deals, has_forfeits=True, **how)
     logs = {id(agent): agent.log for agent in agents}
     for agent in agents:
         agent.log = None

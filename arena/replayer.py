@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from arena.folder import Tournament
-from arena.match import MatchResult, play_shown
+from arena.match import MatchResult, play_recorded, play_shown
 from arena.replay import Recording, in_points, record_game
 from arena.schedule import Row
 from arena.spec import Seeds
@@ -18,7 +15,6 @@ from arena.workers import WorkerContext
 from common.errors import MasqueradeError, one_line
 from common.files import check_out, is_stream, signed, write_text
 from envs import NOTATIONS, find_notation
-from envs.core.batch import Batch
 from envs.core.notation import Notation
 
 __all__ = ["Replayer", "export_games"]
@@ -184,16 +180,9 @@ def export_games(
             seeds = spec.seeds_of(replayer.groups, group, seating)
             agents = replayer.context.seat(seats)
             names = [replayer.names[agent] for agent in seats]
-            histories: dict[int, list[int]] = {}
-
-            def keep(
-                batch: Batch,
-                rows: npt.NDArray[np.int64],
-                kept: dict[int, list[int]] = histories,
-            ) -> None:
-                kept.update({int(batch.numbers[row]): batch.history(int(row)) for row in rows})
-
-            result = play_shown(game, agents, num_deals, has_forfeits=True, on_end=keep, **seeds)
+            result, histories = play_recorded(
+                game, agents, num_deals, play_shown, has_forfeits=True, **seeds
+            )
             lost = {fault.game for fault in result.faults}
             num_lost += len(lost)
             for deal in sorted(histories.keys() - lost):

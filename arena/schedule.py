@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, combinations, count, pairwise, permutations
 from math import comb, gcd
+from typing import Any
 
 from common.errors import OptionError
 from envs.core.facts import Facts
@@ -262,6 +263,10 @@ class WorkUnit:
     seating: int
     first_deal: int
     num_deals: int
+    is_pilot: bool = False
+    """Whether it is played to learn from; ``num_deals`` of every seating of the group."""
+    values: Any = field(default=None, compare=False, repr=False)
+    """What states are worth to its players, if its returns are to be corrected."""
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
-from arena.match import MatchResult, play_match
+from arena.match import MatchResult, play_recorded
 from arena.variance_terms import MEMO_BITS, NO_POLICY, add_values, line_up
 from common.errors import FileError, MasqueradeError, reason_of
 from common.files import read_arrays, write_arrays
@@ -108,13 +108,7 @@ def record_match(
     game: Game, agents: Sequence[Agent], num_games: int, **options: Any
 ) -> tuple[MatchResult, Records]:
     """Play a match, with the options of ``play_match``, and keep what happened."""
-    histories: dict[int, list[int]] = {}
-
-    def keep(batch: Batch, rows: Ints) -> None:
-        for row in rows.tolist():
-            histories[int(batch.numbers[row])] = batch.history(row)
-
-    result = play_match(game, agents, num_games, on_end=keep, **options)
+    result, histories = play_recorded(game, agents, num_games, **options)
     return result, Records.collect(histories)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -275,26 +275,6 @@ def _ratio(above: Floats, below: Floats, is_moving: npt.NDArray[np.bool_]) -> Fl
     return ratio
 
 
-@dataclass(frozen=True)
-class Pilot(WorkUnit):
-    """Games of all seatings of a group, to learn from; ``num_deals`` of each."""
-
-
-@dataclass(frozen=True)
-class PilotResult(MatchResult):
-    """What was learned from a pilot; its games are forgotten."""
-
-    values: Sequence[Values] = ()
-    """For each seating."""
-
-
-@dataclass(frozen=True)
-class CorrectedUnit(WorkUnit):
-    """A unit with what it takes to correct its returns."""
-
-    values: Values = field(kw_only=True, compare=False, repr=False)
-
-
 def play_corrected(
     spec: TournamentSpec,
     game: Game,
@@ -312,11 +292,10 @@ def play_corrected(
         seeds: of the unit's seating.
     """
     reduction = spec.variance_reduction
-    if isinstance(unit, Pilot):
+    if unit.is_pilot:
         values = pilot_values(game, seatings, spec.root_seed, reduction, unit.num_deals)
         nothing = np.zeros((0, game.facts.num_players)), np.zeros(0, np.int64)
-        return PilotResult(*nothing, values=values)
-    assert isinstance(unit, CorrectedUnit), "with_values makes units that can be corrected"
+        return MatchResult(*nothing, values=values)
     agents = seatings[unit.seating]
     block = {**seeds, "first_game": unit.first_deal}
     result, records = record_match(game, agents, unit.num_deals, has_forfeits=True, **block)
@@ -344,7 +323,10 @@ def with_values(
     paths = {place: folder / "group{:04d}_seating{:02d}.npz".format(*place) for place in seatings}
     missing = sorted({group for (group, _), path in paths.items() if _read(path, game) is None})
     num_seatings = Counter(group for group, _ in seatings)
-    pilots = [Pilot(group, 0, 0, -(-spec.pilot // num_seatings[group])) for group in missing]
+    pilots = [
+        WorkUnit(group, 0, 0, -(-spec.pilot // num_seatings[group]), is_pilot=True)
+        for group in missing
+    ]
     if pilots:
         total = spec.pilot * len(pilots)
         with (
@@ -353,14 +335,11 @@ def with_values(
         ):
             progress.show(0)
             for unit, result in played:
-                assert isinstance(result, PilotResult)
                 for seating, values in enumerate(result.values):
                     values.save(paths[unit.group, seating])
                 progress.add(spec.pilot)
     values_of = {place: Values.load(path) for place, path in paths.items()}
-    return [
-        CorrectedUnit(*astuple(unit), values=values_of[unit.group, unit.seating]) for unit in units
-    ]
+    return [replace(unit, values=values_of[unit.group, unit.seating]) for unit in units]
 
 
 def _read(path: Path, game: Game) -> Values | None:

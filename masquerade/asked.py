@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,10 +166,6 @@ def _check_responders(names: Iterable[str], game_id: str) -> None:
             raise OptionError(f"unknown learner '{name}': {nearest(name, known)}")
 
 
-def _behaviour(arguments: argparse.Namespace) -> None:
-    _check_players(arguments, 1)
-
-
 def _of_folder(arguments: argparse.Namespace) -> None:
     """A tournament that is there, and a file that may be written."""
     folder = arguments.folder
@@ -225,6 +222,6 @@ _CHECKS = {
     "leaderboard": _leaderboard,
     "exploitability": _findings,
     "best-response": _findings,
-    "behaviour": _behaviour,
+    "behaviour": partial(_check_players, min_agents=1),
     "advise": _advise,
 }
