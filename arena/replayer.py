@@ -125,6 +125,9 @@ def _differs(recording: Recording, played: MatchResult) -> bool:
 COMMAND = "python evaluate.py export"
 
 
+# ---- all games in the notation of other programs -------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Written:
     """What was exported."""

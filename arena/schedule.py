@@ -248,6 +248,13 @@ def _even_out(tables: list[list[int]], met: list[list[int]], rng: random.Random)
                     met[other][who] += change
 
 
+# ---- work units ----------------------------------------------------------------------------------
+#
+# A work unit is one seating of one group over a block of deals. Its result depends on the
+# tournament and on nothing else, so units may be spread over processes, lost and played again
+# (``workers``).
+
+
 # A batch of 2000 games is played 1.5 times as fast as four of 500, so a unit of a large tournament
 # has as many. The first ones are smaller, so that slow agents too keep many workers busy. None of
 # this may depend on the number of workers: a network rounds differently in batches of another size.

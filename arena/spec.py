@@ -261,6 +261,9 @@ def _parse_unit(value: Any) -> Unit:
     return unit
 
 
+# ---- as a YAML file, there and back --------------------------------------------------------------
+
+
 def read_config(path: Path) -> TournamentSpec:
     """Read the tournament that a YAML file describes."""
     content = read_yaml(path, "game and agents")

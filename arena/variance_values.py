@@ -275,6 +275,13 @@ def _ratio(above: Floats, below: Floats, is_moving: npt.NDArray[np.bool_]) -> Fl
     return ratio
 
 
+# ---- in a tournament: a pilot for each group -----------------------------------------------------
+#
+# What a state is worth depends on who plays, so every group has a pilot, and every seating values
+# of its own. Pilots are work units like others: they can be played anywhere, and what they find
+# depends on the specification alone. It is kept in the folder of the tournament, for ``--resume``.
+
+
 def play_corrected(
     spec: TournamentSpec,
     game: Game,

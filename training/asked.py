@@ -41,6 +41,9 @@ def config_files() -> list[Path]:
     )
 
 
+# ---- a file on top of another one, with single values changed by the command line ----------------
+
+
 def read_yaml(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Read a YAML file, put it on top of its ``base``, and apply ``section.key=value`` texts."""
     content = _read(path)
@@ -98,6 +101,9 @@ SECTIONS = {
     "eval": "training.config:EvalSettings",
     "log": "training.config:LogSettings",
 }
+
+
+# ---- the names in it, checked before anything is compiled ----------------------------------------
 
 
 def check_run(content: Mapping[str, Any]) -> None:

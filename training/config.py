@@ -283,6 +283,12 @@ def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# ---- the JSON Schema of a run's file, by which editors complete, explain and mark wrong keys -----
+#
+# ``python train.py --schema > configs/schema.json`` writes it anew; a test fails when it no longer
+# says what the code does.
+
+
 def run_schema() -> dict[str, Any]:
     """What a file may say, with the options of every game and the settings of every learner."""
     schema = RunConfig.json_schema()

@@ -32,6 +32,9 @@ MAX_GAMES_OF_A_GROUP = 4
 MAX_LETTERS = 1_500_000
 
 
+# ---- sample games, the first deals of each group, not chosen ones --------------------------------
+
+
 @dataclass(frozen=True)
 class Sample:
     """A game in a form that a page can show."""
@@ -180,6 +183,13 @@ def _runs(numbers: list[int]) -> list[int]:
     return runs
 
 
+# ---- how agents were made: the curves in the folders of their runs -------------------------------
+#
+# An agent that was trained has a parameter with the path of its run, or of a checkpoint in it. A
+# run's folder holds ``metrics.csv``, a row for each time something was measured (an empty cell was
+# not), and perhaps ``eval/*.json``. A solver's policy file has its exploitability in itself.
+
+
 Points = list[tuple[float, float]]
 
 STEPS = ("step", "steps", "global_step", "iteration", "iterations")
@@ -312,6 +322,9 @@ def _from_json(folder: Path) -> float | None:
         if (value := _last(named)) is not None:
             return value
     return None
+
+
+# ---- the report ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

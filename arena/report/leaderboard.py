@@ -201,6 +201,9 @@ def make_index(pages: Path = PAGES) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+# ---- the cross table as a picture, variants of one player taken together -------------------------
+
+
 CELL, NAME, HEAD, SIZE = 46, 130, 120, 11
 SLANT = 60
 """To the right of the last column, whose name leans that far."""

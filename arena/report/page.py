@@ -370,6 +370,12 @@ def _share_chart(run: Run, name: str, up: Scale) -> dict[str, Any]:
     }
 
 
+# ---- axes with round ticks, on which ``charts.html`` draws ---------------------------------------
+#
+# Places along the width are percentages and everything else is in pixels, so a chart fills its
+# column on a desk and on a phone without its letters being stretched or shrunk.
+
+
 # Part of the width left free at either side, so that dots and labels at the ends are not cut off.
 MARGIN = 3.0
 

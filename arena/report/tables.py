@@ -337,6 +337,9 @@ def _title(summary: Summary) -> str:
 MAX_CYCLES = 5
 
 
+# ---- what the tables cannot say, a line each -----------------------------------------------------
+
+
 def standings_notes(summary: Summary) -> list[str]:
     """What the table of standings cannot say."""
     entries = summary.standings
