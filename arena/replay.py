@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from agents.base import Agent
 from arena.match import Fault, play_recorded
@@ -114,7 +115,7 @@ def record_game(
     first = deal if first_deal is None else first_deal
     for agent in agents:
         agent.log = []
-    how = {"seed": seed, "first_game": first, "choice_seed": choice_seed}
+    how: dict[str, Any] = {"seed": seed, "first_game": first, "choice_seed": choice_seed}
     result, histories = play_recorded(game, agents, num_deals, has_forfeits=True, **how)
     logs = {id(agent): agent.log for agent in agents}
     for agent in agents:

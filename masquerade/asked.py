@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ def _advise(arguments: argparse.Namespace) -> None:
     _check_params(arguments)
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tournament": _tournament,
     "match": _tournament,
     "report": _of_folder,
