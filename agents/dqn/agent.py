@@ -264,9 +264,9 @@ def _read(game: Game, path: Path) -> dict[str, Any]:
 
 def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str) -> Network:
     settings = DQNSettings.parse(state["settings"])
+    if name != PLAIN:
+        find_module(name)
     try:
-        if name != PLAIN:
-            find_module(name)
         with names_from_a_file():
             network = make_network(game, settings, device)
     except OptionError as error:
