@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,39 +28,20 @@ PLACES = "places above the middle"
 Floats = npt.NDArray[np.float64]
 
 
-class AnyAnalysis(Protocol):
-    """What an agent's ``analyse(views)`` returns for every row."""
-
-    @property
-    def actions(self) -> npt.NDArray[np.int64]:
-        """[k] the legal actions."""
-
-    @property
-    def shares(self) -> Floats:
-        """[k] how the search divided its attention, or its vote, among them."""
-
-    @property
-    def values(self) -> Floats:
-        """[k] what each is worth to the seat; NaN: not known.
-
-        In returns of the game, or in what an attribute ``unit`` names.
-        """
-
-    @property
-    def variation(self) -> Sequence[int]:
-        """The moves that are expected, from the best one on."""
-
-
 @dataclass(frozen=True)
 class Analysis:
-    """One decision, searched."""
+    """What an agent's ``analyse(views)`` returns for every row: this, or what has these fields."""
 
     actions: npt.NDArray[np.int64]
+    """[k] the legal actions."""
     shares: Floats
+    """[k] how the search divided its attention, or its vote, among them."""
     values: Floats
+    """[k] what each is worth to the seat; NaN: not known."""
     variation: tuple[int, ...] = ()
+    """The moves that are expected, from the best one on."""
     unit: str = ""
-    """Of the values, if they are no returns of the game."""
+    """Of the values, if they are not returns of the game."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +92,7 @@ def advise(agent: Agent, views: Views, words: dict[int, str] | None = None) -> A
     words = legal_words(views) if words is None else words
     analyse = getattr(agent, "analyse", None)
     if analyse is not None:
-        found: AnyAnalysis = analyse(views)[0]
-        return _from_analysis(found, words, views)
+        return _from_analysis(analyse(views)[0], words, views)
     probs = agent.policy(views)
     if probs is not None:
         return Advice("policy", _bars(np.asarray(probs[0], np.float64), None, words))
@@ -204,7 +184,7 @@ def past_observations(position: Position, count: int) -> npt.NDArray[np.float32]
     return past
 
 
-def _from_analysis(found: AnyAnalysis, words: dict[int, str], views: Views) -> Advice:
+def _from_analysis(found: Any, words: dict[int, str], views: Views) -> Advice:
     facts = views.game.facts
     shares, values = np.zeros(facts.num_actions), np.full(facts.num_actions, np.nan)
     shares[found.actions] = found.shares

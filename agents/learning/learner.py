@@ -37,6 +37,9 @@ Indices = npt.NDArray[np.int64]
 class Opponents:
     """A draw for every game: who plays the seats that are not the learner's.
 
+    Fixed agents, ``self`` (the learner as it is now) and ``past`` (one of its earlier selves). Who
+    is met in game *n* depends on the seed and *n*, so a run that is resumed meets the same ones.
+
     >>> Opponents(["self"], seed=0).draw(np.arange(3), num_players=2).tolist()
     [[-1, -1], [-1, -1], [-1, -1]]
 

@@ -1,4 +1,4 @@
-"""``SB3Agent``: what a Stable-Baselines3 model has learnt, as an agent like any other."""
+"""What can be set of a Stable-Baselines3 model, and what it has learnt as an agent."""
 
 from __future__ import annotations
 
