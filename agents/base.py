@@ -31,10 +31,10 @@ import numpy.typing as npt
 
 from common.errors import MasqueradeError
 from envs.core.batch import random_actions
+from envs.core.facts import roles_of
 from envs.core.game import Game
 from envs.core.rng import Words
 from envs.core.rollouts import RowsFailed
-from envs.core.sides import roles_of
 from envs.core.views import Views
 
 __all__ = ["Actions", "Agent", "Probs", "RandomAgent", "RowsFailed", "TimeStep", "Views"]

@@ -35,9 +35,8 @@ from arena.summary import (
 )
 from common.errors import MasqueradeError
 from common.statistics import Blocks, Interval, mean_interval
-from envs.core.facts import Facts
+from envs.core.facts import Facts, is_symmetric, is_two_sided, side_bounds, side_roles, sides_of
 from envs.core.game import Game
-from envs.core.sides import is_symmetric, is_two_sided, side_bounds, side_roles, sides_of
 
 if TYPE_CHECKING:
     from arena.exploitability import Distance

@@ -15,7 +15,7 @@ from arena.workers import WorkerContext
 from common.errors import MasqueradeError, one_line
 from common.files import check_out, is_stream, signed, write_text
 from envs import NOTATIONS, find_notation
-from envs.core.notation import Notation
+from envs.core.position import Notation
 
 __all__ = ["Replayer", "export_games"]
 

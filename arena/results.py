@@ -21,8 +21,7 @@ from arena.match import MatchResult
 from arena.schedule import Group, WorkUnit
 from common.errors import MasqueradeError
 from common.statistics import Blocks
-from envs.core.facts import Facts
-from envs.core.sides import side_returns, sides_of
+from envs.core.facts import Facts, side_returns, sides_of
 
 __all__ = ["Results", "paired_gain"]
 

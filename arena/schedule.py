@@ -11,7 +11,7 @@ pair in both orders. With more there are three schedules:
 * ``duels``: two agents share the table, once with one of the first among the second and once the
   other way round, the odd one out in every place.
 
-What is dealt out are **places**. Where all sides are alike (``envs.core.sides``), each is a place:
+What is dealt out are **places**. Where all sides are alike (``envs.core.facts``), each is a place:
 a seat, or a team that one agent plays. Where they are not, one agent takes all sides of the same
 roles: a fugitive is one place, its pursuers are another. Agents sit only where they can play, so
 agents for one role meet those for the other.
@@ -28,8 +28,7 @@ from math import comb, gcd
 from typing import Any
 
 from common.errors import OptionError
-from envs.core.facts import Facts
-from envs.core.sides import is_symmetric, side_roles, sides_of
+from envs.core.facts import Facts, is_symmetric, side_roles, sides_of
 
 __all__ = [
     "DEALS_PER_UNIT",

@@ -21,10 +21,9 @@ from arena.schedule import Group, make_groups
 from common.errors import MasqueradeError, OptionError, nearest, one_line
 from common.files import read_yaml
 from envs import game_class
-from envs.core.facts import Unit
+from envs.core.facts import Unit, roles_of
 from envs.core.game import Game
 from envs.core.rng import stream
-from envs.core.sides import roles_of
 
 __all__ = [
     "VARIANCE_REDUCTION",

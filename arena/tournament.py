@@ -32,7 +32,7 @@ from arena.workers import Played, WorkerContext, play_units, prepared
 from common.errors import MasqueradeError
 from common.files import write_json
 from common.progress import Progress
-from envs.core.sides import side_bounds
+from envs.core.facts import side_bounds
 
 __all__ = ["run_tournament"]
 

@@ -31,8 +31,8 @@ from arena.schedule import Row, WorkUnit
 from arena.spec import TournamentSpec
 from common.errors import MasqueradeError, nearest
 from envs import GAMES
+from envs.core.facts import sides_of
 from envs.core.game import Game
-from envs.core.sides import sides_of
 
 __all__ = [
     "EXECUTORS",

@@ -44,8 +44,8 @@ from common.commands import COUNT, Parser, answers_in_one_line
 from common.files import write_json
 from common.statistics import Interval, mean_interval
 from envs import make_game
-from envs.adapters.seats import make_seat_games
 from envs.core.game import Game
+from envs.core.rollouts import make_seat_games
 
 __all__ = ["main"]
 

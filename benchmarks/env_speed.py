@@ -84,7 +84,7 @@ def our_playouts_twice(part: int) -> Chunk:
 
 FIRST_GAME = """
 from envs import make_game
-from envs.core.playouts import random_playouts
+from envs.core.engine import random_playouts
 from envs.core.rng import new_rng
 random_playouts(make_game("liars_dice_v0"), 1, new_rng(0))
 """

@@ -54,7 +54,7 @@ from agents.games.no_thanks.solver import Solver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from benchmarks import ours
 from benchmarks.harness import Chunk, Job, main, times
-from envs.core.playouts import random_playouts
+from envs.core.engine import random_playouts
 from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 

@@ -16,10 +16,10 @@ from benchmarks.harness import Chunk, times
 from envs.adapters.vector import VectorEnv
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled
+from envs.core.engine import random_playouts
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, MASK, OVER, RNG, RULES, STATE, TOTALS
-from envs.core.playouts import random_legal, random_playouts
-from envs.core.rng import below, fill_streams, new_rng, stream
+from envs.core.rng import below, fill_streams, new_rng, random_legal, stream
 
 __all__ = [
     "CHOICE",

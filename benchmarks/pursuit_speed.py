@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.harness import Chunk, Curve, Job, main
 from envs import make_game
-from envs.core.playouts import random_playouts
+from envs.core.engine import random_playouts
 from envs.core.rng import new_rng
 from envs.pursuit.board import Board
 from envs.pursuit.game import Pursuit

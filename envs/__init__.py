@@ -20,13 +20,14 @@ from common.imports import look_up
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
     from envs.core.game import Game
-    from envs.core.notation import Notation
+    from envs.core.position import Notation
 
 __all__ = [
     "GAMES",
     "NOTATIONS",
     "find_notation",
     "game_class",
+    "gymnasium_id",
     "make_env",
     "make_game",
     "make_raw_env",
@@ -86,11 +87,33 @@ def make_raw_env(game_id: str, *, render_mode: str | None = None, **options: Any
     return GameEnv(make_game(game_id, **options), render_mode=render_mode, is_raw=True)
 
 
-def register_envs() -> None:
-    """Enter every game in the registries of PettingZoo and Gymnasium (``masquerade/<id>``)."""
-    from envs.adapters.registration import register_all
+def gymnasium_id(game_id: str) -> str:
+    """``kuhn_v0`` -> ``masquerade/kuhn-v0``, in Gymnasium's spelling."""
+    name, version = game_id.rsplit("_v", 1)
+    return f"masquerade/{name}-v{version}"
 
-    register_all()
+
+def register_envs() -> None:
+    """Enter every game in the registries of PettingZoo and Gymnasium (``masquerade/<id>``).
+
+    Calling it again changes nothing. PettingZoo has a registry since version 1.27; with an older
+    one ``make_env`` makes the same.
+    """
+    import gymnasium
+    import pettingzoo
+
+    has_registry = hasattr(pettingzoo, "aec_registry")
+    for game_id in GAMES:
+        name, kwargs = f"masquerade/{game_id}", {"game_id": game_id}
+        if has_registry and name not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", name, entry_point="envs:make_env", kwargs=kwargs)
+        if gymnasium_id(game_id) not in gymnasium.registry:
+            gymnasium.register(
+                gymnasium_id(game_id),
+                entry_point="envs.adapters.single_agent:make_single_agent_env",
+                vector_entry_point="envs.adapters.vector:make_seat_vector_env",
+                kwargs=kwargs,
+            )
 
 
 def __getattr__(name: str) -> Any:

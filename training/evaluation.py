@@ -18,9 +18,9 @@ from agents.learning.learner import Learner
 from arena.match import play_match
 from common.errors import MasqueradeError
 from common.statistics import Interval, mean_interval, wilson
+from envs.core.facts import side_returns, sides_of
 from envs.core.game import Game
 from envs.core.rng import stream
-from envs.core.sides import side_returns, sides_of
 from training.config import EvalSettings, RunConfig
 
 __all__ = ["Evaluation", "Score", "evaluate"]

@@ -35,8 +35,8 @@ from agents.learning.files import (
 from agents.learning.learner import PAST, SELF, Learner, Opponents, Task
 from common.errors import FileError, MasqueradeError, OptionError, nearest
 from common.progress import Progress
+from envs.core.facts import roles_of
 from envs.core.game import Game
-from envs.core.sides import roles_of
 from training.config import BEST, RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile

@@ -32,10 +32,10 @@ from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, Probs, TooLargeError
 from agents.policy import UNKNOWN, Policy
 from common.errors import MasqueradeError, OptionError, nearest
 from common.imports import look_up
+from envs.core.engine import determinize_movers
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import fill_streams, stream
-from envs.core.rows import determinize_movers
 
 DEFAULT_SAMPLES = 1000
 _ROWS_AT_ONCE = 4096

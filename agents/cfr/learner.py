@@ -20,9 +20,9 @@ from agents.cfr.variants import VARIANTS
 from agents.learning.learner import Learner, State, Task
 from agents.policy import Policy, PolicyAgent
 from common.errors import MasqueradeError
+from envs.core.facts import is_zero_sum_duel
 from envs.core.game import Game
 from envs.core.options import Options, option
-from envs.core.sides import is_zero_sum_duel
 
 
 class PolicyLearner(Learner):

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from agents.cfr.tree import GameTree, Probs
 from common.errors import MasqueradeError
-from envs.core.sides import is_zero_sum_duel
+from envs.core.facts import is_zero_sum_duel
 
 __all__ = ["Solution", "solve_lp"]
 

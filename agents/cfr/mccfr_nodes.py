@@ -28,20 +28,13 @@ node is copied to the next row, so that the node itself stays as it was. Chance 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.mccfr_tables import (
-    ABSENT,
-    enter,
-    find,
-    first_entry,
-    num_entries,
-)
+from agents.cfr.mccfr_tables import ABSENT, enter, find, first_entry, num_entries
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import inlined
 from envs.core.game import Game
@@ -57,8 +50,7 @@ from envs.core.kernels import (
     Kernels,
     OptionalKernels,
 )
-from envs.core.keys import first_key, fold
-from envs.core.rng import Words, uniform
+from envs.core.rng import Words, first_key, fold, uniform
 
 NONE = -1
 
@@ -86,13 +78,6 @@ class Hooks(Addresses):
     """The hooks of one game, as one argument of compiled code."""
 
     numba_type = _HOOKS
-    decorator = "@kernel({})"
-
-    def __new__(cls, **functions: Callable[..., Any]) -> Self:
-        """Note which hooks there are."""
-        table = super().__new__(cls, functions)
-        table.__dict__.update({f"has_{name}": name in functions for name in _HOOKS.signatures})
-        return table
 
 
 NO_HOOKS = Hooks()

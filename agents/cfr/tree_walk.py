@@ -15,7 +15,7 @@ from numba import from_dtype, types
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, PUBLIC, RULES
-from envs.core.keys import first_key, fold
+from envs.core.rng import first_key, fold
 
 __all__ = ["count_nodes", "renumber", "write_tree"]
 

@@ -25,8 +25,7 @@ from envs.core.compiling import compiled, direct
 from envs.core.game import Game
 from envs.core.kernels import RNG
 from envs.core.options import option
-from envs.core.playouts import random_legal
-from envs.core.rng import Words, uniform
+from envs.core.rng import Words, random_legal, uniform
 
 REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
 TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"

@@ -37,6 +37,7 @@ from agents.ismcts.tree import (
 )
 from agents.max_n.preference import BY_PLACE, place_of
 from envs.core.compiling import compiled, inlined
+from envs.core.engine import settle
 from envs.core.kernels import (
     CHANCE,
     INT,
@@ -47,9 +48,7 @@ from envs.core.kernels import (
     RULES,
     STATE,
 )
-from envs.core.keys import fold
-from envs.core.playing import settle
-from envs.core.rng import below, uniform
+from envs.core.rng import below, fold, uniform
 
 __all__ = ["play_out"]
 

@@ -17,8 +17,7 @@ from numba import types
 
 from envs.core.compiling import helper, inlined
 from envs.core.game import Game
-from envs.core.keys import first_key, fold
-from envs.core.rng import below, mix
+from envs.core.rng import below, first_key, fold, mix
 
 __all__ = [
     "COUNTERS",

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from agents.base import Agent
 from agents.learning.learner import Opponents, Task
 from common.errors import OptionError
-from envs.core.rollouts import CALLER, Rollouts
-from envs.core.seat_games import SeatGames
+from envs.core.rollouts import CALLER, Rollouts, SeatGames
 
 Indices = npt.NDArray[np.int64]
 

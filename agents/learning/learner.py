@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from agents.base import Agent
 from common.errors import MasqueradeError
+from envs.core.facts import seats_of_role
 from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.rng import Words, fill_streams, stream
-from envs.core.sides import seats_of_role
 
 SELF = "self"
 PAST = "past"

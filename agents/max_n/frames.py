@@ -176,7 +176,6 @@ class Evaluation(Addresses):
     """The function that estimates the returns of a position which is not searched."""
 
     numba_type = EVALUATION
-    decorator = "@kernel({})"
 
 
 def make_stack(

@@ -141,7 +141,7 @@ class Searcher:
         if facts.num_players > MAX_PLAYERS:
             raise OptionError(f"searches are for at most {MAX_PLAYERS} players")
         self._options = self._make_options()
-        self._evaluation = Evaluation({"evaluate": _evaluation_of(self.game)})
+        self._evaluation = Evaluation(evaluate=_evaluation_of(self.game))
         self._stack = make_stack(
             facts.max_length,
             self.game.state_size,

@@ -48,8 +48,7 @@ from envs.core.kernels import (
     RULES,
     UNSEEN,
 )
-from envs.core.keys import first_key, fold
-from envs.core.rng import below, uniform
+from envs.core.rng import below, first_key, fold, uniform
 
 __all__ = ["NUM_COLUMNS", "run_outcome_sampling"]
 

@@ -32,10 +32,8 @@ from agents.learning.games import LearnerGames
 from agents.learning.learner import State, Task, part
 from agents.sb3.player import spaces_of
 from common.saved import restore
-from envs.adapters.seats import make_seat_games
 from envs.core.game import Game
-from envs.core.rollouts import Player
-from envs.core.seat_games import SeatGames
+from envs.core.rollouts import Player, SeatGames, make_seat_games
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]

@@ -21,12 +21,10 @@ from agents.tabular.model import MODEL_ARRAYS, SEAT, WORKSPACE, TabularModel, Wo
 from agents.tabular.table import ABSENT, draw, has_room
 from agents.tabular.turns import begin_episode, end_game, evaluate_actions, take_turn
 from envs.core.compiling import compiled, direct, helper
+from envs.core.engine import settle, settle_seen, step_seen
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
-from envs.core.keys import first_key
-from envs.core.playing import settle, settle_seen, step_seen
-from envs.core.playouts import random_legal
-from envs.core.rng import Words, new_rng, seed_stream, uniform
+from envs.core.rng import Words, first_key, new_rng, random_legal, seed_stream, uniform
 from envs.core.rollouts import CALLER, Rollouts
 
 RANDOM = -1

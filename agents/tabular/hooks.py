@@ -110,8 +110,7 @@ class Hooks(Addresses):
         adjust: Callable[..., None] = no_adjust,
     ) -> Self:
         """Note the addresses of compiled functions with the right signatures."""
-        functions = {"encode": encode, "reward": reward, "observe": observe, "adjust": adjust}
-        return super().__new__(cls, functions)
+        return super().__new__(cls, encode=encode, reward=reward, observe=observe, adjust=adjust)
 
 
 Entries = tuple[Words, npt.NDArray[np.float64]]

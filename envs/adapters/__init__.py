@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from common.imports import load
-from envs.adapters.registration import register_all
+from envs import register_envs
 
 if TYPE_CHECKING:
     from envs.adapters.aec import GameEnv
-    from envs.adapters.seats import make_seat_games
     from envs.adapters.single_agent import SingleAgentEnv
     from envs.adapters.vector import SeatVectorEnv, VectorEnv, VectorStep
 
@@ -24,20 +23,18 @@ __all__ = [
     "SingleAgentEnv",
     "VectorEnv",
     "VectorStep",
-    "make_seat_games",
-    "register_all",
 ]
 
 _HOMES = {
     "GameEnv": "aec",
-    "make_seat_games": "seats",
     "SeatVectorEnv": "vector",
     "SingleAgentEnv": "single_agent",
     "VectorEnv": "vector",
     "VectorStep": "vector",
 }
 
-register_all()
+
+register_envs()
 
 
 def __getattr__(name: str) -> Any:

@@ -22,21 +22,46 @@ from pettingzoo.utils.env_logger import EnvLogger
 from common.errors import IllegalActionError, MasqueradeError
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
 from envs.core.compiling import direct
+from envs.core.engine import ILLEGAL, Frame, advance_game, begin_game, observe_game
+from envs.core.facts import forfeit_returns
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.playing import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.position import Position
 from envs.core.rng import new_rng, seed_rng
-from envs.core.sides import forfeit_returns
 
 __all__ = ["GameEnv"]
 
 MAX_DEALS = 1_000
 
-_begin_game = direct(begin_game)
-_advance_game = direct(advance_game)
-_observe_game = direct(observe_game)
+# How many observations and masks are made at once.
+PAGES_PER_BLOCK = 256
+
 _seed_rng = direct(seed_rng)
+
+Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
+
+
+class _Pages:
+    """Observations and masks to write, each handed out once and never written again.
+
+    Rows of a block that are taken one by one cost a fraction of arrays of their own.
+    """
+
+    def __init__(self, observation_size: int, mask_size: int) -> None:
+        self._sizes = observation_size, mask_size
+        self.block: Iterator[Page] = iter(())
+
+    def more(self) -> Page:
+        """The first page of a new block."""
+        observation_size, mask_size = self._sizes
+        observations = np.empty((PAGES_PER_BLOCK, observation_size), np.float32)
+        masks = np.empty((PAGES_PER_BLOCK, mask_size), np.int8)
+        self.block = zip(observations, masks, strict=True)
+        return next(self.block)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy of an environment fills pages of its own."""
+        return _Pages, self._sizes
 
 
 class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
@@ -90,7 +115,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._players = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._num_openings = facts.num_openings
         self._frame = Frame(game)
-        self._frame.rng[:] = new_rng()
+        self._frame["rng"][:] = new_rng()
+        self._pages = _Pages(game.observation_size, facts.num_actions)
         self._zeros = dict.fromkeys(self.possible_agents, 0.0)
         self._falses = dict.fromkeys(self.possible_agents, False)
         self._trues = dict.fromkeys(self.possible_agents, True)
@@ -118,11 +144,11 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         Nobody may be done after a reset, says PettingZoo: a game that is over before anybody
         decides is dealt again.
         """
-        game, frame = self.game, self._frame
+        game, frame, pages = self.game, self._frame, self._pages
         if seed is not None:
-            _seed_rng(frame.rng, operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
+            _seed_rng(frame["rng"], operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
             self._number = -1
-        observation, mask = next(frame.pages, None) or frame.next_page()
+        observation, mask = next(pages.block, None) or pages.more()
         first = self._number + 1
         turn = OVER
         while turn < 0:
@@ -130,7 +156,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             if self._number - first == MAX_DEALS:
                 raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
             opening = self._number % self._num_openings
-            turn = _begin_game(game.kernels, game.rules, opening, frame.buffer, observation, mask)
+            turn = begin_game(game.kernels, game.rules, frame.buffer, opening, observation, mask)
         self._shown = {"observation": observation, "action_mask": mask}
         agents = self.possible_agents
         self.agents = agents.copy()
@@ -154,10 +180,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         if self._turn == OVER:
             self._dead_step(action)
             return
-        game, frame = self.game, self._frame
+        game, frame, pages = self.game, self._frame, self._pages
         number = action if type(action) is int else self._whole_number(action)
-        observation, mask = next(frame.pages, None) or frame.next_page()
-        code = _advance_game(game.kernels, game.rules, frame.buffer, number, observation, mask)
+        observation, mask = next(pages.block, None) or pages.more()
+        code = advance_game(game.kernels, game.rules, frame.buffer, number, observation, mask)
         if code == ILLEGAL:
             self._refuse(number)
             return
@@ -166,7 +192,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         self._shown = {"observation": observation, "action_mask": mask}
         self._cumulative_rewards[agent] = 0.0
         if code & 1:  # somebody was paid
-            self._pay(frame.rewards.tolist())
+            self._pay(frame.paid.tolist())
         elif self._has_rewards:
             self.rewards = self._zeros.copy()
             self._has_rewards = False
@@ -208,12 +234,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
     def _end_by_illegal_move(self, mover: str) -> None:
         EnvLogger.warn_on_illegal_move()
         game, frame = self.game, self._frame
-        so_far = np.zeros(len(frame.totals))
-        game.kernels.returns(frame.state, game.rules, so_far)
+        totals = frame["totals"]
+        so_far = np.zeros(len(totals))
+        game.kernels.returns(frame["state"], game.rules, so_far)
         returns = forfeit_returns(game.facts, self._turn, so_far)
         self._turn = OVER
         self._cumulative_rewards[mover] = 0.0
-        self._pay((returns - frame.totals).tolist())
+        self._pay((returns - totals).tolist())
         self.terminations = self._trues.copy()
         self.truncations = self._trues.copy()
         self._viewer = ""
@@ -249,9 +276,10 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             return self._shown
         if self._number < 0:
             EnvLogger.error_observe_before_reset()
-        game, frame, player = self.game, self._frame, self._players[agent]
-        observation, mask = next(frame.pages, None) or frame.next_page()
-        _observe_game(game.kernels, game.rules, frame.buffer, player, self._turn, observation, mask)
+        game, pages, player = self.game, self._pages, self._players[agent]
+        observation, mask = next(pages.block, None) or pages.more()
+        buffer, turn = self._frame.buffer, self._turn
+        observe_game(game.kernels, game.rules, buffer, player, turn, observation, mask)
         if self._turn == OVER:
             mask.fill(1)
         return {"observation": observation, "action_mask": mask}
@@ -312,8 +340,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         """A copy of the game so far, with its log: to save, replay, search or look at."""
         position = Position(self.game, max(self._number, 0))
         frame = self._frame
-        position.state[:] = frame.state
-        position.history = frame.history[: frame.length[0]].tolist()
+        position.state[:] = frame["state"]
+        position.history = frame["history"][: frame["length"][0]].tolist()
         return position
 
     def state(self) -> npt.NDArray[np.float32]:
@@ -333,7 +361,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
                 "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
             )
             return None
-        game, state = self.game, self._frame.state
+        game, state = self.game, self._frame["state"]
         return self._screen.show(lambda: game.render(state), lambda: game.draw(state))
 
     def close(self) -> None:

@@ -13,9 +13,8 @@ from gymnasium import spaces
 from common.errors import IllegalActionError
 from envs import make_game
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
-from envs.adapters.seats import check_illegal, make_seat_games
 from envs.core.game import Game
-from envs.core.rollouts import Player
+from envs.core.rollouts import Player, check_illegal, make_seat_games
 
 __all__ = ["SingleAgentEnv", "make_single_agent_env"]
 

@@ -19,94 +19,18 @@ from numba import types
 
 from common.errors import IllegalActionError, MasqueradeError
 from envs import make_game
-from envs.adapters.seats import check_illegal, make_seat_games
 from envs.core.compiling import compiled, direct
+from envs.core.engine import ROWS, advance_row, begin_row, make_rows
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
-from envs.core.playing import pay, settle
 from envs.core.rng import new_rng, seed_stream, stream
-from envs.core.rollouts import Player
+from envs.core.rollouts import Player, check_illegal, make_seat_games
 
 __all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
 
-_STEP_ALL = INT(
-    KERNELS,
-    OPTIONAL_KERNELS,
-    RULES,
-    INT,  # how many openings take turns
-    types.uint8[:, ::1],  # states
-    types.uint64[:, ::1],  # generators
-    RNG,  # their root
-    types.int64[::1],  # actions; BEGIN starts a game in the row
-    types.int64[::1],  # game numbers
-    types.int64[::1],  # seats to move
-    types.float64[:, ::1],  # totals
-    types.float64[:, ::1],  # rewards
-    types.boolean[::1],  # which games ended
-    types.float32[:, ::1],  # observations
-    types.int8[:, ::1],  # masks
-)
 BEGIN = -1
 NEVER_ASKED = -2
 MAX_DEALS = 1_000
-
-
-@compiled(_STEP_ALL)
-def _step_all(
-    kernels,
-    optional,
-    rules,
-    num_openings,
-    states,
-    rngs,
-    root,
-    actions,
-    numbers,
-    seats,
-    totals,
-    rewards,
-    dones,
-    observations,
-    masks,
-):
-    """Play one action in every row and show the next decision; -1, or the first illegal row."""
-    for row in range(actions.size):
-        action = actions[row]
-        if action != BEGIN and not (0 <= action < masks.shape[1] and masks[row, action]):
-            return row
-    for row in range(actions.size):
-        state, rng = states[row], rngs[row]
-        dones[row] = False
-        turn = OVER
-        if actions[row] == BEGIN:
-            rewards[row, :] = 0.0
-        else:
-            kernels.step(state, rules, actions[row])
-            turn = settle(kernels, optional, rules, state, rng)
-            pay(kernels, rules, state, totals[row], rewards[row])
-            if turn == OVER:
-                dones[row] = True
-                numbers[row] += actions.size
-        num_deals = 0
-        while turn == OVER:
-            num_deals += 1
-            if num_deals > MAX_DEALS:
-                return NEVER_ASKED
-            if num_deals > 1:  # over before anybody decided: such a game is dealt again
-                numbers[row] += actions.size
-            seed_stream(root, numbers[row], rng)
-            kernels.new(state, rules, numbers[row] % num_openings)
-            turn = settle(kernels, optional, rules, state, rng)
-            kernels.returns(state, rules, totals[row])
-        seats[row] = turn
-    # Moves of all rows and then what they show keeps machine code and jumps warm.
-    for row in range(actions.size):
-        kernels.observe(states[row], rules, seats[row], observations[row])
-        kernels.legal(states[row], rules, masks[row])
-    return -1
-
-
-_step_rows = direct(_step_all)
 
 
 class VectorStep(NamedTuple):
@@ -122,6 +46,63 @@ class VectorStep(NamedTuple):
     """[n, num_players] what the step paid to everybody, in the game that the action belonged to."""
     dones: npt.NDArray[np.bool_]
     """[n] whether that game ended; the row already shows the first decision of the next one."""
+
+
+_STEP = types.NamedTuple(
+    (
+        *(types.float32[:, ::1], types.int8[:, ::1], types.int64[::1]),
+        *(types.float64[:, ::1], types.boolean[::1]),
+    ),
+    VectorStep,
+)
+
+
+@compiled(
+    INT(
+        *(KERNELS, OPTIONAL_KERNELS, RULES, INT, ROWS),
+        *(RNG, types.int64[::1], types.int64[::1], _STEP),
+    )
+)
+def _step_all(kernels, optional, rules, num_openings, rows, root, numbers, actions, shown):
+    """Play one action in every row and show the next decision; -1, or the first illegal row.
+
+    ``root`` is that of all generators, and the action ``BEGIN`` starts a game.
+    """
+    masks, rewards = shown.masks, shown.rewards
+    for row in range(actions.size):
+        action = actions[row]
+        if action != BEGIN and not (0 <= action < masks.shape[1] and masks[row, action]):
+            return row
+    for row in range(actions.size):
+        shown.dones[row] = False
+        turn = OVER
+        if actions[row] == BEGIN:
+            rewards[row, :] = 0.0
+        else:
+            paid = rewards[row]
+            turn, _ = advance_row(kernels, optional, rules, rows, row, actions[row], paid)
+            if turn == OVER:
+                shown.dones[row] = True
+                numbers[row] += actions.size
+        num_deals = 0
+        while turn == OVER:
+            num_deals += 1
+            if num_deals > MAX_DEALS:
+                return NEVER_ASKED
+            if num_deals > 1:  # over before anybody decided: such a game is dealt again
+                numbers[row] += actions.size
+            seed_stream(root, numbers[row], rows.rngs[row])
+            opening = numbers[row] % num_openings
+            turn = begin_row(kernels, optional, rules, rows, row, opening)
+        shown.seats[row] = turn
+    # Moves of all rows and then what they show keeps machine code and jumps warm.
+    for row in range(actions.size):
+        kernels.observe(rows.states[row], rules, shown.seats[row], shown.observations[row])
+        kernels.legal(rows.states[row], rules, masks[row])
+    return -1
+
+
+_step_rows = direct(_step_all)
 
 
 class VectorEnv:
@@ -146,20 +127,19 @@ class VectorEnv:
         """Make room for the rows; ``reset`` begins the games."""
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, not {num_envs}")
-        players = game.facts.num_players
         self.game = game
         self.num_envs = num_envs
         self.has_copies = has_copies
-        self._states = np.zeros((num_envs, game.state_size), np.uint8)
-        self._rngs = np.zeros((num_envs, 4), np.uint64)
+        self._rows = make_rows(game, num_envs, has_keys=False)
         self._root = new_rng()
         self._numbers = np.zeros(num_envs, np.int64)
-        self._totals = np.zeros((num_envs, players))
-        self._observations = np.zeros((num_envs, game.observation_size), np.float32)
-        self._masks = np.zeros((num_envs, game.facts.num_actions), np.int8)
-        self._seats = np.zeros(num_envs, np.int64)
-        self._rewards = np.zeros((num_envs, players))
-        self._dones = np.zeros(num_envs, np.bool_)
+        self._shown = VectorStep(
+            np.zeros((num_envs, game.observation_size), np.float32),
+            np.zeros((num_envs, game.facts.num_actions), np.int8),
+            np.zeros(num_envs, np.int64),
+            np.zeros((num_envs, game.facts.num_players)),
+            np.zeros(num_envs, np.bool_),
+        )
         self._has_begun = False
 
     def reset(self, seed: int | None = None) -> VectorStep:
@@ -185,37 +165,21 @@ class VectorEnv:
         return self._play(chosen)
 
     def _play(self, actions: npt.NDArray[np.int64]) -> VectorStep:
-        game = self.game
+        game, shown = self.game, self._shown
         if self.has_copies:  # the largest array is made anew, the others are copied below
-            self._observations = np.empty_like(self._observations)
-        wrong = _step_rows(
-            game.kernels,
-            game.optional,
-            game.rules,
-            game.facts.num_openings,
-            self._states,
-            self._rngs,
-            self._root,
-            actions,
-            self._numbers,
-            self._seats,
-            self._totals,
-            self._rewards,
-            self._dones,
-            self._observations,
-            self._masks,
-        )
+            self._shown = shown = shown._replace(observations=np.empty_like(shown.observations))
+        tables = game.kernels, game.optional, game.rules, game.facts.num_openings
+        wrong = _step_rows(*tables, self._rows, self._root, self._numbers, actions, shown)
         if wrong == NEVER_ASKED:
             raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
         if wrong >= 0:
-            legal = ", ".join(str(a) for a in np.flatnonzero(self._masks[wrong])[:12])
+            legal = ", ".join(str(a) for a in np.flatnonzero(shown.masks[wrong])[:12])
             raise IllegalActionError(
                 f"row {wrong}: action {actions[wrong]} is not legal here: choose from {legal}"
             )
-        small = self._masks, self._seats, self._rewards, self._dones
         if self.has_copies:
-            return VectorStep._make([self._observations, *(array.copy() for array in small)])
-        return VectorStep._make([self._observations, *small])
+            return VectorStep._make([shown.observations, *(array.copy() for array in shown[1:])])
+        return shown
 
 
 class SeatVectorEnv(

@@ -64,12 +64,17 @@ class Addresses(int):
     """
 
     numba_type: ClassVar[AddressesType]
-    decorator: ClassVar[str]
+    decorator: ClassVar[str] = "@compiled({})"
     """How a function is compiled as it should be, for those who did otherwise."""
 
-    def __new__(cls, functions: Mapping[str, Callable[..., Any]]) -> Self:
+    functions: Mapping[str, Callable[..., Any]]
+
+    def __new__(cls, **functions: Callable[..., Any]) -> Self:
         """Note the addresses of functions with the right signatures."""
         signatures = cls.numba_type.signatures
+        if not functions.keys() <= signatures.keys():
+            extra = ", ".join(sorted(functions.keys() - signatures.keys()))
+            raise TypeError(f"expected some of {', '.join(signatures)}: unknown {extra}")
         addresses = np.zeros(len(signatures), np.int64)
         if not JIT_DISABLED:
             for i, (name, signature) in enumerate(signatures.items()):
@@ -78,9 +83,14 @@ class Addresses(int):
         # In memory that nobody can write to: whoever could would have compiled code jump anywhere.
         fixed = np.frombuffer(addresses.tobytes(), np.int64)
         table = super().__new__(cls, fixed.ctypes.data)
-        table.__dict__.update(functions)
+        table.__dict__.update(functions, functions=functions)
+        table.__dict__.update({f"has_{name}": name in functions for name in signatures})
         table.__dict__["_addresses"] = fixed  # which also keeps the memory alive
         return table
+
+    def but(self, **functions: Callable[..., Any]) -> Self:
+        """The same table with some of its functions replaced."""
+        return type(self)(**{**self.functions, **functions})
 
     @classmethod
     def _address(cls, name: str, function: Any, signature: Any) -> int:

@@ -11,18 +11,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
-from common.errors import IllegalActionError, MasqueradeError
+from common.errors import IllegalActionError
 from common.saved import DamagedStateError, restore
-from envs.core.compiling import compiled
+from envs.core.engine import (
+    Streams,
+    begin_rows,
+    look_rows,
+    make_rows,
+    random_rows,
+    show_rows,
+    step_rows,
+    weighted_rows,
+)
+from envs.core.facts import sides_of
 from envs.core.game import Game
-from envs.core.kernels import OVER
-from envs.core.playouts import random_legal
+from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.position import Position
-from envs.core.rng import Words, new_rng, uniform
-from envs.core.rows import begin_rows, legal_rows, look_rows, observe_rows, step_rows
-from envs.core.sides import sides_of
+from envs.core.rng import Words, new_rng
 from envs.core.views import Views
 
 __all__ = ["Batch", "random_actions", "weighted_actions"]
@@ -30,31 +36,10 @@ __all__ = ["Batch", "random_actions", "weighted_actions"]
 Indices = npt.NDArray[np.int64]
 
 
-@compiled(types.void(types.int8[:, ::1], types.uint64[:, ::1], types.int64[::1]))
-def _random_rows(masks, rngs, actions):
-    for i in range(actions.size):
-        actions[i] = random_legal(masks[i], rngs[i])
-
-
-@compiled(types.void(types.float64[:, ::1], types.uint64[:, ::1], types.int64[::1]))
-def _weighted_rows(weights, rngs, actions):
-    for i in range(actions.size):
-        total = 0.0
-        for action in range(weights.shape[1]):
-            total += weights[i, action]
-        left = uniform(rngs[i]) * total
-        for action in range(weights.shape[1]):
-            if weights[i, action] > 0.0:
-                actions[i] = action  # rounding may leave a rest after the last one
-                left -= weights[i, action]
-                if left < 0.0:
-                    break
-
-
 def random_actions(masks: npt.NDArray[np.int8], rngs: Words) -> Indices:
     """Draw a uniform legal action for every row, each from its own generator."""
     actions = np.empty(len(masks), np.int64)
-    _random_rows(masks, rngs, actions)
+    random_rows(masks, rngs, actions)
     return actions
 
 
@@ -65,7 +50,7 @@ def weighted_actions(weights: npt.NDArray[np.float64], rngs: Words) -> Indices:
     [1]
     """
     actions = np.full(len(weights), -1, np.int64)
-    _weighted_rows(np.ascontiguousarray(weights, np.float64), rngs, actions)
+    weighted_rows(np.ascontiguousarray(weights, np.float64), rngs, actions)
     return actions
 
 
@@ -102,45 +87,37 @@ class Batch:
         players = facts.num_players
         self.game = game
         self.size = size
-        self.turns: Indices = np.full(size, OVER, np.int64)
-        self.totals = np.zeros((size, players))
-        self.lengths: Indices = np.zeros(size, np.int64)
+        self._rows = make_rows(game, size, True, has_tokens, has_record)
+        self.turns: Indices = self._rows.turns
+        self.totals: npt.NDArray[np.float64] = self._rows.totals
+        self.lengths: Indices = self._rows.lengths
+        self.keys: Words = self._rows.keys
+        self._states: npt.NDArray[np.uint8] = self._rows.states
         self.numbers: Indices = np.zeros(size, np.int64)
-        self._game_ids: Words = np.zeros((size, players), np.uint64)
         # A team is one party, whoever moves its pieces: it knows a game by one id.
         self._id_places: Indices = np.zeros(players, np.int64)
         for side in sides_of(facts):
             self._id_places[list(side)] = side[0]
-        self.keys: Words = np.zeros((size, players), np.uint64)
-        self._states = np.zeros((size, game.state_size), np.uint8)
-        self._histories = np.zeros((size, facts.max_length if has_record else 0), np.int32)
-        # Untouched pages of a large array cost nothing, so there is room for the longest game.
-        longest = facts.max_length if has_tokens else 0
-        self._tokens = np.zeros((size, players, longest), np.int64)
         self._past = np.zeros((size, players, num_past, game.observation_size), np.float32)
         # Compiled code trusts the types of what it is given.
-        self._chance_roots: Words = np.empty((size, 4), np.uint64)
-        self._choice_roots: Words = np.empty((size, 4), np.uint64)
-        self._chance_roots[:] = chance
-        self._choice_roots[:] = new_rng(0) if choice is None else choice
-        self._rngs: Words = np.zeros((size, 4), np.uint64)
-        self._choice_rngs: Words = np.zeros((size * players, 4), np.uint64)
-        self._world_rngs: Words = np.zeros((size * players, 4), np.uint64)
+        self._streams = Streams(
+            chance=np.empty((size, 4), np.uint64),
+            choice=np.empty((size, 4), np.uint64),
+            choice_rngs=np.zeros((size * players, 4), np.uint64),
+            world_rngs=np.zeros((size * players, 4), np.uint64),
+            game_ids=np.zeros((size, players), np.uint64),
+            block=np.zeros(8, np.uint64),
+        )
+        self._streams.chance[:] = chance
+        self._streams.choice[:] = new_rng(0) if choice is None else choice
         self._no_draws: Words = np.zeros((0, 4), np.uint64)
         self._mask = np.empty(facts.num_actions, np.int8)
         self._chosen: Indices = np.full(size, -1, np.int64)
-        self._block: Words = np.zeros(8, np.uint64)
-        # In the order in which compiled code takes them.
-        self._row_arrays = (
-            self._states,
-            self._rngs,
-            self.turns,
-            self.totals,
-            self.keys,
-            self._tokens,
-            self._histories,
-            self.lengths,
-        )
+
+    @property
+    def _table(self) -> tuple[Kernels, OptionalKernels, npt.NDArray[np.int32]]:
+        game = self.game
+        return game.kernels, game.optional, game.rules
 
     # ---- playing ---------------------------------------------------------------------------------
 
@@ -149,34 +126,22 @@ class Batch:
 
         A game may be over before anybody decides.
         """
-        game, rows = self.game, self._check_rows(rows)
+        rows = self._check_rows(rows)
         numbers = np.ascontiguousarray(numbers, np.int64)
         if numbers.shape != rows.shape or (len(numbers) and numbers.min() < 0):
             raise ValueError(f"{len(rows)} rows need as many game numbers, none below 0")
         self.numbers[rows] = numbers
-        self._tokens[rows] = 0
+        self._rows.tokens[rows] = 0
         self._past[rows] = 0.0
-        begin_rows(
-            game.kernels,
-            game.rules,
-            game.facts.num_openings,
-            self._chance_roots,
-            self._choice_roots,
-            self._block,
-            rows,
-            numbers,
-            self._choice_rngs,
-            self._world_rngs,
-            self._game_ids,
-            *self._row_arrays,
-        )
+        num_openings = self.game.facts.num_openings
+        begin_rows(*self._table, num_openings, self._rows, self._streams, rows, numbers)
 
     def step(self, rows: Indices, actions: Indices, rngs: Words | None = None) -> None:
         """Play ``actions[i]`` in row ``rows[i]``; if any of them is illegal, none is played.
 
         ``rngs``: the generators of the views, if the players to move may have drawn from them.
         """
-        game, rows = self.game, self._check_rows(rows)
+        rows = self._check_rows(rows)
         actions = np.ascontiguousarray(actions, np.int64)
         if actions.shape != rows.shape:
             raise ValueError(
@@ -186,17 +151,8 @@ class Batch:
         if rngs is not None and (draws.shape != (len(rows), 4) or draws.dtype != np.uint64):
             raise ValueError(f"{len(rows)} rows need as many generators of four words")
         earlier = self._observe_movers(rows) if self._past.shape[2] else None
-        wrong = step_rows(
-            game.kernels,
-            game.rules,
-            rows,
-            actions,
-            draws,
-            self._choice_rngs,
-            self._mask,
-            self._chosen,
-            *self._row_arrays,
-        )
+        games = self._rows, self._streams
+        wrong = step_rows(*self._table, *games, rows, actions, draws, self._mask, self._chosen)
         if wrong >= 0:
             self._refuse(int(rows[wrong]), int(actions[wrong]))
         if earlier is not None:
@@ -242,31 +198,20 @@ class Batch:
         seats, keys = np.empty(num_rows, np.int64), np.empty(num_rows, np.uint64)
         rngs = np.empty((num_rows, 4), np.uint64)
         worlds = np.empty((num_rows, self.game.state_size), np.uint8)
-        look_rows(
-            self.game.kernels,
-            self.game.rules,
-            rows,
-            self.turns,
-            self._states,
-            self.keys,
-            self._choice_rngs,
-            self._world_rngs,
-            seats,
-            worlds,
-            keys,
-            rngs,
-        )
+        games = self.game.kernels, self.game.rules, self._rows, self._streams
+        look_rows(*games, rows, seats, worlds, keys, rngs)
         tokens = past = None
-        if self._tokens.shape[2]:
+        if self._rows.tokens.shape[2]:
             longest = int(self.lengths[rows].max(initial=0))
-            tokens = self._tokens.reshape(self.size * players, -1)[rows * players + seats, :longest]
+            by_place = self._rows.tokens.reshape(self.size * players, -1)
+            tokens = by_place[rows * players + seats, :longest]
         if self._past.shape[2]:
             past = self._past[rows, seats]
         return Views(self.game, seats, keys, rngs, worlds, self.game_ids(rows, seats), tokens, past)
 
     def game_ids(self, rows: Indices, seats: Indices) -> Words:
         """[n] by which ``seats`` know the games in ``rows``; another for every side of a game."""
-        ids: Words = self._game_ids[rows, self._id_places[seats]]
+        ids: Words = self._streams.game_ids[rows, self._id_places[seats]]
         return ids
 
     def observe(
@@ -281,9 +226,8 @@ class Batch:
         ):
             raise IndexError(f"{len(rows)} rows need as many seats from 0 to {players - 1}")
         observations = np.empty((len(rows), game.observation_size), np.float32)
-        observe_rows(game.kernels, game.rules, self._states, rows, seats, observations)
         masks = np.zeros((len(rows), game.facts.num_actions), np.int8)
-        legal_rows(game.kernels, game.rules, self._states, rows, seats, self.turns, masks)
+        show_rows(game.kernels, game.rules, self._rows, rows, seats, observations, masks)
         return observations, masks
 
     def stakes(self, rows: Indices) -> npt.NDArray[np.float64]:
@@ -314,9 +258,9 @@ class Batch:
 
     def history(self, row: int) -> list[int]:
         """The actions and chance outcomes of the game in ``row``; needs ``has_record``."""
-        if not self._histories.shape[1]:
+        if not self._rows.histories.shape[1]:
             raise ValueError("games were not recorded: make the batch with has_record=True")
-        return [int(action) for action in self._histories[row, : self.lengths[row]]]
+        return [int(action) for action in self._rows.histories[row, : self.lengths[row]]]
 
     # ---- keeping ---------------------------------------------------------------------------------
 
@@ -330,13 +274,8 @@ class Batch:
         Games that were recorded are played again, and must come to the same: what else a file says
         of them is not believed. Those without a record must be your own.
         """
-        histories: Any = state.get("histories")
-        if np.shape(histories)[1:] == (0,) and self._histories.shape[1]:
-            raise MasqueradeError(
-                "its games were saved by an earlier version, without their moves: begin it again"
-            )
         restore(self._arrays(), state)
-        if self._histories.shape[1]:
+        if self._rows.histories.shape[1]:
             for row in range(self.size):
                 fault = self._fault_of(row)
                 if fault:
@@ -347,7 +286,7 @@ class Batch:
         length, is_over = int(self.lengths[row]), self.turns[row] == OVER
         if length == 0 and is_over and not self._states[row].any():
             return ""  # never begun
-        if not 0 <= length <= self._histories.shape[1] or self.numbers[row] < 0:
+        if not 0 <= length <= self._rows.histories.shape[1] or self.numbers[row] < 0:
             return "has no such length or number"
         try:
             position = self.game.replay(self.history(row), int(self.numbers[row]))
@@ -365,13 +304,8 @@ class Batch:
         return ""
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        names = ("states", "rngs", "turns", "totals", "keys", "tokens", "histories", "lengths")
-        arrays: dict[str, npt.NDArray[Any]] = dict(zip(names, self._row_arrays, strict=True))
-        return {
-            **arrays,
-            "past": self._past,
-            "numbers": self.numbers,
-            "game_ids": self._game_ids,
-            "choice_rngs": self._choice_rngs,
-            "world_rngs": self._world_rngs,
+        own = {"past": self._past, "numbers": self.numbers}
+        given = {
+            name: getattr(self._streams, name) for name in ("choice_rngs", "world_rngs", "game_ids")
         }
+        return {**self._rows._asdict(), **own, **given}

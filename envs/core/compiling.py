@@ -2,8 +2,8 @@
 
 Five decorators, from the outside in:
 
-* ``kernel(signature)`` marks one of the ten functions of a game (see ``kernels.py``);
-* ``compiled(signature)`` marks a generic algorithm that Python calls;
+* ``kernel`` marks one of the functions of a game (see ``kernels.py``);
+* ``compiled(signature)`` marks any other function that Python calls;
 * ``helper`` marks a small function that compiled code calls; it is inlined there, mostly;
 * ``inlined`` marks one that always is, because it is handed many arrays in a hot loop;
 * ``summing`` marks one that adds up numbers, in whatever order is quickest.
@@ -48,7 +48,6 @@ __all__ = [
     "direct",
     "helper",
     "inlined",
-    "kernel",
     "sources_of",
     "summing",
 ]
@@ -71,6 +70,8 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(r"[\w.]+")
+# What is imported for types alone never runs, so no code of it is compiled.
+_FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)+", re.MULTILINE)
 
 _STALE_AFTER = 30 * 24 * 3600.0  # seconds
 
@@ -102,24 +103,23 @@ def _make_helper(function: Function, **options: Any) -> Function:
     return _Helper(function, targetoptions=options)  # type: ignore[no-any-return]
 
 
-def kernel(signature: Any) -> Callable[[Function], Function]:
-    """Compile one function of a game's table, with its fixed ``signature``."""
-    return compiled(signature)
-
-
-def compiled(signature: Any, nogil: bool = True) -> Callable[[Function], Function]:
+def compiled(
+    signature: Any, nogil: bool = True, home: Path | None = None
+) -> Callable[[Function], Function]:
     """Compile a function for ``signature`` now, or load it from the cache folder.
 
     Args:
         signature: of the only version there is.
         nogil: let other threads of Python run meanwhile. That takes longer than a single move.
+        home: the file whose sources it is made of, where that is not its own.
     """
 
     def decorate(function: Function) -> Function:
         if JIT_DISABLED:
             # Unsigned arithmetic wraps silently in machine code; NumPy scalars would warn.
             return np.errstate(over="ignore")(function)
-        with _cache_in(cache_folder(Path(function.__code__.co_filename).resolve())):
+        source = home or Path(function.__code__.co_filename)
+        with _cache_in(cache_folder(source.resolve())):
             return numba.njit(signature, cache=True, nogil=nogil, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
     return decorate
@@ -242,7 +242,8 @@ def sources_of(source: Path) -> set[Path]:
 def _imported(source: Path, rooms: Collection[str] = ROOMS) -> tuple[Path, ...]:
     """The files of some rooms that a file imports, wherever in it the import stands."""
     modules = []
-    for match in _IMPORT.finditer(source.read_text(encoding="utf-8")):
+    text = _FOR_TYPES.sub("", source.read_text(encoding="utf-8"))
+    for match in _IMPORT.finditer(text):
         package, in_brackets, on_line, plain = match.groups()
         if package is None:
             modules += _WORD.findall(plain)

@@ -23,17 +23,14 @@ generic code does without:
 ``playout``      plays at random to the end, and returns the number of actions and chance events
 ===============  ==============================================================================
 
-``settle`` is there for speed alone, because an indirect call for every die costs more than the die.
-It is always the same loop over a game's own ``turn``, ``sample`` and ``step``::
+``settle`` is there for speed alone, because an indirect call for every die costs more than the die:
+it does what a loop over ``turn``, ``sample`` and ``step`` does, and is that loop by default.
 
-    @kernel(SETTLE)
-    def settle(state, rules, rng):
-        while turn(state, rules) == CHANCE:
-            step(state, rules, sample(state, rules, rng))
-        return turn(state, rules)
-
-``playout`` is there for the same reason: it does what ``random_playouts`` (``playouts.py``) does
+``playout`` is there for the same reason: it does what ``random_playouts`` does
 without it, draw for draw.
+
+``kernel`` compiles a function with the signature that goes with its name, and ``Kernels.of``
+collects those of a module. A game may leave out ``chance``, which is uniform over ``legal`` then.
 
 A state is one NumPy record seen as bytes, ``rules`` an ``int32`` array that the functions read and
 never write. Generic code takes a :class:`Kernels` and reads like Python, ``kernels.step(state,
@@ -58,12 +55,16 @@ Laws that the signatures cannot say (``check_game`` tests them):
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Self, cast
 
+import numpy as np
 from numba import types
 
 from envs.core.addresses import Addresses, AddressesType
+from envs.core.compiling import Function, compiled
 
 __all__ = [
     "CHANCE",
@@ -95,6 +96,7 @@ __all__ = [
     "UNSEEN",
     "Kernels",
     "OptionalKernels",
+    "kernel",
 ]
 
 CHANCE = -1
@@ -155,16 +157,57 @@ KERNELS = AddressesType("masquerade.Kernels", SIGNATURES)
 OPTIONAL_KERNELS = AddressesType("masquerade.OptionalKernels", OPTIONAL_SIGNATURES)
 
 
+def kernel(function: Function) -> Function:
+    """Compile a function of a game, with the signature of the kernel of its name."""
+    return compiled((SIGNATURES | OPTIONAL_SIGNATURES)[function.__name__])(function)
+
+
+# ---- what a game has that says nothing else: compiled for each game ------------------------------
+
+if TYPE_CHECKING:  # the functions of the game
+    legal = turn = sample = step = cast(Any, None)
+
+
+def _chance(state: Any, rules: Any, probs: Any) -> None:
+    """Every possible outcome is as likely as the others."""
+    # The mask lies in the memory of the answer, in front of what is still to be written.
+    mask = probs.view(np.int8)[: probs.size]
+    probability = 1.0 / legal(state, rules, mask)
+    for outcome in range(probs.size - 1, -1, -1):
+        probs[outcome] = probability if mask[outcome] else 0.0
+
+
+def _settle(state: Any, rules: Any, rng: Any) -> Any:
+    """Play one chance event after another."""
+    while turn(state, rules) == CHANCE:
+        step(state, rules, sample(state, rules, rng))
+    return turn(state, rules)
+
+
+def _collect(
+    modules: tuple[ModuleType, ...], wanted: Mapping[str, Any], default: Callable[..., Any]
+) -> dict[str, Callable[..., Any]]:
+    """The ``wanted`` functions of some modules, the last of equal names, and one by ``default``."""
+    found = {name: one for module in modules for name, one in vars(module).items()}
+    name = default.__name__.removeprefix("_")
+    if name not in found:
+        # The functions it calls are those of the game, so it is kept with the code of the game.
+        names = {"np": np, "CHANCE": CHANCE, "__name__": modules[0].__name__, **found}
+        function = FunctionType(default.__code__, names, name)
+        home = Path(str(modules[0].__file__))
+        found[name] = compiled((SIGNATURES | OPTIONAL_SIGNATURES)[name], home=home)(function)
+    return {name: found[name] for name in wanted if name in found}
+
+
 class Kernels(Addresses):
     """The functions of one game, as one cheap argument for compiled code.
 
     Args:
-        functions: every function of the contract by name, each decorated with ``kernel`` and its
-            signature.
+        functions: every function of the contract by name, each decorated with ``kernel``.
     """
 
     numba_type = KERNELS
-    decorator = "@kernel({})"
+    decorator = "@kernel"
     new: Callable[..., None]
     turn: Callable[..., int]
     legal: Callable[..., int]
@@ -178,12 +221,15 @@ class Kernels(Addresses):
 
     def __new__(cls, **functions: Callable[..., Any]) -> Self:
         """Check that all ten are there with the right signatures, and note their addresses."""
-        missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys())) or "none"
-        extra = ", ".join(sorted(functions.keys() - SIGNATURES.keys())) or "none"
-        if (missing, extra) != ("none", "none"):
-            expected = f"a game needs {', '.join(SIGNATURES)}"
-            raise TypeError(f"{expected}: missing {missing}, unknown {extra}")
-        return super().__new__(cls, functions)
+        missing = ", ".join(sorted(SIGNATURES.keys() - functions.keys()))
+        if missing:
+            raise TypeError(f"a game needs {', '.join(SIGNATURES)}: missing {missing}")
+        return super().__new__(cls, **functions)
+
+    @classmethod
+    def of(cls, *modules: ModuleType) -> Self:
+        """Collect the functions of a game from where they are written."""
+        return cls(**_collect(modules, SIGNATURES, _chance))
 
 
 class OptionalKernels(Addresses):
@@ -194,7 +240,7 @@ class OptionalKernels(Addresses):
     """
 
     numba_type = OPTIONAL_KERNELS
-    decorator = "@kernel({})"
+    decorator = "@kernel"
     settle: Callable[..., int]
     evaluate: Callable[..., None]
     rollout: Callable[..., int]
@@ -204,12 +250,7 @@ class OptionalKernels(Addresses):
     has_rollout: bool
     has_playout: bool
 
-    def __new__(cls, **functions: Callable[..., Any]) -> Self:
-        """Check the signatures, and note the addresses of what is there."""
-        extra = ", ".join(sorted(functions.keys() - OPTIONAL_SIGNATURES.keys()))
-        if extra:
-            expected = f"a game may add {', '.join(OPTIONAL_SIGNATURES)}"
-            raise TypeError(f"{expected}: unknown {extra}")
-        table = super().__new__(cls, functions)
-        table.__dict__.update({f"has_{name}": name in functions for name in OPTIONAL_SIGNATURES})
-        return table
+    @classmethod
+    def of(cls, *modules: ModuleType) -> Self:
+        """Collect what a game adds from where it is written."""
+        return cls(**_collect(modules, OPTIONAL_SIGNATURES, _settle))

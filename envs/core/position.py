@@ -18,13 +18,14 @@ import numpy.typing as npt
 from common.errors import IllegalActionError, PositionError
 from common.files import read_json, write_json
 from envs.core.kernels import CHANCE, OVER, PUBLIC
-from envs.core.keys import first_key, fold
-from envs.core.rng import Words
+from envs.core.rng import Words, first_key, fold
 
 if TYPE_CHECKING:
     from envs.core.game import Game
+from collections.abc import Callable
+from dataclasses import dataclass
 
-__all__ = ["POSITION_VERSION", "Position"]
+__all__ = ["POSITION_VERSION", "Notation", "NotedGame", "Position"]
 
 POSITION_VERSION = 1
 _FORMAT = "masquerade position"
@@ -248,3 +249,29 @@ def _read(path: str | Path) -> dict[str, Any]:
     if not 0 <= content["number"] < 2**63 or not all(type(a) is int for a in content["history"]):
         raise PositionError(f"{path} is damaged (no such game or actions): use an intact copy")
     return content
+
+
+@dataclass(frozen=True)
+class NotedGame:
+    """A game that was read from a file."""
+
+    position: Position
+    """After the last move that was noted."""
+    names: tuple[str, ...]
+    """Who sat in each seat."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """A file format of one game."""
+
+    name: str
+    game_id: str
+    suffix: str
+    """How the names of its files end."""
+    write: Callable[[Position, Sequence[str]], list[str]]
+    """A game up to a position, and who sat in each seat: one document for each of its parts."""
+    join: Callable[[Sequence[str]], str]
+    """Many documents as the content of one file."""
+    read: Callable[[str], list[NotedGame]]
+    """The games in the content of a file."""

@@ -12,6 +12,10 @@ One root seed gives every stream of a run:
 
 What a player is given (its generator, the id of a game) comes from ``one_way_block``: from all that
 a player ever gets, neither the root nor anybody else's stream can be worked out.
+
+What a player has seen is a number too, a key: two histories have the same key for a player exactly
+when the player has seen the same tokens in the same order (up to a hash collision, about one chance
+in 10**19 for a given pair).
 """
 
 from __future__ import annotations
@@ -23,15 +27,20 @@ import numpy.typing as npt
 from numba import types
 
 from envs.core.compiling import compiled, direct, helper
-from envs.core.kernels import INT, RNG
+from envs.core.kernels import INT, RNG, UNSEEN
 
 __all__ = [
     "Words",
     "below",
+    "card_bit",
     "fill_streams",
+    "first_key",
+    "fold",
     "new_rng",
     "next_word",
+    "nth_card_left",
     "one_way_block",
+    "random_legal",
     "seed_rng",
     "seed_stream",
     "stream",
@@ -201,3 +210,62 @@ def stream(seed: int, *names: str | int) -> Words:
 
 def _words(sequence: np.random.SeedSequence) -> Words:
     return np.asarray(sequence.generate_state(4, np.uint64), np.uint64)
+
+
+# ---- what a player has seen, folded token by token into 64 bits ----------------------------------
+
+
+@compiled(types.uint64(INT))
+def first_key(player):
+    """The key of ``player`` before anything was seen; seats never share a key."""
+    return mix(np.uint64(player + 2) * np.uint64(0xD1342543DE82EF95))
+
+
+@compiled(types.uint64(types.uint64, INT))
+def fold(key, token):
+    """The key after seeing one more token; an unnoticed action leaves it as it was."""
+    if token == UNSEEN:
+        return key
+    return mix(key ^ (mix(np.uint64(np.int64(token))) + np.uint64(0x9E3779B97F4A7C15)))
+
+
+# ---- draws from what is possible -----------------------------------------------------------------
+
+# Draws from all actions, hoping for a legal one, before the legal ones are counted.
+_NUM_TRIES = 4
+
+
+@helper
+def random_legal(mask, rng):
+    """A uniform legal action: a few quick tries, which mostly succeed, then a count and a scan."""
+    for _ in range(_NUM_TRIES):
+        action = below(rng, mask.size)
+        if mask[action]:
+            return action
+    num_legal = np.int64(0)  # in plain Python a sum of int8 would overflow
+    for action in range(mask.size):
+        num_legal += mask[action]
+    nth = below(rng, num_legal)
+    for action in range(mask.size):
+        nth -= mask[action]
+        if nth < 0:
+            return action
+    return -1
+
+
+@helper
+def card_bit(card):
+    """The card as a set of one, in 64 bits (``1 << card`` would have the 8 of ``card``)."""
+    return np.int64(1) << card
+
+
+@helper
+def nth_card_left(taken, n):
+    """The ``n``-th card, counted from 0, that is not in the set ``taken``."""
+    card = 0
+    while True:
+        if not (taken >> card) & 1:
+            if n == 0:
+                return card
+            n -= 1
+        card += 1

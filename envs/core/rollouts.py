@@ -25,17 +25,28 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from common.errors import IllegalActionError, MasqueradeError, one_line, reason_of
+from common.errors import IllegalActionError, MasqueradeError, OptionError, one_line, reason_of
 from common.saved import restore, saved_array
 from envs.core.batch import Batch, random_actions
+from envs.core.engine import busiest_rows, waiting_rows
+from envs.core.facts import forfeit_returns, seats_of_role
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.rng import Words, stream
-from envs.core.rows import busiest_rows, waiting_rows
-from envs.core.sides import forfeit_returns
+from envs.core.rng import Words, new_rng, stream
 from envs.core.views import Views
 
-__all__ = ["CALLER", "FAULTS", "Player", "Rollouts", "RowsFailed", "UniformPlayer"]
+__all__ = [
+    "CALLER",
+    "FAULTS",
+    "Player",
+    "Rollouts",
+    "RowsFailed",
+    "SeatGames",
+    "Seating",
+    "UniformPlayer",
+    "check_illegal",
+    "make_seat_games",
+]
 
 Indices = npt.NDArray[np.int64]
 Fault = Callable[[int, int, str], None]
@@ -177,7 +188,7 @@ class Rollouts:
         self._tell_ends(rows)
 
     def forfeit(self, row: int, reason: str = "") -> None:
-        """The player to move gives up: its side gets its lowest return, see ``sides.py``."""
+        """The player to move gives up: its side gets its lowest return, see ``facts.py``."""
         batch, seat = self.batch, int(self.batch.turns[row])
         batch.end(row, forfeit_returns(batch.game.facts, seat, batch.totals[row]))
         if self._on_fault is not None:
@@ -267,3 +278,189 @@ def ask(player: Player, views: Views) -> tuple[Indices, Words, Mapping[int, str]
     if rngs.shape != (num_rows, 4) or rngs.dtype != np.uint64:  # an array can be bent in place
         raise TypeError("its generators have lost their shape: draw from them and leave them")
     return actions.astype(np.int64), rngs, reasons
+
+
+# ---- seats of a learner --------------------------------------------------------------------------
+
+Seating = Callable[[Indices], tuple[Indices, Indices]]
+"""From game numbers to the learner's seat in each, [n], and who has all seats, [n, players]."""
+
+# Games that may end in each row before the learner is asked anything.
+MAX_DEALS = 1_000
+
+
+class SeatGames:
+    """The games of an engine, in each of which one seat (or every seat) is the learner's.
+
+    Args:
+        rollouts: the engine; the learner's seats are those of the ``CALLER``.
+        seating: who sits where in game number *n*.
+        is_by_row: every row plays games 0, 1, 2 ... of its own seed; else all rows take the next
+            number of one series.
+    """
+
+    def __init__(self, rollouts: Rollouts, seating: Seating, is_by_row: bool = False) -> None:
+        """No game is begun yet."""
+        self.rollouts = rollouts
+        self.batch = rollouts.batch
+        self.seats: Indices = np.zeros(self.batch.size, np.int64)
+        """[size] the learner's seat in each row."""
+        self._seating = seating
+        self._is_by_row = is_by_row
+        self._num_begun: Indices = np.zeros(self.batch.size, np.int64)
+        self._told = np.zeros(self.batch.size)
+
+    @property
+    def is_over(self) -> npt.NDArray[np.bool_]:
+        """[size] whether the game of a row has ended."""
+        is_over: npt.NDArray[np.bool_] = self.batch.turns == OVER
+        return is_over
+
+    def deal(
+        self, rows: Indices | None = None, on_end: Callable[[Indices], None] | None = None
+    ) -> None:
+        """Play on until the learner is to move: others move, new games begin where one is over.
+
+        Args:
+            rows: where new games may begin; all rows by default.
+            on_end: is told of rows whose games are over before new ones begin in them.
+        """
+        allowed = np.arange(self.batch.size) if rows is None else rows
+        num_deals = 0
+        while True:
+            over = allowed[self.batch.turns[allowed] == OVER]
+            if len(over):
+                if on_end and self._num_begun.any():
+                    on_end(over)
+                self._begin(over)
+                num_deals += len(over)
+                if num_deals > MAX_DEALS * self.batch.size:
+                    raise MasqueradeError(
+                        f"the learner was never asked in {num_deals} games of {self.batch.game!r}"
+                    )
+            elif not self.rollouts.advance():
+                return
+
+    def _begin(self, rows: Indices) -> None:
+        first = self._num_begun[rows] if self._is_by_row else self._num_begun.sum()
+        numbers = first + (0 if self._is_by_row else np.arange(len(rows)))
+        self._num_begun[rows] += 1
+        self.seats[rows], seating = self._seating(numbers)
+        self.rollouts.begin(rows, numbers, seating)
+        self._told[rows] = 0.0
+
+    def abandon(self, rows: Indices) -> None:
+        """Break games off: ``deal`` begins new ones in these rows."""
+        for row in rows[~self.is_over[rows]]:
+            self.batch.end(int(row), self.batch.totals[row])
+
+    def act(self, rows: Indices, actions: Indices, loses_illegal: bool = False) -> None:
+        """Play the learner's actions and let the others answer.
+
+        Args:
+            rows: where the learner is to move.
+            actions: what it plays there.
+            loses_illegal: an illegal action forfeits the game; else it is an error, and nothing is
+                played.
+        """
+        if loses_illegal:
+            is_legal = self.batch.is_legal(rows, actions)
+            for row in rows[~is_legal]:
+                self.rollouts.forfeit(int(row))
+            rows, actions = rows[is_legal], actions[is_legal]
+        self.rollouts.step(rows, actions)
+        self.rollouts.run()
+
+    def rewards(self, rows: Indices) -> npt.NDArray[np.float64]:
+        """What the learner was paid since it was last told: a game's rewards add up to its return.
+
+        Asked after ``act`` they reach up to the next decision or the end, so a loser sees the loss.
+        """
+        totals = self.batch.totals[rows, self.seats[rows]]
+        rewards: npt.NDArray[np.float64] = totals - self._told[rows]
+        self._told[rows] = totals
+        return rewards
+
+    def observe(self, rows: Indices) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]:
+        """The learner's observations and masks; where a game is over, no action is legal."""
+        return self.batch.observe(rows, self.seats[rows])
+
+    # ---- keeping ---------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """All games in play, all but the roots of their chance."""
+        own = {
+            "seats": self.seats.copy(),
+            "told": self._told.copy(),
+            "num_begun": self._num_begun.copy(),
+        }
+        return {**self.rollouts.state_dict(), **own}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with games that were saved with the same game, size and seed."""
+        self.rollouts.load_state_dict(state)
+        size, players = self.batch.size, self.batch.game.facts.num_players
+        self.seats[:] = saved_array(state, "seats", np.int64, (size,), 0, players - 1)
+        self._num_begun[:] = saved_array(state, "num_begun", np.int64, (size,), 0, 2**48)
+        restore({"told": self._told}, state)
+
+
+def make_seat_games(
+    game: Game,
+    size: int,
+    seat: int | str = 0,
+    opponents: Player | Sequence[Player] | None = None,
+    seeds: Sequence[int] | None = None,
+) -> SeatGames:
+    """Set up ``size`` games with a seat for the learner.
+
+    Args:
+        game: the game to play.
+        size: how many games side by side.
+        seat: the learner's seat; ``"rotate"`` moves on with every game, and the name of a role
+            moves on among its seats.
+        opponents: one for all other seats, or a list with one for each other seat in order after
+            the learner's; uniform random players by default.
+        seeds: one for each row, from which all its games follow; by default from the system's
+            entropy.
+    """
+    num_players = game.facts.num_players
+    own = _own_seats(game, seat)
+    others = list(opponents) if isinstance(opponents, Sequence) else [opponents or UniformPlayer()]
+    if len(others) == 1:
+        others *= num_players - 1
+    if len(others) != num_players - 1:
+        raise OptionError(
+            f"{game!r} has {num_players - 1} other seats: give one opponent for each, "
+            f"not {len(others)}"
+        )
+    players = list({id(player): player for player in others}.values())
+    place = {id(player): i for i, player in enumerate(players)}
+    # From the learner's seat on: itself, then the others in order.
+    around = np.array([CALLER, *(place[id(player)] for player in others)])
+
+    def seating(numbers: Indices) -> tuple[Indices, Indices]:
+        # Whoever opens changes from game to game as well, and must not always be the learner.
+        seats = own[numbers // game.facts.num_openings % len(own)]
+        return seats, around[(np.arange(num_players) - seats[:, None]) % num_players]
+
+    roots = [int(new_rng()[0]) for _ in range(size)] if seeds is None else seeds
+    return SeatGames(Rollouts(game, players, size, roots), seating, is_by_row=True)
+
+
+def check_illegal(illegal: str) -> str:
+    """What an illegal action does to a learner: ``"lose"`` or ``"raise"``."""
+    if illegal not in ("raise", "lose"):
+        raise OptionError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
+    return illegal
+
+
+def _own_seats(game: Game, seat: int | str) -> Indices:
+    num_players = game.facts.num_players
+    if seat == "rotate":
+        return np.arange(num_players)
+    if isinstance(seat, str) and seats_of_role(game.facts, seat):
+        return np.array(seats_of_role(game.facts, seat))
+    if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < num_players:
+        return np.array([seat])
+    raise OptionError(f"seat must be from 0 to {num_players - 1}, 'rotate' or a role, not {seat!r}")

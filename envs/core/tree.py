@@ -15,7 +15,7 @@ from common.errors import MasqueradeError
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, RULES
-from envs.core.keys import first_key, fold
+from envs.core.rng import first_key, fold
 
 __all__ = ["TreeCounts", "count_tree"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.rows import determinize_movers, legal_movers, observe_movers
+from envs.core.engine import determinize_movers, legal_movers, observe_movers
 
 if TYPE_CHECKING:
     from envs.core.game import Game

@@ -19,12 +19,13 @@ from pathlib import Path
 
 from common.commands import WORKERS, Parser, answers_in_one_line
 from common.progress import Progress
+from envs import GAMES
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
 
 __all__ = ["compiled_files", "has_compiled_code", "is_compiled", "main", "warm_up"]
 
 PROJECT = Path(__file__).resolve().parents[2]
-MARKS = ("\n@compiled(", "\n@kernel(")
+MARKS = ("\n@compiled(", "\n@kernel\n")
 OPTIONAL = {"benchmarks"}
 """Rooms that need packages which not everybody has."""
 
@@ -60,12 +61,14 @@ def warm_up(num_processes: int | None = None, more: Sequence[str] = ()) -> int:
     waiting = [path for path in compiled_files(more) if not is_compiled(path)]
     if JIT_DISABLED or not waiting:
         return 0
+    # Kernels that a game leaves out are compiled where its table is made.
+    modules = [*map(_module, waiting), *(place.partition(":")[0] for place in GAMES.values())]
     processes = min(num_processes or os.cpu_count() or 1, len(waiting))
     with (
         get_context("spawn").Pool(processes) as pool,
-        closing(Progress(len(waiting), "files compiled")) as progress,
+        closing(Progress(len(modules), "files compiled")) as progress,
     ):
-        done: Iterator[str] = pool.imap_unordered(_import, [_module(path) for path in waiting])
+        done: Iterator[str] = pool.imap_unordered(_import, modules)
         for _ in done:
             progress.add(1)
     return len(waiting)

@@ -58,8 +58,10 @@ import numpy as np
 
 from envs.core.facts import Facts, ObservationField, Seat, Unit
 from envs.core.game import Game
+from envs.core.kernels import Kernels, OptionalKernels
+from envs.holdem import kernels as functions
 from envs.holdem.evaluator import DECK_SIZE, card_name
-from envs.holdem.kernels import KERNELS, MODELLED, OPTIONAL, write_stakes
+from envs.holdem.kernels import unknown_choice, write_stakes
 from envs.holdem.observation import NUM_KINDS, NUM_STREETS, block_sizes
 from envs.holdem.options import (
     NO_CARD,
@@ -107,9 +109,9 @@ class Holdem(Game):
     id = "holdem_v0"
     Options = HoldemOptions
     state_dtype = STATE
-    kernels = KERNELS
-    optional = OPTIONAL
-    modelled = MODELLED
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
+    modelled = optional.but(rollout=unknown_choice)
     presets = MappingProxyType(
         {
             "thesis": {

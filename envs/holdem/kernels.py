@@ -5,28 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from envs.core.compiling import compiled, helper, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    ROLLOUT,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-    Kernels,
-    OptionalKernels,
-)
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import CHANCE, OVER, ROLLOUT, kernel
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.core.keys import first_key, fold
-from envs.core.rng import below, uniform
+from envs.core.rng import below, first_key, fold, uniform
 from envs.holdem.betting import (
     amount_of,
     amount_within,
@@ -52,19 +34,9 @@ from envs.holdem.observation import (
     write_blocks,
     write_full,
 )
-from envs.holdem.options import (
-    ABSENT,
-    EXACT,
-    FOLD,
-    IN,
-    NO_CARD,
-    NOBODY,
-    RULES,
-    STATE,
-    THESIS,
-)
+from envs.holdem.options import ABSENT, EXACT, FOLD, IN, NO_CARD, NOBODY, RULES, STATE, THESIS
 
-__all__ = ["KERNELS", "MODELLED", "OPTIONAL", "rollout", "unknown_choice", "write_stakes"]
+__all__ = ["rollout", "unknown_choice", "write_stakes"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
@@ -249,7 +221,7 @@ def shorten(s, r, number):
 # ---- the kernels ---------------------------------------------------------------------------------
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
@@ -270,7 +242,7 @@ def new(state, rules, opening):
         start_hand(s, r, button)
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return state.view(STATE)[0].to_move
 
@@ -291,7 +263,7 @@ def mark_raises(s, r, seat, mask):
     return num_raises
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -320,23 +292,7 @@ def legal(state, rules, mask):
     return num_legal
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
-    probs[:] = 0.0
-    if s.button == NOBODY:
-        probs[: r.num_players] = 1.0 / r.num_players
-        return
-    num_left = 0
-    for card in range(DECK_SIZE):
-        num_left += 1 - ((s.taken >> card) & 1)
-    for card in range(DECK_SIZE):
-        if not (s.taken >> card) & 1:
-            probs[card] = 1.0 / num_left
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     if s.button == NOBODY:
@@ -344,7 +300,7 @@ def sample(state, rules, rng):
     return draw(s.taken, rng)
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -371,7 +327,7 @@ def shown_hands(s, r, token, folding):
     return np.int64(shown | np.uint64(1))
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -392,7 +348,7 @@ def seen(state, rules, action, player):
     return FIRST_CARD + action
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -403,7 +359,7 @@ def returns(state, rules, out):
             out[player] /= r.reward_unit
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -420,7 +376,7 @@ def has_looked(s, seat):
     return s.hole[seat, 1] != NO_CARD
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -446,7 +402,7 @@ def determinize(state, rules, player, rng):
     s.taken = known
 
 
-@kernel(SETTLE)
+@kernel
 def settle(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -522,32 +478,16 @@ def choose(state, rules, rng, respect):
     return np.int64(TO_CALL if price == 0 or equity > low else TO_FOLD)
 
 
-@kernel(ROLLOUT)
+@kernel
 def rollout(state, rules, rng):
     """An action of the quick player."""
     return choose(state, rules, rng, 0.0)
 
 
-@kernel(ROLLOUT)
+@compiled(ROLLOUT)
 def unknown_choice(state, rules, rng):
     """The same for opponents of whom nothing is known: every other time they give way to bets.
 
     Who expects callers alone never bluffs, and leaves their blinds to those who fold.
     """
     return choose(state, rules, rng, RESPECT if below(rng, 2) == 0 else 0.0)
-
-
-KERNELS = Kernels(
-    new=new,
-    turn=turn,
-    legal=legal,
-    chance=chance,
-    sample=sample,
-    step=step,
-    seen=seen,
-    returns=returns,
-    observe=observe,
-    determinize=determinize,
-)
-OPTIONAL = OptionalKernels(settle=settle, rollout=rollout)
-MODELLED = OptionalKernels(settle=settle, rollout=unknown_choice)

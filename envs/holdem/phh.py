@@ -33,8 +33,7 @@ from typing import Any
 
 from common.errors import MasqueradeError
 from envs.core.kernels import CHANCE
-from envs.core.notation import Notation, NotedGame
-from envs.core.position import Position
+from envs.core.position import Notation, NotedGame, Position
 from envs.holdem.evaluator import DECK_SIZE, card_name, parse_card
 from envs.holdem.game import Holdem
 from envs.holdem.options import ABSENT, FOLD, IN, NOBODY, RAISE, RULES

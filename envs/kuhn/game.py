@@ -24,29 +24,10 @@ import numpy as np
 
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
 from envs.core.game import Game
-from envs.core.kernels import (
-    OVER,
-    Kernels,
-    OptionalKernels,
-)
+from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
-from envs.kuhn.kernels import (
-    MAX_PLAYERS,
-    NO_CARD,
-    NOBODY,
-    STATE,
-    chance,
-    determinize,
-    legal,
-    new,
-    observe,
-    returns,
-    sample,
-    seen,
-    settle,
-    step,
-    turn,
-)
+from envs.kuhn import kernels as functions
+from envs.kuhn.kernels import MAX_PLAYERS, NO_CARD, NOBODY, STATE, turn
 
 __all__ = ["Kuhn", "KuhnOptions"]
 
@@ -65,19 +46,8 @@ class Kuhn(Game):
     id = "kuhn_v0"
     Options = KuhnOptions
     state_dtype = STATE
-    kernels = Kernels(
-        new=new,
-        turn=turn,
-        legal=legal,
-        chance=chance,
-        sample=sample,
-        step=step,
-        seen=seen,
-        returns=returns,
-        observe=observe,
-        determinize=determinize,
-    )
-    optional = OptionalKernels(settle=settle)
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
     options: KuhnOptions
 
     def make_rules(self) -> Any:

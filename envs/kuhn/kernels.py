@@ -4,24 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core.cards import card_bit, nth_card_left
-from envs.core.compiling import helper, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-)
-from envs.core.rng import below
+from envs.core.compiling import helper
+from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.rng import below, card_bit, nth_card_left
 
 MAX_PLAYERS = 5
 PASS, BET = 0, 1
@@ -54,7 +39,7 @@ def winner_of(s, n):
     return winner
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     s = state.view(STATE)[0]
     for player in range(MAX_PLAYERS):
@@ -65,7 +50,7 @@ def new(state, rules, opening):
     s.first_bettor = NOBODY
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -76,7 +61,7 @@ def turn(state, rules):
     return OVER if s.num_moves == last_move else s.num_moves % n
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -91,17 +76,7 @@ def legal(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    n = rules.view(RULES)[0].num_players
-    probs[:] = 0.0
-    probs[: n + 1] = 1.0 / (n + 1 - s.num_dealt)
-    for player in range(s.num_dealt):
-        probs[s.cards[player]] = 0.0
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -111,7 +86,7 @@ def sample(state, rules, rng):
     return nth_card_left(taken, below(rng, n + 1 - s.num_dealt))
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -127,7 +102,7 @@ def step(state, rules, action):
     s.num_moves += 1
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -137,7 +112,7 @@ def seen(state, rules, action, player):
     return 3 + action if is_mine else 1
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -151,7 +126,7 @@ def returns(state, rules, out):
     out[winner_of(s, n)] += pot
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -169,7 +144,7 @@ def observe(state, rules, player, out):
         out[at + 2 * move + (BET if made_bet else PASS)] = 1.0
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -190,10 +165,3 @@ def determinize(state, rules, player, rng):
         # Everybody has seen who took the pot; the true cards fit, so this ends.
         if not is_over or winner_of(s, n) == winner:
             return
-
-
-@kernel(SETTLE)
-def settle(state, rules, rng):
-    while turn(state, rules) == CHANCE:
-        step(state, rules, sample(state, rules, rng))
-    return turn(state, rules)

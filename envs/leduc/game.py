@@ -32,31 +32,10 @@ import numpy as np
 
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
 from envs.core.game import Game
-from envs.core.kernels import (
-    OVER,
-    Kernels,
-    OptionalKernels,
-)
+from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
-from envs.leduc.kernels import (
-    MAX_CHIPS,
-    MAX_PLAYERS,
-    NO_CARD,
-    NUM_ACTIONS,
-    NUM_ROUNDS,
-    STATE,
-    chance,
-    determinize,
-    legal,
-    new,
-    observe,
-    returns,
-    sample,
-    seen,
-    settle,
-    step,
-    turn,
-)
+from envs.leduc import kernels as functions
+from envs.leduc.kernels import MAX_CHIPS, MAX_PLAYERS, NO_CARD, NUM_ACTIONS, NUM_ROUNDS, STATE
 
 __all__ = ["Leduc", "LeducOptions"]
 
@@ -75,19 +54,8 @@ class Leduc(Game):
     id = "leduc_v0"
     Options = LeducOptions
     state_dtype = STATE
-    kernels = Kernels(
-        new=new,
-        turn=turn,
-        legal=legal,
-        chance=chance,
-        sample=sample,
-        step=step,
-        seen=seen,
-        returns=returns,
-        observe=observe,
-        determinize=determinize,
-    )
-    optional = OptionalKernels(settle=settle)
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
     options: LeducOptions
 
     def make_rules(self) -> Any:

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core.cards import card_bit, nth_card_left
-from envs.core.compiling import helper, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-)
-from envs.core.rng import below
+from envs.core.compiling import helper
+from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.rng import below, card_bit, nth_card_left
 
 MAX_PLAYERS = 5
 FOLD, CALL, RAISE = 0, 1, 2
@@ -115,7 +100,7 @@ def winners_of(s, n):
     return winners
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -137,12 +122,12 @@ def new(state, rules, opening):
     s.num_moves = 0
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return state.view(STATE)[0].to_move
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -160,17 +145,7 @@ def legal(state, rules, mask):
     return 1 + is_facing_bet + can_raise
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
-    probs[:] = 0.0
-    probs[: r.deck_size] = 1.0 / (r.deck_size - s.num_dealt)
-    for player in range(s.num_dealt):
-        probs[s.cards[player]] = 0.0
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -197,7 +172,7 @@ def deal(s, n, card):
     s.to_move = first_seat_in(s, n, 0)
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -225,7 +200,7 @@ def step(state, rules, action):
         s.to_move = OVER
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -235,7 +210,7 @@ def seen(state, rules, action, player):
     return FIRST_CARD + action if is_visible else HIDDEN_CARD
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -254,7 +229,7 @@ def returns(state, rules, out):
             out[player] += pot / num_winners
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -278,7 +253,7 @@ def observe(state, rules, player, out):
             at += NUM_ACTIONS
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -301,10 +276,3 @@ def determinize(state, rules, player, rng):
         # Everybody has seen who took the pot; the true cards fit, so this ends.
         if s.to_move != OVER or winners_of(s, r.num_players) == winners:
             return
-
-
-@kernel(SETTLE)
-def settle(state, rules, rng):
-    while turn(state, rules) == CHANCE:
-        step(state, rules, sample(state, rules, rng))
-    return turn(state, rules)

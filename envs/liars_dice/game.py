@@ -52,12 +52,9 @@ import numpy as np
 from common.errors import IllegalActionError, OptionError, nearest
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
-from envs.core.kernels import (
-    OVER,
-    Kernels,
-    OptionalKernels,
-)
+from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
+from envs.liars_dice import kernels as functions
 from envs.liars_dice.kernels import (
     IN_TURN,
     MAX_DICE,
@@ -70,21 +67,8 @@ from envs.liars_dice.kernels import (
     RULES,
     STATE,
     WILD,
-    chance,
     count_and_face,
-    determinize,
-    evaluate,
     has_hand,
-    legal,
-    new,
-    observe,
-    returns,
-    rollout,
-    sample,
-    seen,
-    settle,
-    step,
-    turn,
 )
 
 __all__ = ["LiarsDice", "LiarsDiceOptions"]
@@ -155,19 +139,8 @@ class LiarsDice(Game):
     id = "liars_dice_v0"
     Options = LiarsDiceOptions
     state_dtype = STATE
-    kernels = Kernels(
-        new=new,
-        turn=turn,
-        legal=legal,
-        chance=chance,
-        sample=sample,
-        step=step,
-        seen=seen,
-        returns=returns,
-        observe=observe,
-        determinize=determinize,
-    )
-    optional = OptionalKernels(settle=settle, evaluate=evaluate, rollout=rollout)
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
     presets = MappingProxyType(
         {
             "thesis": {},

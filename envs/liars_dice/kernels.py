@@ -8,28 +8,10 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from envs.core.compiling import helper, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    EVALUATE,
-    INT,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    ROLLOUT,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-)
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import CHANCE, INT, OVER, kernel
 from envs.core.kernels import RULES as RULES_ARRAY
-from envs.core.keys import first_key, fold
-from envs.core.rng import below, uniform
+from envs.core.rng import below, first_key, fold, uniform
 
 MAX_PLAYERS = 6
 MAX_DICE = 5
@@ -123,7 +105,7 @@ def bid_face(r, bid):
     return r.lowest_bid_face + (bid // r.num_dice if r.raising == FACE_FIRST else bid % r.bid_faces)
 
 
-@kernel(types.UniTuple(INT, 2)(RULES_ARRAY, INT))
+@compiled(types.UniTuple(INT, 2)(RULES_ARRAY, INT))
 def count_and_face(rules, bid):
     """What a bid claims, for calls from Python: helpers would be compiled in every process."""
     r = rules.view(RULES)[0]
@@ -274,7 +256,7 @@ def resolve_call(s, r):
 # ---- the ten kernels -----------------------------------------------------------------------------
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
@@ -286,12 +268,12 @@ def new(state, rules, opening):
     start_round(s, r, opening if r.first_player == IN_TURN else r.first_player)
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return state.view(STATE)[0].turn
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -307,23 +289,14 @@ def legal(state, rules, mask):
     return num_raises + 1
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
-    num_outcomes = r.num_players if s.starter == NOBODY else r.faces
-    probs[:] = 0.0
-    probs[:num_outcomes] = 1.0 / num_outcomes
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     return below(rng, r.num_players if s.starter == NOBODY else r.faces)
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -341,7 +314,7 @@ def step(state, rules, action):
         s.turn = next_with_dice(s, r, s.turn)
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -365,7 +338,7 @@ def seen(state, rules, action, player):
     return np.int64(shown | np.uint64(1))
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -382,7 +355,7 @@ def returns(state, rules, out):
             out[player] = 1.0 if s.dice_left[player] > 0 else -share
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -412,7 +385,7 @@ def observe(state, rules, player, out):
         out[at + r.liar + s.bid] = 1.0
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -429,7 +402,7 @@ def determinize(state, rules, player, rng):
             sort_hand(s, seat)
 
 
-@kernel(SETTLE)
+@kernel
 def settle(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -486,7 +459,7 @@ def surplus(s, r, seat, bid):
     return (num_found + num_hidden * prob - bid_count(r, bid) + 0.5) / spread
 
 
-@kernel(ROLLOUT)
+@kernel
 def rollout(state, rules, rng):
     """Raise to the likeliest of the lowest bids, or call if the standing bid is unlikelier.
 
@@ -511,7 +484,7 @@ def rollout(state, rules, rng):
     return best
 
 
-@kernel(EVALUATE)
+@kernel
 def evaluate(state, rules, out):
     """A guess at the returns: who has more dice wins more often."""
     s = state.view(STATE)[0]

@@ -49,7 +49,7 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
 from envs.core.position import Position
-from envs.no_thanks import kernels as compiled
+from envs.no_thanks import kernels as functions
 from envs.no_thanks import picture
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS, NO_CARD, NOBODY, NUM_ACTIONS, RULES
 
@@ -146,25 +146,9 @@ class NoThanks(Game):
 
     id = "no_thanks_v0"
     Options = NoThanksOptions
-    state_dtype = compiled.STATE
-    kernels = Kernels(
-        new=compiled.new,
-        turn=compiled.turn,
-        legal=compiled.legal,
-        chance=compiled.chance,
-        sample=compiled.sample,
-        step=compiled.step,
-        seen=compiled.seen,
-        returns=compiled.returns,
-        observe=compiled.observe,
-        determinize=compiled.determinize,
-    )
-    optional = OptionalKernels(
-        settle=compiled.settle,
-        evaluate=compiled.evaluate,
-        rollout=compiled.rollout,
-        playout=compiled.playout,
-    )
+    state_dtype = functions.STATE
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
     presets = MappingProxyType(
         {
             "official": {"chips_shown": False, "first_player": "random"},

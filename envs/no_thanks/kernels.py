@@ -8,28 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from envs.core.cards import card_bit
-from envs.core.compiling import helper, inlined, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    EVALUATE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    PLAYOUT,
-    RETURNS,
-    ROLLOUT,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-)
-from envs.core.playouts import random_legal
-from envs.core.rng import below
+from envs.core.compiling import helper, inlined
+from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.rng import below, card_bit, random_legal
 
 __all__ = [
     "BY_PLACE",
@@ -169,7 +150,7 @@ def result_of(s, r, player):
 # ---- the ten kernels -----------------------------------------------------------------------------
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
@@ -183,12 +164,12 @@ def new(state, rules, opening):
     s.starter = opening if r.alternates else r.first_player
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return state.view(STATE)[0].to_move
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -207,19 +188,6 @@ def legal(state, rules, mask):
     return r.num_cards - s.num_dealt
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
-    probs[:] = 0.0
-    if s.starter == NOBODY:
-        probs[: r.num_players] = 1.0 / r.num_players
-        return
-    probs[: r.num_cards] = 1.0 / (r.num_cards - s.num_dealt)
-    for place in range(s.num_dealt):
-        probs[s.deck[place]] = 0.0
-
-
 @helper
 def draw_card(r, drawn, rng):
     """A card that is not in the set ``drawn``, all being equally likely.
@@ -232,7 +200,7 @@ def draw_card(r, drawn, rng):
             return card
 
 
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -268,7 +236,7 @@ def play(s, r, action):
             s.to_move = OVER
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -280,7 +248,7 @@ def step(state, rules, action):
         deal(s, r, action)
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -293,7 +261,7 @@ def seen(state, rules, action, player):
     return TOOK if is_last else TOOK + 1 + s.deck[s.num_taken + 1]
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -301,7 +269,7 @@ def returns(state, rules, out):
         out[player] = result_of(s, r, player) if s.to_move == OVER else 0.0
 
 
-@kernel(EVALUATE)
+@kernel
 def evaluate(state, rules, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -309,7 +277,7 @@ def evaluate(state, rules, out):
         out[player] = result_of(s, r, player)
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -342,7 +310,7 @@ def observe(state, rules, player, out):
             out[at + s.deck[place]] = 1.0 - (place - s.num_taken - 1) / r.deck_size
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -359,7 +327,7 @@ def determinize(state, rules, player, rng):
         s.dealt |= card_bit(s.deck[place])
 
 
-@kernel(SETTLE)
+@kernel
 def settle(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -372,7 +340,7 @@ def settle(state, rules, rng):
     return s.to_move
 
 
-@kernel(PLAYOUT)
+@kernel
 def playout(state, rules, rng, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -385,7 +353,7 @@ def playout(state, rules, rng, mask):
     return num_steps
 
 
-@kernel(ROLLOUT)
+@kernel
 def rollout(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]

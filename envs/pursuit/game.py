@@ -8,9 +8,10 @@ import numpy as np
 
 from envs.core.facts import Facts, ObservationField, Seat
 from envs.core.game import Game
-from envs.core.kernels import OVER, OptionalKernels
+from envs.core.kernels import OVER, Kernels, OptionalKernels
+from envs.pursuit import kernels as functions
 from envs.pursuit.board import Board
-from envs.pursuit.kernels import KERNELS, evaluate, rollout, settle, unknown_choice
+from envs.pursuit.kernels import unknown_choice
 from envs.pursuit.options import (
     DETECTIVE_DRAW,
     DETECTIVE_PLACING,
@@ -36,9 +37,9 @@ class Pursuit(Game):
 
     Options = PursuitOptions
     state_dtype = STATE
-    kernels = KERNELS
-    optional = OptionalKernels(settle=settle, rollout=rollout, evaluate=evaluate)
-    modelled = OptionalKernels(settle=settle, rollout=unknown_choice, evaluate=evaluate)
+    kernels = Kernels.of(functions)
+    optional = OptionalKernels.of(functions)
+    modelled = optional.but(rollout=unknown_choice)
     options: PursuitOptions
     fugitive_name = "the fugitive"
 

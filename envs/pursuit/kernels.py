@@ -4,25 +4,8 @@ from __future__ import annotations
 
 import math
 
-from envs.core.compiling import helper, kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    EVALUATE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    ROLLOUT,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
-    Kernels,
-)
+from envs.core.compiling import compiled, helper
+from envs.core.kernels import CHANCE, OVER, ROLLOUT, SAMPLE, kernel
 from envs.core.rng import below
 from envs.pursuit.course import (
     begin,
@@ -62,12 +45,10 @@ from envs.pursuit.options import (
 )
 
 __all__ = [
-    "KERNELS",
     "evaluate",
     "nearest_detective",
     "plain_choice",
     "rollout",
-    "settle",
     "unknown_choice",
 ]
 
@@ -106,20 +87,20 @@ def mark_places(s, r, rules, m, mask):
 # ---- the ten kernels -----------------------------------------------------------------------------
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     """See ``envs/core/kernels.py``, as for all of the following."""
     state[:] = 0
     begin(state.view(STATE)[0], rules[:RULES_SIZE].view(RULES)[0], rules)
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     """Seat 0 is the fugitive's."""
     return state.view(STATE)[0].turn
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     """Moves are numbered by ticket and target; then the double move and the picks."""
     s = state.view(STATE)[0]
@@ -147,22 +128,7 @@ def legal(state, rules, mask):
     return mark_places(s, r, rules, m, mask)
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    """Every map and every start card is as likely as the others."""
-    s = state.view(STATE)[0]
-    r = rules[:RULES_SIZE].view(RULES)[0]
-    probs[:] = 0.0
-    if s.phase == MAP_DRAW:
-        probs[: r.num_maps] = 1.0 / r.num_maps
-        return
-    m = map_of(rules, s.map)
-    num_cards = mark_places(s, r, rules, m, probs)
-    for place in range(r.num_slots):
-        probs[place] /= num_cards
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     """Draw a card, and another if a detective already stands there."""
     s = state.view(STATE)[0]
@@ -176,7 +142,7 @@ def sample(state, rules, rng):
     return place
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     """Play a card or a choice."""
     s = state.view(STATE)[0]
@@ -233,7 +199,7 @@ def ending(state, rules, action):
     return SHOWN_BLOCKED if after.view(STATE)[0].reason == BLOCKED else NOT_ENDED
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     """Everything is public but where the fugitive goes, unless he shows himself there."""
     s = state.view(STATE)[0]
@@ -250,7 +216,7 @@ def seen(state, rules, action, player):
     return 4 * what + shown + 1
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     """What the fugitive gains the detectives lose, each of them."""
     s = state.view(STATE)[0]
@@ -318,7 +284,7 @@ def write_belief(s, r, out):
     return 2 * r.num_slots
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     """The place of the fugitive is for himself, and for all when he has just been seen."""
     s = state.view(STATE)[0]
@@ -342,22 +308,13 @@ def observe(state, rules, player, out):
             out[at + i] = rules[stops + i]
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     """Only where the fugitive is can be unknown, and the belief says where that may be."""
     s = state.view(STATE)[0]
     r = rules[:RULES_SIZE].view(RULES)[0]
     if player != FUGITIVE and s.place[FUGITIVE] != NOWHERE:
         s.place[FUGITIVE] = draw_place(s, r, rng)
-
-
-@kernel(SETTLE)
-def settle(state, rules, rng):
-    """Draw the map and all start cards."""
-    s = state.view(STATE)[0]
-    while s.turn == CHANCE:
-        step(state, rules, sample(state, rules, rng))
-    return s.turn
 
 
 # ---- a quick player for both sides, for playouts of a search and to weigh up maps ----------------
@@ -470,13 +427,13 @@ def choose(state, rules, rng, has_belief, one_random_in):
     return action
 
 
-@kernel(ROLLOUT)
+@kernel
 def rollout(state, rules, rng):
     """An action of the quick player."""
     return choose(state, rules, rng, True, ONE_RANDOM_IN)
 
 
-@kernel(ROLLOUT)
+@compiled(ROLLOUT)
 def unknown_choice(state, rules, rng):
     """The same for detectives of whom nothing is known: one time in four they are simple ones.
 
@@ -485,13 +442,13 @@ def unknown_choice(state, rules, rng):
     return choose(state, rules, rng, below(rng, ONE_LAST_SEEN_IN) > 0, ONE_RANDOM_IN)
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def plain_choice(state, rules, rng):
     """The same without belief and random moves: the measure of a map."""
     return choose(state, rules, rng, False, 0)
 
 
-@kernel(EVALUATE)
+@kernel
 def evaluate(state, rules, out):
     """A guess at the returns from how near detectives are to where he can be, and the rounds left.
 
@@ -515,17 +472,3 @@ def evaluate(state, rules, out):
     value = math.tanh(hope - 0.4 - 1.2 * rounds_left)
     out[:] = -value
     out[FUGITIVE] = value
-
-
-KERNELS = Kernels(
-    new=new,
-    turn=turn,
-    legal=legal,
-    chance=chance,
-    sample=sample,
-    step=step,
-    seen=seen,
-    returns=returns,
-    observe=observe,
-    determinize=determinize,
-)

@@ -42,8 +42,7 @@ from agents.ismcts.tree import (
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
-from envs.core.keys import fold
-from envs.core.rng import mix
+from envs.core.rng import fold, mix
 
 __all__ = ["JointTrees", "find_joint", "make_trees", "run_joint"]
 

@@ -25,8 +25,7 @@ from agents.ismcts.tree import (
 from common.errors import OptionError
 from envs.core.batch import random_actions
 from envs.core.game import Game
-from envs.core.keys import fold
-from envs.core.rng import Words
+from envs.core.rng import Words, fold
 from experiments.phantom.joint import find_joint, make_trees, run_joint
 
 __all__ = ["JointSearchAgent"]

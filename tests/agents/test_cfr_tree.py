@@ -10,7 +10,7 @@ import pytest
 from agents.cfr.tree import GameTree
 from common.errors import MasqueradeError
 from envs import make_game
-from envs.core.compiling import kernel
+from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, SEEN, UNSEEN
 from envs.core.tree import count_tree
@@ -30,7 +30,7 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def first_player_sees_nothing(state, rules, action, player):
     return UNSEEN if player == 0 else right_seen(state, rules, action, player)
 

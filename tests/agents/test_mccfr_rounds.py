@@ -32,8 +32,7 @@ from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch
-from envs.core.keys import fold
-from envs.core.rng import new_rng
+from envs.core.rng import fold, new_rng
 from envs.liars_dice.game import LiarsDice
 from tests.support.sampling import IS_FULL
 

@@ -23,7 +23,7 @@ from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch
-from envs.core.compiling import kernel
+from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import SEEN
 from envs.core.rng import new_rng
@@ -202,7 +202,7 @@ def test_a_place_that_cannot_be_written_is_refused(policy: Policy, tmp_path: Pat
         policy.save(blocker / "leduc.npz")
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def seen_in_other_words(state, rules, action, player):
     return 7 + right_seen(state, rules, action, player)
 

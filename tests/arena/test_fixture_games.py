@@ -19,8 +19,8 @@ from arena.spec import TournamentSpec
 from arena.tournament import run_tournament
 from common.errors import MasqueradeError
 from envs import make_game
+from envs.core.facts import side_returns
 from envs.core.game import Game
-from envs.core.sides import side_returns
 from tests.support.fixture_games import FIXTURES, Hideout, Market, Showdown
 from training.config import learner_class
 

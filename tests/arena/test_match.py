@@ -12,8 +12,8 @@ from agents.base import Agent, RowsFailed, Views
 from arena.match import play_match
 from common.errors import IllegalActionError, UnknownNameError
 from envs import make_game
+from envs.core.engine import random_playouts
 from envs.core.game import Game
-from envs.core.playouts import random_playouts
 from envs.core.rng import new_rng
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL

@@ -37,19 +37,19 @@ from benchmarks import variance_gain
 from common.errors import MasqueradeError, OptionError
 from common.statistics import mean_interval
 from envs import make_game
-from envs.core.compiling import kernel
+from envs.core.compiling import compiled
 from envs.core.game import Game
-from envs.core.kernels import CHANCE, CHANCE_PROBS, OVER, SIGNATURES, Kernels
+from envs.core.kernels import CHANCE, CHANCE_PROBS, OVER
 from envs.core.position import Position
 from envs.kuhn.game import Kuhn
-from envs.kuhn.kernels import chance as fair_chance
 from envs.leduc.kernels import CALL, FOLD, NO_CARD, RAISE
 
+fair_chance = Kuhn.kernels.chance
 Floats = npt.NDArray[np.float64]
 Policy = Callable[[Position], dict[int, float]]
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def likelier_high(state, rules, probs):
     fair_chance(state, rules, probs)
     total = 0.0
@@ -63,10 +63,7 @@ def likelier_high(state, rules, probs):
 class LoadedKuhn(Kuhn):
     """Kuhn poker with a deck from which high cards come first, for all other decks are fair."""
 
-    kernels = Kernels(
-        **{name: getattr(Kuhn.kernels, name) for name in SIGNATURES if name != "chance"},
-        chance=likelier_high,
-    )
+    kernels = Kuhn.kernels.but(chance=likelier_high)
 
 
 SMALL_GAMES = {

@@ -7,7 +7,7 @@ import pytest
 from common.errors import GameContractError
 from envs import make_game
 from envs.core.checking import check_game
-from envs.core.checking.chi_square import fit_p_value
+from envs.core.checking.positions import fit_p_value
 from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game
 from envs.core.tree import count_tree

@@ -15,12 +15,11 @@ import pytest
 from common.errors import IllegalActionError, MasqueradeError, OptionError, UnknownNameError
 from envs import GAMES, make_game
 from envs.core.batch import Batch
+from envs.core.engine import random_playouts
 from envs.core.game import Game
 from envs.core.kernels import Kernels, OptionalKernels
-from envs.core.keys import first_key, fold
-from envs.core.playouts import random_playouts
 from envs.core.position import Position
-from envs.core.rng import below, fill_streams, new_rng, next_word, stream, uniform
+from envs.core.rng import below, fill_streams, first_key, fold, new_rng, next_word, stream, uniform
 from envs.core.tree import count_tree
 from tests.support.option_sets import OPTION_SETS, build, every_option_set, name
 
@@ -150,13 +149,9 @@ def test_a_game_without_all_ten_functions_is_refused() -> None:
 
 
 def test_a_function_with_the_wrong_signature_is_refused() -> None:
-    from envs.core.kernels import SIGNATURES
-
     table = make_game("kuhn_v0").kernels
-    functions = {name: getattr(table, name) for name in SIGNATURES}
-    functions["turn"] = table.legal
     with pytest.raises(TypeError, match="'turn' must be compiled as"):
-        Kernels(**functions)
+        table.but(turn=table.legal)
 
 
 def test_rules_cannot_be_written() -> None:
@@ -238,7 +233,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 MANY_LEGAL = """
 import numpy as np
-from envs.core.playouts import random_legal
+from envs.core.rng import random_legal
 from envs.core.rng import new_rng
 mask, rng = np.zeros(2000, np.int8), new_rng(0)
 mask[:200] = 1  # so few of so many that they must be counted, to more than an int8 holds
@@ -343,10 +338,10 @@ def test_from_a_wheel_code_depends_on_our_rooms_alone(
     "line",
     [
         "import envs.core.rng",
-        "    import envs.core.rng as rng, envs.core.keys  # indented",
-        "from envs.core import keys, rng",
+        "    import envs.core.rng as rng, envs.core.kernels  # indented",
+        "from envs.core import kernels, rng",
         "from envs.core.rng import below",
-        "from envs.core import (\n    keys,\n    rng,\n)",
+        "from envs.core import (\n    kernels,\n    rng,\n)",
     ],
 )
 def test_every_form_of_import_is_followed(tmp_path: Path, line: str) -> None:
@@ -355,6 +350,9 @@ def test_every_form_of_import_is_followed(tmp_path: Path, line: str) -> None:
     source = tmp_path / "my_game.py"
     source.write_text(f"import os\n{line}\n")
     assert PROJECT / "envs/core/rng.py" in _imported(source)
+    source = tmp_path / "with_types.py"
+    source.write_text(f"import os\n\nif TYPE_CHECKING:\n    {line.strip()}\n\nx = 1\n")
+    assert PROJECT / "envs/core/rng.py" not in _imported(source)
 
 
 def test_a_cache_folder_that_cannot_be_made_is_passed_over(tmp_path: Path) -> None:
@@ -406,9 +404,9 @@ def test_everything_compiled_is_found_once_and_small_files_come_first() -> None:
 
     found = [str(path.relative_to(PROJECT)) for path in compiled_files()]
     assert len(set(found)) == len(found)
-    assert {"envs/kuhn/kernels.py", "envs/core/rows.py", "agents/tabular/turns.py"} <= set(found)
+    assert {"envs/kuhn/kernels.py", "envs/core/engine.py", "agents/tabular/turns.py"} <= set(found)
     assert "envs/core/compiling.py" not in found
-    assert found.index("envs/core/rng.py") < found.index("envs/core/rows.py")
+    assert found.index("envs/core/rng.py") < found.index("envs/core/engine.py")
     more = [str(path.relative_to(PROJECT)) for path in compiled_files(["tests/support"])]
     assert set(more) - set(found) >= {"tests/support/broken_games.py"}
 

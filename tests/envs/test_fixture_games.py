@@ -16,11 +16,7 @@ from envs.adapters.single_agent import SingleAgentEnv
 from envs.adapters.vector import SeatVectorEnv, VectorEnv
 from envs.core.batch import random_actions
 from envs.core.checking import check_game
-from envs.core.game import Game
-from envs.core.kernels import OVER
-from envs.core.rng import new_rng
-from envs.core.rollouts import Rollouts, UniformPlayer
-from envs.core.sides import (
+from envs.core.facts import (
     forfeit_returns,
     is_symmetric,
     is_two_sided,
@@ -30,6 +26,10 @@ from envs.core.sides import (
     side_returns,
     sides_of,
 )
+from envs.core.game import Game
+from envs.core.kernels import OVER
+from envs.core.rng import new_rng
+from envs.core.rollouts import Rollouts, UniformPlayer
 from tests.support.fixture_games import Hideout, Market, Showdown
 from tests.support.sampling import IS_FULL
 

@@ -14,8 +14,8 @@ from agents import make_agent
 from arena.match import play_match
 from common.errors import OptionError
 from envs import make_game
+from envs.core.engine import random_playouts
 from envs.core.kernels import CHANCE
-from envs.core.playouts import random_playouts
 from envs.core.rng import new_rng
 from envs.holdem.picture import side_pots
 from tests.support.holdem_table import deal, play, profits, raises, run_out

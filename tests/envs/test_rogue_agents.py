@@ -32,8 +32,7 @@ def look_behind_views(batch: Batch) -> int:
         if isinstance(thing, Batch):
             raise AssertionError("the batch is within reach")
         if isinstance(thing, np.ndarray):
-            assert not np.shares_memory(thing, batch._states)
-            for own in (batch.turns, batch.totals, batch.keys, batch._choice_rngs, batch._rngs):
+            for own in (*batch._rows, *batch._streams):
                 assert not np.shares_memory(thing, own)
     return views._worlds != batch._states.tobytes()
 

@@ -126,7 +126,7 @@ def test_a_rogue_model_of_the_library_changes_nothing_in_its_environment(game: G
             seen, paid, is_over, infos = env.step(actions)
             yield seen.copy(), paid.copy(), is_over.copy()
             batch = env.games.batch
-            for own in (batch._states, batch.turns, batch.totals, batch.keys, batch._rngs):
+            for own in (batch._states, batch.turns, batch.totals, batch.keys, batch._rows.rngs):
                 assert not any(np.shares_memory(array, own) for array in (seen, paid, is_over))
             if is_rogue:
                 spoil([seen, paid, is_over, infos])

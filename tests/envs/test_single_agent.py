@@ -14,9 +14,8 @@ import envs.adapters  # noqa: F401  (enters the games in Gymnasium's registry)
 from agents import make_agent
 from agents.base import Agent, Views
 from common.errors import IllegalActionError, MasqueradeError, OptionError
-from envs import GAMES, make_game
+from envs import GAMES, gymnasium_id, make_game
 from envs.adapters import SingleAgentEnv
-from envs.adapters.registration import gymnasium_id
 from envs.adapters.rendering import RENDER_MODES
 from envs.core.game import Game
 from tests.support.option_sets import every_option_set

@@ -33,16 +33,11 @@ LAZY = "# Imported when needed"
 KNOWN = (
     # A game makes positions and drawings of itself, and both take the game.
     ("envs.core.game", "envs.core.position", "envs.core.drawing"),
-    ("envs.kuhn.game", "envs.kuhn.picture"),
-    ("envs.leduc.game", "envs.leduc.picture"),
-    ("envs.liars_dice.game", "envs.liars_dice.picture"),
-    ("envs.holdem.game", "envs.holdem.picture"),
-    ("envs.no_thanks.game", "envs.no_thanks.picture"),
-    ("envs.pursuit.game", "envs.pursuit.picture"),
-    # A law is a function of a probe, which has laws.
-    ("envs.core.checking.law", "envs.core.checking.probe"),
-    # The tables of a room look up what is in it; these ask for the table.
-    ("envs", "envs.adapters.registration"),
+    *(
+        (f"envs.{path.parent.name}.game", f"envs.{path.parent.name}.picture")
+        for path in sorted((PROJECT / "envs").glob("*/picture.py"))
+    ),
+    # The table of a room looks up what is in it; this asks for the table.
     ("agents", "agents.base"),
 )
 

@@ -19,8 +19,7 @@ from agents.base import Agent, Views
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.kernels import OVER
-from envs.core.keys import first_key, fold
-from envs.core.rng import fill_streams, stream
+from envs.core.rng import fill_streams, first_key, fold, stream
 from envs.pursuit.options import CAUGHT, FUGITIVE, STATE
 from experiments.scotland_yard.reduced import CERTAIN
 from experiments.scotland_yard.reduced.graph import TeamGraph

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.cards import nth_card_left
-from envs.core.compiling import kernel
+from envs.core.compiling import compiled
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import (
@@ -29,14 +28,13 @@ from envs.core.kernels import (
     SAMPLE,
     SEEN,
     SETTLE,
-    SIGNATURES,
     STEP,
     TURN,
     Kernels,
     OptionalKernels,
 )
 from envs.core.options import Options
-from envs.core.rng import below
+from envs.core.rng import below, nth_card_left
 from envs.kuhn.game import Kuhn
 from envs.kuhn.kernels import BET, NO_CARD, NOBODY, PASS, RULES, STATE
 from envs.kuhn.kernels import determinize as right_determinize
@@ -44,25 +42,25 @@ from envs.kuhn.kernels import observe as right_observe
 from envs.kuhn.kernels import returns as right_returns
 from envs.kuhn.kernels import sample as right_sample
 from envs.kuhn.kernels import seen as right_seen
-from envs.kuhn.kernels import settle as right_settle
 from envs.kuhn.kernels import step as right_step
 from envs.kuhn.kernels import turn as right_turn
+
+right_settle = Kuhn.optional.settle
 
 
 def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
     """Kuhn poker with some of its kernels replaced, and ``settle`` only where that is one."""
-    right = {name: getattr(Kuhn.kernels, name) for name in SIGNATURES}
-    extra = {name: wrong[name] for name in wrong.keys() - right.keys()}
+    extra = {name: wrong[name] for name in wrong.keys() - Kuhn.kernels.functions.keys()}
+    changed = {name: wrong[name] for name in wrong.keys() - extra.keys()}
     name = "_and_".join(function.__name__ for function in wrong.values())
-    changed = {name: wrong.get(name, function) for name, function in right.items()}
-    tables = {"kernels": Kernels(**changed), "optional": OptionalKernels(**extra)}
+    tables = {"kernels": Kuhn.kernels.but(**changed), "optional": OptionalKernels(**extra)}
     return type(name, (Kuhn,), tables)
 
 
 # ---- one call ------------------------------------------------------------------------------------
 
 
-@kernel(NEW)
+@compiled(NEW)
 def new_leaves_bytes(state, rules, opening):
     s = state.view(STATE)[0]
     for player in range(rules.view(RULES)[0].num_players):
@@ -73,32 +71,32 @@ def new_leaves_bytes(state, rules, opening):
     s.first_bettor = NOBODY
 
 
-@kernel(TURN)
+@compiled(TURN)
 def turn_writes_state(state, rules):
     state.view(STATE)[0].has_bet[4] += 1
     return right_turn(state, rules)
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def returns_write_rules(state, rules, out):
     rules.view(RULES)[0].num_players = 2 + state.view(STATE)[0].num_moves
     out[:] = 0.0
 
 
-@kernel(STEP)
+@compiled(STEP)
 def step_is_random(state, rules, action):
     right_step(state, rules, action)
     # The very mistake to be caught: a generator that nobody handed in.
     state.view(STATE)[0].has_bet[4] = np.random.randint(0, 100)  # noqa: NPY002
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def observe_writes_too_far(state, rules, player, out):
     right_observe(state, rules, player, out)
     out[out.size] = 1.0
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def observe_leaves_entries(state, rules, player, out):
     n = rules.view(RULES)[0].num_players
     kept = out[n]
@@ -109,13 +107,13 @@ def observe_leaves_entries(state, rules, player, out):
 # ---- one position --------------------------------------------------------------------------------
 
 
-@kernel(TURN)
+@compiled(TURN)
 def turn_names_nobody(state, rules):
     turn = right_turn(state, rules)
     return 7 if turn == 1 else turn
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_miscounts(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -129,7 +127,7 @@ def legal_miscounts(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_leaves_entries(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -143,7 +141,7 @@ def legal_leaves_entries(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_allows_nothing(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -156,13 +154,13 @@ def legal_allows_nothing(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_writes_twos(state, rules, mask):
     mask[:] = 2
     return mask.size
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_allows_more_than_declared(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -173,7 +171,7 @@ def legal_allows_more_than_declared(state, rules, mask):
     return mask.size - (s.num_dealt if s.num_dealt < n else 0)
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_counts_the_mask(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -188,7 +186,7 @@ def legal_counts_the_mask(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_knows_the_cards(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -203,7 +201,7 @@ def legal_knows_the_cards(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def chance_adds_up_to_more(state, rules, probs):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -213,12 +211,12 @@ def chance_adds_up_to_more(state, rules, probs):
         probs[s.cards[player]] = 0.0
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def chance_allows_dealt_cards(state, rules, probs):
     probs[:] = 1.0 / (rules.view(RULES)[0].num_players + 1)
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def sample_never_draws_the_last_card(state, rules, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -228,7 +226,7 @@ def sample_never_draws_the_last_card(state, rules, rng):
     return nth_card_left(taken, below(rng, n - s.num_dealt))
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def sample_likes_low_cards(state, rules, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -239,12 +237,12 @@ def sample_likes_low_cards(state, rules, rng):
     return nth_card_left(taken, min(below(rng, num_left), below(rng, num_left)))
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def sample_draws_dealt_cards(state, rules, rng):
     return below(rng, rules.view(RULES)[0].num_players + 1)
 
 
-@kernel(STEP)
+@compiled(STEP)
 def step_deals_a_card_twice(state, rules, action):
     right_step(state, rules, action)
     s = state.view(STATE)[0]
@@ -252,21 +250,21 @@ def step_deals_a_card_twice(state, rules, action):
         s.cards[1] = s.cards[0]
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def returns_forget_the_pot(state, rules, out):
     s = state.view(STATE)[0]
     for player in range(rules.view(RULES)[0].num_players):
         out[player] = -1.0 - s.has_bet[player] if right_turn(state, rules) == OVER else 0.0
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def returns_are_too_large(state, rules, out):
     right_returns(state, rules, out)
     for player in range(rules.view(RULES)[0].num_players):
         out[player] *= 3.0
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def observe_divides_by_zero(state, rules, player, out):
     right_observe(state, rules, player, out)
     if state.view(STATE)[0].num_moves > 0:
@@ -276,7 +274,7 @@ def observe_divides_by_zero(state, rules, player, out):
 # ---- hidden information --------------------------------------------------------------------------
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def seen_shows_cards(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt == rules.view(RULES)[0].num_players:
@@ -284,7 +282,7 @@ def seen_shows_cards(state, rules, action, player):
     return 3 + action if player >= 0 else 1
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def seen_shows_cards_to_the_public(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt < rules.view(RULES)[0].num_players and player < 0:
@@ -292,7 +290,7 @@ def seen_shows_cards_to_the_public(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def seen_forgets_own_action(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt == rules.view(RULES)[0].num_players:
@@ -300,7 +298,7 @@ def seen_forgets_own_action(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def seen_misses_passes(state, rules, action, player):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -309,7 +307,7 @@ def seen_misses_passes(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def observe_shows_cards(state, rules, player, out):
     right_observe(state, rules, player, out)
     s = state.view(STATE)[0]
@@ -319,24 +317,24 @@ def observe_shows_cards(state, rules, player, out):
         out[n + s.cards[other]] = 0.5
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_gives_the_truth(state, rules, player, rng):
     below(rng, 2)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_gives_the_truth_late(state, rules, player, rng):
     if state.view(STATE)[0].num_moves == 0:
         right_determinize(state, rules, player, rng)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_redraws_late(state, rules, player, rng):
     if state.view(STATE)[0].num_moves > 0:
         right_determinize(state, rules, player, rng)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_deals_cards_twice(state, rules, player, rng):
     s = state.view(STATE)[0]
     for other in range(s.num_dealt):
@@ -344,7 +342,7 @@ def determinize_deals_cards_twice(state, rules, player, rng):
             s.cards[other] = below(rng, rules.view(RULES)[0].num_players + 1)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_turns_the_truth(state, rules, player, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -354,7 +352,7 @@ def determinize_turns_the_truth(state, rules, player, rng):
             s.cards[other] = (card + 1) % (n + 1) if card == s.cards[player] else card
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_deals_lowest_cards(state, rules, player, rng):
     s = state.view(STATE)[0]
     taken = 0 if s.cards[player] == NO_CARD else 1 << s.cards[player]
@@ -364,7 +362,7 @@ def determinize_deals_lowest_cards(state, rules, player, rng):
             taken |= 1 << s.cards[other]
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_likes_low_cards(state, rules, player, rng):
     s = state.view(STATE)[0]
     num_left = rules.view(RULES)[0].num_players + 1
@@ -379,7 +377,7 @@ def determinize_likes_low_cards(state, rules, player, rng):
             num_left -= 1
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_deals_anew(state, rules, player, rng):
     s = state.view(STATE)[0]
     taken = 0
@@ -390,7 +388,7 @@ def determinize_deals_anew(state, rules, player, rng):
         taken |= 1 << s.cards[seat]
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def determinize_takes_back_a_move(state, rules, player, rng):
     right_determinize(state, rules, player, rng)
     s = state.view(STATE)[0]
@@ -409,19 +407,19 @@ class ShortKuhn(Kuhn):
         return replace(facts, max_length=facts.max_length - 1)
 
 
-@kernel(SETTLE)
+@compiled(SETTLE)
 def settle_stops_early(state, rules, rng):
     right_step(state, rules, right_sample(state, rules, rng))
     return right_turn(state, rules)
 
 
-@kernel(SETTLE)
+@compiled(SETTLE)
 def settle_draws_once_more(state, rules, rng):
     below(rng, 2)
     return right_settle(state, rules, rng)
 
 
-@kernel(SETTLE)
+@compiled(SETTLE)
 def settle_forgets_whose_turn_it_is(state, rules, rng):
     return right_settle(state, rules, rng) * 0 + 1
 
@@ -585,55 +583,55 @@ TABLE = np.dtype(
 PILE = 6
 
 
-@kernel(NEW)
+@compiled(NEW)
 def table_new(state, rules, opening):
     state[:] = 0
     state.view(TABLE)[0].pile = PILE
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def table_observe(state, rules, player, out):
     s = state.view(TABLE)[0]
     out[0] = player
     out[1] = s.pile / PILE
 
 
-@kernel(TURN)
+@compiled(TURN)
 def nim_turn(state, rules):
     s = state.view(TABLE)[0]
     return OVER if s.pile == 0 else s.phase % 2
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def nim_legal(state, rules, mask):
     mask[0] = 1
     mask[1] = state.view(TABLE)[0].pile > 1
     return 1 + mask[1]
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def nim_chance(state, rules, probs):
     probs[:] = 0.0
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def nim_sample(state, rules, rng):
     return 0
 
 
-@kernel(STEP)
+@compiled(STEP)
 def nim_step(state, rules, action):
     s = state.view(TABLE)[0]
     s.pile -= 1 + action
     s.phase += 1
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def nim_seen(state, rules, action, player):
     return 1 + action
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def nim_returns(state, rules, out):
     s = state.view(TABLE)[0]
     won = 0 if s.pile > 0 else 1 if s.phase % 2 else -1
@@ -641,35 +639,35 @@ def nim_returns(state, rules, out):
     out[1] = -won
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def nim_determinize(state, rules, player, rng):
     pass
 
 
-@kernel(TURN)
+@compiled(TURN)
 def guess_turn(state, rules):
     phase = state.view(TABLE)[0].phase
     return CHANCE if phase == 0 else OVER if phase == 3 else phase - 1
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def guess_legal(state, rules, mask):
     mask[:] = 1
     return 2
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def guess_chance(state, rules, probs):
     probs[0] = 0.25
     probs[1] = 0.75
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def guess_sample(state, rules, rng):
     return min(below(rng, 4), 1)
 
 
-@kernel(STEP)
+@compiled(STEP)
 def guess_step(state, rules, action):
     s = state.view(TABLE)[0]
     if s.phase == 0:
@@ -681,7 +679,7 @@ def guess_step(state, rules, action):
     s.phase += 1
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def guess_seen(state, rules, action, player):
     s = state.view(TABLE)[0]
     if s.phase == 0:
@@ -689,7 +687,7 @@ def guess_seen(state, rules, action, player):
     return 1 if s.phase == 1 and player != 0 else 1 + action
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def guess_returns(state, rules, out):
     s = state.view(TABLE)[0]
     won = 0 if s.phase < 3 else 1 if s.guess == (s.hidden ^ s.coin) else -1
@@ -697,14 +695,14 @@ def guess_returns(state, rules, out):
     out[1] = won
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def guess_observe(state, rules, player, out):
     s = state.view(TABLE)[0]
     out[0] = player
     out[1] = s.hidden if player == 0 else 0
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def guess_determinize(state, rules, player, rng):
     s = state.view(TABLE)[0]
     agrees = s.hidden ^ s.coin
@@ -715,7 +713,7 @@ def guess_determinize(state, rules, player, rng):
         s.hidden = agrees ^ s.coin if s.phase == 3 else below(rng, 2)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def guess_determinize_even(state, rules, player, rng):
     s = state.view(TABLE)[0]
     agrees = s.hidden ^ s.coin
@@ -790,7 +788,4 @@ class Guess(Nim):
 class EvenGuess(Guess):
     """Draws the coin as if it were fair."""
 
-    kernels = Kernels(
-        **{name: getattr(Guess.kernels, name) for name in SIGNATURES if name != "determinize"},
-        determinize=guess_determinize_even,
-    )
+    kernels = Guess.kernels.but(determinize=guess_determinize_even)

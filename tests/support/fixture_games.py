@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import compiled, helper
 from envs.core.facts import Facts, ObservationField, Seat, Unit, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import (
@@ -31,8 +31,8 @@ from envs.core.kernels import (
     SAMPLE,
     SEEN,
     STEP,
-    TURN,
     Kernels,
+    kernel,
 )
 from envs.core.options import Options, option
 from envs.core.rng import below
@@ -56,7 +56,7 @@ STATE = np.dtype(
 )
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     s = state.view(STATE)[0]
     s.num_dealt = 0
@@ -69,7 +69,7 @@ def new(state, rules, opening):
         s.moves[seat] = 0
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return np.int64(state.view(STATE)[0].to_move)
 
@@ -99,7 +99,7 @@ MARKET_SEATS = 3
 MARKET_MOVES = 2 * MARKET_SEATS
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def market_legal(state, rules, mask):
     mask[:] = 0
     mask[0] = 1
@@ -107,18 +107,18 @@ def market_legal(state, rules, mask):
     return 2
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def market_chance(state, rules, probs):
     probs[0] = 0.5
     probs[1] = 0.5
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def market_sample(state, rules, rng):
     return below(rng, 2)
 
 
-@kernel(STEP)
+@compiled(STEP)
 def market_step(state, rules, action):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE:
@@ -137,7 +137,7 @@ def market_step(state, rules, action):
     s.to_move = OVER if s.num_moves == MARKET_MOVES else s.num_moves % MARKET_SEATS
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def market_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE:
@@ -145,14 +145,14 @@ def market_seen(state, rules, action, player):
     return 1 + action
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def market_returns(state, rules, out):
     s = state.view(STATE)[0]
     for seat in range(MARKET_SEATS):
         out[seat] = s.points[seat] if s.to_move == OVER else 0
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def market_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -169,7 +169,7 @@ def has_taken(s, seat):
     return first or (s.num_moves > 3 + seat and s.moves[3 + seat] == 1 + TAKE)
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def market_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     for seat in range(s.num_dealt):
@@ -221,13 +221,13 @@ class Market(FixtureGame):
 NUM_PLACES = 4
 
 
-@kernel(NEW)
+@compiled(NEW)
 def hideout_new(state, rules, opening):
     new(state, rules, opening)
     state.view(STATE)[0].to_move = 0
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def hideout_legal(state, rules, mask):
     s = state.view(STATE)[0]
     mask[:] = 1
@@ -236,17 +236,17 @@ def hideout_legal(state, rules, mask):
     return NUM_PLACES - (s.num_moves == 2)
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def hideout_chance(state, rules, probs):
     probs[:] = 0.0
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def hideout_sample(state, rules, rng):
     return 0
 
 
-@kernel(STEP)
+@compiled(STEP)
 def hideout_step(state, rules, action):
     s = state.view(STATE)[0]
     s.moves[s.num_moves] = 1 + action
@@ -258,7 +258,7 @@ def hideout_step(state, rules, action):
         s.to_move = min(s.num_moves, rules[0] - 1)
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def hideout_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_moves == 0:
@@ -267,7 +267,7 @@ def hideout_seen(state, rules, action, player):
     return 1 + action + (NUM_PLACES if is_found else 0)
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def hideout_returns(state, rules, out):
     s = state.view(STATE)[0]
     is_found = s.num_moves > 1 and s.moves[s.num_moves - 1] == s.moves[0]
@@ -276,7 +276,7 @@ def hideout_returns(state, rules, out):
         out[seat] = won if seat == 0 else -won
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def hideout_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -286,7 +286,7 @@ def hideout_observe(state, rules, player, out):
             out[NUM_PLACES * move + s.moves[move]] = 1.0
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def hideout_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     if player == 0 or s.num_moves == 0:
@@ -357,7 +357,7 @@ def next_to_bet(s, rules, first):
     return OVER
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def showdown_legal(state, rules, mask):
     s = state.view(STATE)[0]
     mask[:] = 0
@@ -366,7 +366,7 @@ def showdown_legal(state, rules, mask):
     return count
 
 
-@kernel(CHANCE_PROBS)
+@compiled(CHANCE_PROBS)
 def showdown_chance(state, rules, probs):
     s = state.view(STATE)[0]
     probs[:] = 0.0
@@ -377,7 +377,7 @@ def showdown_chance(state, rules, probs):
         probs[1] = 0.25
 
 
-@kernel(SAMPLE)
+@compiled(SAMPLE)
 def showdown_sample(state, rules, rng):
     s = state.view(STATE)[0]
     if s.num_dealt < rules[0]:
@@ -385,7 +385,7 @@ def showdown_sample(state, rules, rng):
     return np.int64(1) if below(rng, 4) == 3 else np.int64(0)
 
 
-@kernel(STEP)
+@compiled(STEP)
 def showdown_step(state, rules, action):
     s = state.view(STATE)[0]
     if s.to_move != CHANCE:
@@ -402,7 +402,7 @@ def showdown_step(state, rules, action):
         s.to_move = OVER if s.flag == AT_ONCE else next_to_bet(s, rules, 0)
 
 
-@kernel(SEEN)
+@compiled(SEEN)
 def showdown_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE and s.num_dealt < rules[0]:
@@ -423,7 +423,7 @@ def winners_of(s, num_seats):
     return winners
 
 
-@kernel(RETURNS)
+@compiled(RETURNS)
 def showdown_returns(state, rules, out):
     s = state.view(STATE)[0]
     winners = winners_of(s, rules[0])
@@ -441,7 +441,7 @@ def showdown_returns(state, rules, out):
                 out[seat] += pot / num_winners
 
 
-@kernel(OBSERVE)
+@compiled(OBSERVE)
 def showdown_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -456,7 +456,7 @@ def showdown_observe(state, rules, player, out):
     out[at + 2 * rules[0]] = s.flag / 2.0
 
 
-@kernel(DETERMINIZE)
+@compiled(DETERMINIZE)
 def showdown_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     winners = winners_of(s, rules[0])

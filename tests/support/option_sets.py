@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
-from envs import make_game
+from envs import GAMES, make_game
 from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game
 from tests.support.sampling import IS_FULL
@@ -169,6 +169,7 @@ OPTION_SETS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
 ]
+OPTION_SETS += [(new, {}) for new in GAMES if new not in {row[0] for row in OPTION_SETS}]
 
 
 def name(row: tuple[str, dict[str, Any]]) -> str:
@@ -183,10 +184,11 @@ def build(row: tuple[str, dict[str, Any]]) -> Game:
     return make_game(game_id, **options)
 
 
-SMALL = (
+SMALL: tuple[str, ...] = (
     *("kuhn_v0-0", "kuhn_v0-1", "leduc_v0-0", "liars_dice_v0-2", "liars_dice_v0-4"),
     *("holdem_v0-3", "scotland_yard_v0-1", "phantom_v0-2", "no_thanks_v0-2"),
 )
+SMALL += tuple(f"{new}-0" for new in GAMES if f"{new}-" not in " ".join(SMALL))
 """Tables of every game that plain Python gets through in seconds."""
 
 

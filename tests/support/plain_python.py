@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from envs import make_game
+from envs.core.engine import random_playouts
 from envs.core.kernels import CHANCE, OVER
-from envs.core.playouts import random_playouts
 from envs.core.rng import below, new_rng
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -7,23 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.compiling import kernel
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
-from envs.core.kernels import (
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    SAMPLE,
-    SEEN,
-    STEP,
-    TURN,
-    Kernels,
-)
+from envs.core.kernels import OVER, Kernels, kernel
 from envs.core.options import Options
 
 STATE = np.dtype((np.record, [("node", np.int32)]))
@@ -31,17 +17,17 @@ HEAD = 2  # players, then numbers a node
 MOVER, FIRST_CHILD, NUM_CHILDREN, FIRST_VALUE = range(4)
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     state.view(STATE)[0].node = 0
 
 
-@kernel(TURN)
+@kernel
 def turn(state, rules):
     return rules[HEAD + rules[1] * state.view(STATE)[0].node + MOVER]
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     count = rules[HEAD + rules[1] * state.view(STATE)[0].node + NUM_CHILDREN]
     mask[:] = 0
@@ -49,40 +35,40 @@ def legal(state, rules, mask):
     return count
 
 
-@kernel(CHANCE_PROBS)
+@kernel
 def chance(state, rules, probs):
     probs[:] = 0.0
 
 
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     return 0
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     s.node = rules[HEAD + rules[1] * s.node + FIRST_CHILD] + action
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     return 1 + action
 
 
-@kernel(RETURNS)
+@kernel
 def returns(state, rules, out):
     at = HEAD + rules[1] * state.view(STATE)[0].node
     for player in range(rules[0]):
         out[player] = rules[at + FIRST_VALUE + player] if rules[at] == OVER else 0.0
 
 
-@kernel(OBSERVE)
+@kernel
 def observe(state, rules, player, out):
     out[:] = 0.0
 
 
-@kernel(DETERMINIZE)
+@kernel
 def determinize(state, rules, player, rng):
     pass
 

@@ -9,19 +9,7 @@ moves.
 
 from __future__ import annotations
 
-from envs.core.compiling import kernel
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    LEGAL,
-    NEW,
-    OVER,
-    SAMPLE,
-    SEEN,
-    STEP,
-    Kernels,
-    OptionalKernels,
-)
+from envs.core.kernels import CHANCE, OVER, OptionalKernels, kernel
 from envs.core.position import Position
 from envs.core.rng import below
 from envs.no_thanks import NoThanks
@@ -34,7 +22,7 @@ FIRST_PLAYER = 0
 """Who begins where the options do not name a seat."""
 
 
-@kernel(NEW)
+@kernel
 def new(state, rules, opening):
     base.new(state, rules, opening)
     s = state.view(STATE)[0]
@@ -44,7 +32,7 @@ def new(state, rules, opening):
     s.num_dealt = 1
 
 
-@kernel(LEGAL)
+@kernel
 def legal(state, rules, mask):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -63,17 +51,7 @@ def legal(state, rules, mask):
     return count
 
 
-@kernel(CHANCE_PROBS)
-def chance(state, rules, probs):
-    s = state.view(STATE)[0]
-    r = rules.view(RULES)[0]
-    probs[:] = 0.0
-    for card in range(r.num_cards):
-        if s.owner[card] == NOBODY:
-            probs[card] = 1.0 / (r.num_cards - s.num_taken)
-
-
-@kernel(SAMPLE)
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -83,7 +61,7 @@ def sample(state, rules, rng):
             return card
 
 
-@kernel(STEP)
+@kernel
 def step(state, rules, action):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -108,7 +86,7 @@ def step(state, rules, action):
         s.to_move = OVER if s.num_taken == r.deck_size else CHANCE
 
 
-@kernel(SEEN)
+@kernel
 def seen(state, rules, action, player):
     return action + 1
 
@@ -124,18 +102,7 @@ class TurnedGame(NoThanks):
     (-0.5, 0.0, 0.0)
     """
 
-    kernels = Kernels(
-        new=new,
-        turn=base.turn,
-        legal=legal,
-        chance=chance,
-        sample=sample,
-        step=step,
-        seen=seen,
-        returns=base.returns,
-        observe=base.observe,
-        determinize=base.determinize,
-    )
+    kernels = NoThanks.kernels.but(new=new, legal=legal, sample=sample, step=step, seen=seen)
     optional = OptionalKernels(evaluate=base.evaluate)
 
     def turned(self, value: int) -> Position:

@@ -22,11 +22,10 @@ from numba import types
 from agents.base import Actions, Agent, Views
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled
+from envs.core.engine import determinize_movers
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, RULES
-from envs.core.keys import first_key, fold
-from envs.core.rng import Words, fill_streams, next_word, stream
-from envs.core.rows import determinize_movers
+from envs.core.rng import Words, fill_streams, first_key, fold, next_word, stream
 from envs.holdem.betting import amount_of, call_to
 from envs.holdem.equity import all_hands, equity_against
 from envs.holdem.evaluator import DECK_SIZE

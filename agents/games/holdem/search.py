@@ -29,13 +29,14 @@ from agents.games.holdem.players import (
 )
 from agents.ismcts.agent import MOISMCTSAgent
 from agents.ismcts.searcher import Advice, Root, TreeSearcher
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import ROLLOUT, OptionalKernels
+from envs.core.kernels import ROLLOUT
 from envs.core.rng import mix
 from envs.holdem.betting import call_to, can_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
-from envs.holdem.kernels import choose, raise_to, settle
+from envs.holdem.game import Holdem
+from envs.holdem.kernels import choose, raise_to
 from envs.holdem.options import RULES, STATE, THESIS
 
 __all__ = ["HoldemSearch", "as_kind", "guess_of", "with_guess"]
@@ -116,7 +117,7 @@ def wish_of(s, r, g, seat, kind, rng):
     return equity_wish(chance, low, high)
 
 
-@kernel(ROLLOUT)
+@compiled(ROLLOUT)
 def as_kind(state, rules, rng):
     """An action of a player as its kind has it; the searcher's own are the quick policy's."""
     s = state.view(STATE)[0]
@@ -138,7 +139,7 @@ def as_kind(state, rules, rng):
     return np.int64(CALL if wish == CALL or is_free else FOLD)
 
 
-GUESSED = OptionalKernels(settle=settle, rollout=as_kind)
+GUESSED = Holdem.optional.but(rollout=as_kind)
 
 
 class HoldemSearch(MOISMCTSAgent):

@@ -43,8 +43,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.core.keys import first_key, fold
-from envs.core.rng import Words, below
+from envs.core.rng import Words, below, first_key, fold
 from envs.core.views import Views
 from envs.liars_dice.kernels import (
     COUNT_FIRST,

@@ -37,8 +37,7 @@ from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT
-from envs.core.keys import fold
-from envs.core.rng import Words
+from envs.core.rng import Words, fold
 from envs.liars_dice.game import LiarsDice
 
 NUM_ROWS, NUM_ENTRIES = range(2)

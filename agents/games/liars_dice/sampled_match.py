@@ -54,7 +54,7 @@ from agents.games.liars_dice.abstractions import (
 from agents.policy import Policy
 from common.errors import MasqueradeError, OptionError
 from common.saved import DamagedStateError
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.options import option
@@ -94,14 +94,14 @@ def spot_of(numbers):
 # ---- abstractions --------------------------------------------------------------------------------
 
 
-@kernel(KEY)
+@compiled(KEY)
 def key_by_round(state, rules, player, numbers, tables, abstract):
     """Dice of everybody, last bids and own hand; actions as they are."""
     scratch = numbers[SCRATCH : SCRATCH + SCRATCH_SIZE]
     return round_key(state, rules, player, numbers[MEMORY], scratch)
 
 
-@kernel(KEY)
+@compiled(KEY)
 def key_by_odds(state, rules, player, numbers, tables, abstract):
     """How likely bids are; a few raises, and the call."""
     r = rules.view(RULES)[0]
@@ -135,7 +135,7 @@ def position_number(dice, num_players, starter, player):
     return code * num_players + start
 
 
-@kernel(POSITION)
+@compiled(POSITION)
 def position(state, rules, player):
     """A round is over when dice are to be rolled."""
     s = state.view(STATE)[0]
@@ -145,13 +145,13 @@ def position(state, rules, player):
     return position_number(s.dice_left, num_players, s.starter, player)
 
 
-@kernel(IS_ACTIVE)
+@compiled(IS_ACTIVE)
 def is_active(state, rules, player):
     """Whoever has dice plays."""
     return state.view(STATE)[0].dice_left[player] > 0
 
 
-@kernel(EXPLORE)
+@compiled(EXPLORE)
 def explore(state, rules, rng):
     """Any dice for at least two players, and any of them to open; a single round stays as it is."""
     s = state.view(STATE)[0]
@@ -189,7 +189,7 @@ def first_values(game: LiarsDice) -> npt.NDArray[np.float64]:
 # ---- opponents -----------------------------------------------------------------------------------
 
 
-@kernel(OPPONENT)
+@compiled(OPPONENT)
 def follow_rule(state, rules, rng, numbers, tables):
     """What ``liars_dice_rule`` does."""
     s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
@@ -197,7 +197,7 @@ def follow_rule(state, rules, rng, numbers, tables):
     return rule_action(r, spot, tables)
 
 
-@kernel(OPPONENT)
+@compiled(OPPONENT)
 def deviate(state, rules, rng, numbers, tables):
     """A raise that nobody expects, if there is one."""
     s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)

@@ -55,7 +55,6 @@ class Estimate(Addresses):
     """The function that says what a position at a boundary is worth to everybody."""
 
     numba_type = ESTIMATE
-    decorator = "@compiled({})"
 
 
 @inlined

@@ -544,7 +544,7 @@ class Solver:
         self.settings = settings or SolverSettings()
         self.game = game
         self._clock = clock
-        self._estimate = Estimate({"evaluate": estimate})
+        self._estimate = Estimate(evaluate=estimate)
         o, facts = game.options, game.facts
         self._rules = game.rules
         if self.settings.cap:

@@ -23,7 +23,7 @@ from numba import types
 from agents.games.pursuit.belief import hunt
 from agents.games.pursuit.capture_player import capture_move, expectation_at, tables_of
 from agents.games.pursuit.simple import first_able
-from envs.core.compiling import compiled, helper, kernel
+from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RNG, ROLLOUT, RULES, STATE
 from envs.core.rng import below, new_rng
@@ -159,7 +159,7 @@ def expect(game: Game, rules: npt.NDArray[np.int32], tokens: npt.NDArray[np.int6
     return kind != MIXED
 
 
-@kernel(ROLLOUT)
+@compiled(ROLLOUT)
 def as_expected(state, rules, rng):
     """The quick policy of the game, with detectives of the kind that is expected."""
     s = state.view(PURSUIT_STATE)[0]

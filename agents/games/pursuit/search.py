@@ -29,11 +29,12 @@ from agents.ismcts.agent import MOISMCTSAgent
 from agents.ismcts.searcher import Advice, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
-from envs.core.compiling import helper, kernel
+from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import EVALUATE, LEGAL, ROLLOUT, SIGNATURES, Kernels, OptionalKernels
+from envs.core.kernels import EVALUATE, LEGAL, ROLLOUT
 from envs.pursuit.course import has_moved
-from envs.pursuit.kernels import KERNELS, evaluate, legal, returns, rollout, settle
+from envs.pursuit.game import Pursuit
+from envs.pursuit.kernels import legal, returns, rollout
 from envs.pursuit.options import (
     DETECTIVE_MOVE,
     ENDED,
@@ -56,7 +57,7 @@ LONGEST = 20.0
 CONSTANT, PER_ROUND, PER_LOG_PLACES, PER_ROUND_LEFT = 1.2, -0.23, -0.10, 0.21
 
 
-@kernel(ROLLOUT)
+@compiled(ROLLOUT)
 def capture_choice(state, rules, rng):
     """Detectives go by the table, in their order; the fugitive is the quick one."""
     s = state.view(STATE)[0]
@@ -69,7 +70,7 @@ def capture_choice(state, rules, rng):
     return capture_move(s, r, rules, map_of(rules, s.map), table, order, rng)
 
 
-@kernel(LEGAL)
+@compiled(LEGAL)
 def legal_in_order(state, rules, mask):
     """Detectives move in their order where they could choose one: fewer actions to try."""
     s = state.view(STATE)[0]
@@ -92,7 +93,7 @@ def rounds_to_catch(s, r, table, order, place):
     return least
 
 
-@kernel(EVALUATE)
+@compiled(EVALUATE)
 def capture_estimate(state, rules, out):
     """What the belief, the table and the rounds that are left say of who will win."""
     s = state.view(STATE)[0]
@@ -121,11 +122,9 @@ def capture_estimate(state, rules, out):
     out[FUGITIVE] = -value
 
 
-KERNELS_IN_ORDER = Kernels(
-    **{**{name: getattr(KERNELS, name) for name in SIGNATURES}, "legal": legal_in_order}
-)
-QUICK = OptionalKernels(settle=settle, rollout=capture_choice, evaluate=capture_estimate)
-EXPECTED = OptionalKernels(settle=settle, rollout=as_expected, evaluate=evaluate)
+KERNELS_IN_ORDER = Pursuit.kernels.but(legal=legal_in_order)
+QUICK = Pursuit.optional.but(rollout=capture_choice, evaluate=capture_estimate)
+EXPECTED = Pursuit.optional.but(rollout=as_expected)
 NUM_ROUNDS, NUM_ROUNDS_IF_SURE = 6, 3
 """That the fugitive's rollouts last."""
 

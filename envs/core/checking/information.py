@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from envs.core.checking.law import Broken, law
 from envs.core.checking.positions import Node, field_at, look, something_is_at_stake
-from envs.core.checking.probe import Probe
+from envs.core.checking.probe import Broken, Probe, law
 from envs.core.game import State
 from envs.core.kernels import CHANCE, PUBLIC, UNSEEN
 from envs.core.rng import Words, below

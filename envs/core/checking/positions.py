@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtrc
 
-from envs.core.checking.chi_square import fit_p_value
-from envs.core.checking.law import Broken, law
-from envs.core.checking.probe import Mask, Probe
-from envs.core.facts import OBJECTIVES
+from envs.core.checking.probe import Broken, Mask, Probe, law
+from envs.core.facts import OBJECTIVES, side_returns
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words
-from envs.core.sides import side_returns
 
-__all__ = ["P_THRESHOLD", "Node", "check_facts", "check_position", "field_at", "look"]
+__all__ = [
+    "P_THRESHOLD",
+    "Node",
+    "check_facts",
+    "check_position",
+    "field_at",
+    "fit_p_value",
+    "look",
+]
 
 P_THRESHOLD = 1e-6
 """A distribution is called wrong when a right one would look as bad less often than this."""
@@ -304,3 +311,31 @@ def field_at(probe: Probe, index: int) -> str:
 
 def _who(turn: int) -> str:
     return "chance" if turn == CHANCE else f"player {turn}"
+
+
+_SMALLEST_CELL = 5.0
+"""Cells with a smaller expected count are put together: the test does not hold for them."""
+
+
+def fit_p_value(counts: Sequence[int], probs: Sequence[float]) -> float:
+    """How likely counts as odd as these are, if they were drawn from ``probs``.
+
+    >>> fit_p_value([100, 100], [0.5, 0.5]) > 0.1, fit_p_value([200, 0], [0.5, 0.5]) < 1e-6
+    (True, True)
+    """
+    total = sum(counts)
+    cells: list[tuple[float, float]] = []
+    rest_count = rest_expected = 0.0
+    for count, prob in sorted(zip(counts, probs, strict=True), key=lambda cell: cell[1]):
+        rest_count += count
+        rest_expected += total * prob
+        if rest_expected >= _SMALLEST_CELL:
+            cells.append((rest_count, rest_expected))
+            rest_count = rest_expected = 0.0
+    if cells and rest_expected > 0.0:
+        last_count, last_expected = cells.pop()
+        cells.append((last_count + rest_count, last_expected + rest_expected))
+    if len(cells) < 2:
+        return 1.0
+    statistic = sum((count - expected) ** 2 / expected for count, expected in cells)
+    return float(chdtrc(len(cells) - 1, statistic))

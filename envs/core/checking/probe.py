@@ -7,19 +7,65 @@ around them must still be there and the junk inside must be gone.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.checking.law import Broken, law
+from common.errors import GameContractError
 from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game, State
 from envs.core.rng import Words
 
-__all__ = ["Mask", "Probe"]
+__all__ = ["Broken", "Mask", "Probe", "law"]
 
 Mask = npt.NDArray[np.int8]
+
+# ---- how a law is written down, and how a broken one is reported ---------------------------------
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+class Broken(Exception):
+    """Raised inside a law: what was found, and for which player and action, if any."""
+
+    def __init__(self, found: str, *, player: int | None = None, action: int | None = None) -> None:
+        """``found`` is the middle of a sentence, without a full stop."""
+        super().__init__(found)
+        self.found = found
+        self.player = player
+        self.action = action
+
+
+def law(
+    function: Callable[Concatenate[Probe, Params], Result],
+) -> Callable[Concatenate[Probe, Params], Result]:
+    """Turn ``Broken`` into a ``GameContractError`` with the law and where it was broken.
+
+    The name of the law is the name of the function in words; what it demands is the first paragraph
+    of its docstring.
+    """
+    name = function.__name__.replace("_", " ")
+    statement = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+    @functools.wraps(function)
+    def checked(probe: Probe, *args: Params.args, **kwargs: Params.kwargs) -> Result:
+        try:
+            return function(probe, *args, **kwargs)
+        except Broken as broken:
+            where = probe.where(broken.player, broken.action)
+            found = f"{probe.game!r} breaks the law '{name}': {broken.found}."
+            message = f"{found} Expected: {statement} Where: {where}"
+            raise GameContractError(message) from broken.__cause__
+
+    return checked  # type: ignore[return-value]  # mypy minds the name of the first argument
+
+
+# ---- guarded calls -------------------------------------------------------------------------------
 
 _JUNK = (77, 33)
 _FENCE = 64

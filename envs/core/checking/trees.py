@@ -15,22 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.checking.chi_square import fit_p_value
 from envs.core.checking.information import View, check_same_information, view
-from envs.core.checking.law import Broken, law
 from envs.core.checking.positions import (
     P_THRESHOLD,
     Node,
+    fit_p_value,
     games_end_within_max_length,
     look,
     settle_plays_chance_one_by_one,
 )
-from envs.core.checking.probe import Probe
+from envs.core.checking.probe import Broken, Probe, law
 from envs.core.checking.worlds import determinize_depends_only_on_what_was_seen
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER, PUBLIC
-from envs.core.keys import first_key, fold
-from envs.core.rng import Words, below
+from envs.core.rng import Words, below, first_key, fold
 from envs.core.tree import TreeCounts
 
 __all__ = ["Tree", "WorldSet", "check_tree", "grow_tree"]

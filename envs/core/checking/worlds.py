@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterable
 
 from envs.core.checking.information import Double, some_actions
-from envs.core.checking.law import Broken, law
 from envs.core.checking.positions import (
     Node,
     check_position,
@@ -25,7 +24,7 @@ from envs.core.checking.positions import (
     sample_gives_legal_outcomes,
     something_is_at_stake,
 )
-from envs.core.checking.probe import Probe
+from envs.core.checking.probe import Broken, Probe, law
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words, below
