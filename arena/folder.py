@@ -185,15 +185,6 @@ class UnitStore:
 
 
 @dataclass(frozen=True)
-class KeptGame:
-    """One game of a tournament as it was noted, and the deals that were played with it."""
-
-    result: MatchResult
-    first_deal: int
-    num_deals: int
-
-
-@dataclass(frozen=True)
 class Tournament:
     """A tournament that has been played."""
 
@@ -213,8 +204,10 @@ class Tournament:
         found = found if isinstance(found, dict) else {}
         return {one_line(name): one_line(value) for name, value in found.items()}
 
-    def find(self, groups: list[Group], group: int, seating: int, deal: int) -> KeptGame | None:
-        """One game as it was played, or None if the folder no longer has it."""
+    def find(
+        self, groups: list[Group], group: int, seating: int, deal: int
+    ) -> tuple[MatchResult, range] | None:
+        """One game as it was noted, and the deals that were played with it; None if it is gone."""
         if not (self.folder / "units").is_dir():
             return None
         store = UnitStore(self.folder / "units")
@@ -228,7 +221,7 @@ class Tournament:
             faults = [fault for fault in result.faults if fault.game == deal]
             one = slice(row, row + 1)
             game = MatchResult(result.returns[one], result.lengths[one], faults)
-            return KeptGame(game, unit.first_deal, result.num_games)
+            return game, range(unit.first_deal, unit.first_deal + result.num_games)
         return None
 
 

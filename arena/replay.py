@@ -84,8 +84,7 @@ def record_game(
     names: Sequence[str],
     deal: int,
     seed: int = 0,
-    first_deal: int | None = None,
-    num_deals: int = 1,
+    deals: range | None = None,
     choice_seed: int | None = None,
 ) -> Recording:
     """Play deal number ``deal`` of a seed and keep its actions.
@@ -103,8 +102,7 @@ def record_game(
         names: what to call them.
         deal: the game to keep.
         seed: root of all chance.
-        first_deal: the first to play, if others are to be played with it.
-        num_deals: how many are played.
+        deals: those to play with it; by default it alone.
         choice_seed: root of what players were given, if it was another.
     """
     if not 0 <= deal < MAX_DEALS or not 0 <= seed < 2**63:
@@ -112,18 +110,18 @@ def record_game(
             f"deal must be from 0 to below {MAX_DEALS:,} and seed from 0 to below 2**63, "
             f"not {deal} and {seed}"
         )
-    first = deal if first_deal is None else first_deal
+    deals = deals or range(deal, deal + 1)
     for agent in agents:
         agent.log = []
-    how: dict[str, Any] = {"seed": seed, "first_game": first, "choice_seed": choice_seed}
-    result, histories = play_recorded(game, agents, num_deals, has_forfeits=True, **how)
+    how: dict[str, Any] = {"seed": seed, "first_game": deals.start, "choice_seed": choice_seed}
+    result, histories = play_recorded(game, agents, len(deals), has_forfeits=True, **how)
     logs = {id(agent): agent.log for agent in agents}
     for agent in agents:
         agent.log = None
     fault = next((fault for fault in result.faults if fault.game == deal), None)
-    returns = result.returns[deal - first].tolist()
+    returns = result.returns[deal - deals.start].tolist()
     thoughts = {}
-    if num_deals == 1:  # otherwise lines of several games are mixed
+    if len(deals) == 1:  # otherwise lines of several games are mixed
         thoughts = _place_thoughts(game.new_position(deal), histories[deal], agents, logs)
     return Recording(game, list(names), deal, histories[deal], returns, fault, thoughts=thoughts)
 

@@ -74,27 +74,24 @@ class Replayer:
         for what, value, bound in bounds:
             if not 0 <= value < bound:
                 raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
-        played = self.tournament.find(self.groups, group, seating, deal)
-        recording = self._record(seatings[seating], seeds, deal, 1, deal)
-        if has_patience and played is not None and _differs(recording, played.result):
-            # A network rounds differently in a batch of another size: play as many as then.
-            recording = self._record(
-                seatings[seating], seeds, played.first_deal, played.num_deals, deal
-            )
-        if played is None:
+        found = self.tournament.find(self.groups, group, seating, deal)
+        recording = self._record(seatings[seating], seeds, range(deal, deal + 1), deal)
+        if found is None:
             note = "the tournament's own result of this game is no longer in its folder"
             return replace(recording, notes=[note])
-        if _differs(recording, played.result):
-            return replace(recording, notes=[self._why(played.result)], is_exact=False)
+        played, together = found
+        if has_patience and _differs(recording, played):
+            # A network rounds differently in a batch of another size: play as many as then.
+            recording = self._record(seatings[seating], seeds, together, deal)
+        if _differs(recording, played):
+            return replace(recording, notes=[self._why(played)], is_exact=False)
         return recording
 
-    def _record(self, seats: Row, seeds: Seeds, first: int, count: int, deal: int) -> Recording:
+    def _record(self, seats: Row, seeds: Seeds, deals: range, deal: int) -> Recording:
         """Play some deals and keep the wanted one."""
         agents = self.context.seat(seats)
         names = [self.names[agent] for agent in seats]
-        return record_game(
-            self.context.game, agents, names, deal, first_deal=first, num_deals=count, **seeds
-        )
+        return record_game(self.context.game, agents, names, deal, deals=deals, **seeds)
 
     def _why(self, played: MatchResult) -> str:
         """What the game that was played in the tournament did otherwise, and for what reason."""

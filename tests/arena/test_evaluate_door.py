@@ -116,8 +116,8 @@ def test_replayed_games_end_as_in_the_tournament(folder: Path) -> None:
                 recording = replayer.play(deal, group, seating)
                 played = replayer.tournament.find(replayer.groups, group, seating, deal)
                 assert played is not None
-                assert recording.returns == played.result.returns[0].tolist()
-                assert len(recording.history) == played.result.lengths[0]
+                assert recording.returns == played[0].returns[0].tolist()
+                assert len(recording.history) == played[0].lengths[0]
                 assert (recording.fault is not None) == ("bad" in recording.names)
                 assert recording.notes == []
                 results.add(tuple(recording.returns))

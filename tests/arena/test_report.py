@@ -220,7 +220,7 @@ def test_sample_games_are_those_of_the_tournament(folder: Path) -> None:
         assert groups[group].seatings[sample.seating] == seats
         played = tournament.find(groups, group, sample.seating, sample.deal)
         assert played is not None
-        assert sample.returns == played.result.returns[0].tolist()
+        assert sample.returns == played[0].returns[0].tolist()
         assert ("forfeits" in sample.end) == ("bad" in sample.names)
 
 
