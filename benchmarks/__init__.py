@@ -1,7 +1,7 @@
 """Our speed against the peers, measured in one run, as a ratio: ``python -m benchmarks.<name>``.
 
-``harness`` turns jobs into a table, a JSON file and an exit code; ``growth`` shows how our own
-cost grows.
+``harness`` measures jobs, and how our own cost grows; ``report`` makes of them a table, a JSON
+file, a plot and a verdict.
 """
 
 from __future__ import annotations

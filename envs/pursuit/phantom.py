@@ -18,7 +18,7 @@ choice is hidden from detectives; with ``detectives_first`` he sees where they s
 **Maps.** Random ones (``generators.py``) with the sizes and shares of the options; ``num_maps``
 makes a pool of which the first chance event draws one, and ``first_map`` says where the pool begins
 in the series of ``map_seed``, so that pools to train and to test on have no map in common.
-``max_imbalance`` refuses maps that favour one side (``pool.py``). Three maps are kept as files:
+``max_imbalance`` refuses maps that favour one side (``tables.py``). Three maps are kept as files:
 ``map_1``, ``map_2`` and ``map_3``.
 
 **Source.** A bachelor thesis about computer players for a game after the board game *Fantom staré
