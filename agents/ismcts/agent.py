@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from agents.base import Actions, Agent, Probs, Views
 from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
-from agents.spec import read_params
-from common.errors import OptionError, nearest
+from agents.spec import check_settings
+from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words, below, uniform
 
@@ -42,12 +42,38 @@ MAX_KEPT = 64
 """Games whose trees are kept at the same time; more begin anew at every move."""
 
 
-class ISMCTSAgent(Agent):
-    """Searches one tree on what it sees itself (SO-ISMCTS)."""
+class SearchingAgent(Agent):
+    """Searches every decision by itself, for so many simulations or so long."""
 
     thinks_long = True
-
     keeps_time = True
+
+    def __init__(
+        self,
+        game: Game,
+        iterations: int | None = None,
+        time_per_move: float | None = None,
+        stops_early: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """1000 simulations if neither they nor seconds are given."""
+        super().__init__(game)
+        if iterations is None and time_per_move is None:
+            iterations = 1000
+        for name, value in (("iterations", iterations), ("time_per_move", time_per_move)):
+            if value is not None and value < 0:
+                raise OptionError(f"{name} must be at least 0, not {value}")
+        self.budget = Budget(iterations, time_per_move, stops_early)
+        self.time_per_move = time_per_move
+        self.is_reproducible = time_per_move is None
+        self.last: list[Analysis] = []
+        """What the last call of ``act`` has found, row by row."""
+        self._clock = clock
+
+
+class ISMCTSAgent(SearchingAgent):
+    """Searches one tree on what it sees itself (SO-ISMCTS)."""
+
     settings_class = TreeSettings
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
@@ -83,24 +109,14 @@ class ISMCTSAgent(Agent):
             clock: what time it is.
             settings: any field of ``TreeSettings``.
         """
-        super().__init__(game)
-        known = {each.name: str(each.type) for each in fields(TreeSettings)}
-        settings = read_params(settings, known)
-        for name in settings:
-            if name not in known:
-                choices = [*known, "iterations", "time_per_move", "level", "blunders"]
-                choices += ["keep_tree", "stops_early"]
-                raise OptionError(f"unknown setting '{name}': {nearest(name, choices)}")
+        check_settings(settings, type(self))
         if level is not None and level not in LEVELS:
             raise OptionError(f"level must be from 1 to {max(LEVELS)}, not {level}")
         by_level = LEVELS[level] if level is not None else (1000, 0.0)
         if iterations is None and time_per_move is None:
             iterations = by_level[0]
+        super().__init__(game, iterations, time_per_move, stops_early, clock)
         self.blunders = by_level[1] if blunders is None else blunders
-        if iterations is not None and iterations < 0:
-            raise OptionError(f"iterations must be at least 0, not {iterations}")
-        if time_per_move is not None and time_per_move < 0:
-            raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         if not 0 <= self.blunders <= 1:
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
         if guide and self.refuses_guide:
@@ -114,13 +130,7 @@ class ISMCTSAgent(Agent):
         self.guide = guide
         if stops_early and (self.settings.final != "visits" or self.settings.threads > 1):
             raise OptionError("stops_early needs final 'visits' and one thread")
-        self.budget = Budget(iterations, time_per_move, stops_early)
-        self.time_per_move = time_per_move
-        self.is_reproducible = time_per_move is None
         self.keep_tree = keep_tree
-        self.last: list[Analysis] = []
-        """What the last call of ``act`` has found, row by row."""
-        self._clock = clock
         self._searcher: TreeSearcher | None = None
         self._kept: dict[tuple[int, int], tuple[int, list[Pool]]] = {}
         self._free: list[list[Pool]] = []

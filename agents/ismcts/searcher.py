@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.threads import work_together
-from agents.ismcts.settings import NUM_REPLAYS, TreeSettings, make_options
+from agents.ismcts.settings import TreeSettings, make_options
 from agents.ismcts.simulations import find_slot, follow_visits, run_simulations
 from agents.ismcts.tree import (
     COUNTERS,
@@ -92,22 +92,11 @@ class Analysis:
         >>> found.to_dict()["best"]
         3
         """
-        return {
-            "seat": self.seat,
-            "best": self.best,
-            "actions": self.actions.tolist(),
-            "visits": self.visits.tolist(),
-            "shares": self.shares.tolist(),
-            "values": [None if np.isnan(value) else value for value in self.values.tolist()],
-            "policy": self.policy.tolist(),
-            "variation": list(self.variation),
-            "simulations": self.simulations,
-            "nodes": self.nodes,
-            "depth": self.depth,
-            "steps": self.steps,
-            "left_out": self.left_out,
-            "seconds": self.seconds,
-        }
+        values = [None if np.isnan(value) else value for value in self.values.tolist()]
+        told = {name: value for name, value in vars(self).items() if name != "counters"}
+        told |= {"best": self.best, "variation": list(self.variation), "values": values}
+        arrays = ("actions", "visits", "shares", "policy")
+        return told | {name: told[name].tolist() for name in arrays}
 
 
 def final_policy(final: str, visits: Floats, values: Floats, mixed: Floats) -> Floats:
@@ -202,6 +191,8 @@ def spend(
 State = npt.NDArray[np.uint8]
 
 MAX_STAMP = 2**31 - 2
+NUM_REPLAYS = 256
+"""Worlds that are weighed by what was played in them, if no number is given."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +248,7 @@ class TreeSearcher:
         settings: TreeSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
         advice: Advice | None = None,
+        is_guided: bool = False,
     ) -> None:
         """Allocate all memory that searches of ``game`` may need."""
         self.game = game
@@ -267,15 +259,16 @@ class TreeSearcher:
         self.kernels, self.optional, self.rules = advice or own
         self._models = advice or plain_models(game)
         threads = range(self.settings.threads)
-        self._options = [make_options(game, self.settings) for _ in threads]
+        self._options = [make_options(game, self.settings, is_guided) for _ in threads]
         self._works = [make_work(game) for _ in threads]
         self._chances = np.zeros(game.facts.num_chance_outcomes)
         self._trees = self.new_trees()
 
     def new_trees(self) -> list[Pool]:
         """Memory for one more search that is to be kept: one tree for each thread."""
-        threads = range(self.settings.threads)
-        return [make_pool(self.game, self.settings.max_nodes) for _ in threads]
+        facts, settings = self.game.facts, self.settings
+        sizes = facts.num_actions, facts.num_players, settings.max_nodes
+        return [make_pool(*sizes) for _ in range(settings.threads)]
 
     def search(
         self,

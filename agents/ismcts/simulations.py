@@ -5,6 +5,22 @@ the tree ends, and adds what everybody got to the nodes on its way. A decision i
 observer has seen: the one who searches (``single``), the player whose decision it is (``many``),
 or somebody who sees everything (``perfect``). With many observers each player's part of the tree
 grows by one node a simulation at most.
+
+What is tried next at a node (``selection``):
+
+=============  ==================================================================================
+``ucb``        UCB1 with the number of visits at which an action was available (Cowling, Powley
+               and Whitehouse, "Information Set Monte Carlo Tree Search", 2012)
+``ucb_tuned``  the same with the variance of each action (Auer, Cesa-Bianchi and Fischer, 2002)
+``puct``       as in AlphaZero: what the priors make likely is tried more
+``regret``     regret matching: a mixed strategy, learnt from unbiased estimates
+``uniform``    what has been tried least
+=============  ==================================================================================
+
+UCB tries every action once before any twice; ties are broken at random.
+
+A guide is not asked from here. Simulations then stop at new nodes, which are collected in batches,
+so that a network sees many at once; actions that wait for their value count as tried meanwhile.
 """
 
 from __future__ import annotations
@@ -17,15 +33,16 @@ from numba import from_dtype, types
 from agents.ismcts.settings import MANY, OPTIONS, OWN, PERFECT, PUCT, REGRET, TUNED, UNIFORM
 from agents.ismcts.tree import (
     DEEPEST,
+    LEAVES,
     NONE,
     POOL,
     SIMULATIONS,
-    STAMP,
     STEPS,
     WORK,
     add_edge,
     add_node,
     copy_bytes,
+    count_edges,
     extend,
     find_node,
     narrow,
@@ -38,21 +55,23 @@ from agents.ismcts.tree import (
 from agents.max_n.preference import BY_PLACE, place_of
 from envs.core.compiling import compiled, inlined
 from envs.core.engine import settle
-from envs.core.kernels import (
-    CHANCE,
-    INT,
-    KERNELS,
-    OPTIONAL_KERNELS,
-    OVER,
-    RNG,
-    RULES,
-    STATE,
-)
+from envs.core.kernels import CHANCE, INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
 from envs.core.rng import below, fold, uniform
 
-__all__ = ["play_out"]
+__all__ = ["SEARCH", "play_out", "regret_share", "regrets_at"]
 
 UNTRIED = 1e9
+MARGIN = 0.02
+"""Of a reward by place: what the score counts among equal places."""
+ALL_PARTS = np.int64(-1)
+"""Of a tree: every player's decisions are looked up."""
+_OPTIONS = from_dtype(OPTIONS)[::1]
+SEARCH = (KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS)
+"""What every kernel here and of other searches takes first, up to the options of one record."""
+_NODE, _EDGE, _TURN = range(3)
+
+
+# ---- what to try next ----------------------------------------------------------------------------
 
 
 @inlined
@@ -112,8 +131,8 @@ def select(pool, work, slot, turn, o, simulation, rng):
 
 
 @inlined
-def select_by_regret(pool, slot, o, simulation, rng):
-    """Draw from the positive regrets, mixed with exploration; add the policy up."""
+def regrets_at(pool, slot, simulation):
+    """The sum of the positive regrets of what is available at a node, and how much that is."""
     total, count = 0.0, 0
     at = pool.nodes[slot].first
     while at != NONE:
@@ -122,12 +141,25 @@ def select_by_regret(pool, slot, o, simulation, rng):
             total += max(edge.regret, 0.0)
             count += 1
         at = edge.next
+    return total, count
+
+
+@inlined
+def regret_share(regret, total, count):
+    """How often regret matching plays an action."""
+    return max(regret, 0.0) / total if total > 0.0 else 1.0 / count
+
+
+@inlined
+def select_by_regret(pool, slot, o, simulation, rng):
+    """Draw from the positive regrets, mixed with exploration; add the policy up."""
+    total, count = regrets_at(pool, slot, simulation)
     left, chosen, prob = uniform(rng), NONE, 1.0
     at = pool.nodes[slot].first
     while at != NONE:
         edge = pool.edges[at]
         if edge.simulation == simulation:
-            own = max(edge.regret, 0.0) / total if total > 0.0 else 1.0 / count
+            own = regret_share(edge.regret, total, count)
             edge.policy += own
             drawn = o.gamma / count + (1.0 - o.gamma) * own
             if left >= 0.0 and drawn > 0.0:
@@ -147,16 +179,8 @@ def learn_regrets(pool, slot, chosen, prob, reward, simulation):
     node = pool.nodes[slot]
     baseline = node.total / node.visits if node.visits else reward
     surplus = (reward - baseline) / prob
-    total, count = 0.0, 0
-    at = node.first
-    while at != NONE:
-        edge = pool.edges[at]
-        if edge.simulation == simulation:
-            total += max(edge.regret, 0.0)
-            count += 1
-        at = edge.next
-    regret = pool.edges[chosen].regret
-    own = max(regret, 0.0) / total if total > 0.0 else 1.0 / count
+    total, count = regrets_at(pool, slot, simulation)
+    own = regret_share(pool.edges[chosen].regret, total, count)
     at = node.first
     while at != NONE:
         edge = pool.edges[at]
@@ -166,8 +190,7 @@ def learn_regrets(pool, slot, chosen, prob, reward, simulation):
     pool.edges[chosen].regret += surplus
 
 
-MARGIN = 0.02
-"""Of a reward by place: what the score counts among equal places."""
+# ---- what follows the tree -----------------------------------------------------------------------
 
 
 @inlined
@@ -228,10 +251,7 @@ def set_rewards(pool, work, o, last):
             pool.ranges[player, 1] = max(pool.ranges[player, 1], reward)
 
 
-_OPTIONS = from_dtype(OPTIONS)[::1]
-_NODE, _EDGE, _TURN = range(3)
-ALL_PARTS = np.int64(-1)
-"""Of a tree: every player's decisions are looked up."""
+# ---- one simulation ------------------------------------------------------------------------------
 
 
 @inlined
@@ -309,8 +329,7 @@ def observer_of(o, turn):
 def look_up(pool, work, o, turn):
     """The key of the present decision, its slot, and whether the tree does not have it yet."""
     key = turn_key(work.keys[observer_of(o, turn)], turn)
-    slot = find_node(pool, key)
-    is_new = pool.nodes[slot].key != key or pool.nodes[slot].stamp != pool.counters[STAMP]
+    slot, is_new = find_node(pool, key)
     return key, slot, is_new
 
 
@@ -374,6 +393,10 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, sim
     key, slot, is_new = look_up(pool, work, o, turn)
     if is_new and not add_node(pool, slot, key):
         return NONE, depth, parts & ~part  # the memory is used up
+    if is_new and o.is_guided:
+        open_node(kernels, optional, rules, pool, work, o, slot, turn, is_new, simulation, rng)
+        work.leaf[0] = slot
+        return NONE, depth, parts
     if is_new and o.selection != REGRET and not o.width:
         # Most nodes are visited once, and a visit needs one action: the others come later.
         action = policy_action(kernels, optional, rules, work, o, rng)
@@ -387,6 +410,8 @@ def tree_action(kernels, optional, rules, pool, work, o, turn, depth, parts, sim
         work.path[_EDGE, depth] = chosen
         work.path[_TURN, depth] = turn
         work.probs[depth] = prob
+        if o.is_guided:
+            pool.edges[chosen].pending += 1
         depth += 1
         action = np.int64(pool.edges[chosen].action)
     return action, depth, parts & ~part if is_new else parts
@@ -399,14 +424,16 @@ def descend(kernels, optional, rules, pool, work, o, parts, simulation, rng):
     while turn != OVER and parts:
         if o.tree_depth and num_plies == o.tree_depth:
             break
-        num_plies += 1
         action = np.int64(NONE)
         if is_own(work, o, turn) or not o.has_model:
             action, depth, parts = tree_action(
                 kernels, optional, rules, pool, work, o, turn, depth, parts, simulation, rng
             )
+        if action == NONE and o.is_guided:
+            break
         if action == NONE:
             action = policy_action(kernels, optional, rules, work, o, rng)
+        num_plies += 1
         last = turn
         play(kernels, rules, work, o, action, parts)
         turn = play_chance(kernels, rules, work, o, parts, rng)
@@ -416,35 +443,29 @@ def descend(kernels, optional, rules, pool, work, o, parts, simulation, rng):
 
 
 @inlined
-def add_reward(pool, slot, at, reward, is_root):
-    """Count a visit of a node and one of its edges, and what came of it."""
-    edge, node = pool.edges[at], pool.nodes[slot]
-    edge.visits += 1
-    edge.total += reward
-    edge.squares += reward * reward
-    node.visits += 1
-    node.total += reward
-    if is_root:
-        pool.root_visits[edge.action] += 1
-        pool.root_totals[edge.action] += reward
-
-
-@inlined
 def back_up(pool, work, o, depth, simulation):
-    """Add the rewards to every node on the way."""
+    """Count a visit of every node on the way and its edge, and add what came of it."""
     for i in range(depth):
         slot, at, turn = work.path[_NODE, i], work.path[_EDGE, i], work.path[_TURN, i]
-        reward = work.rewards[turn]
-        if o.selection == REGRET:
+        reward, edge, node = work.rewards[turn], pool.edges[at], pool.nodes[slot]
+        if o.is_guided:
+            edge.pending -= 1
+        elif o.selection == REGRET:
             learn_regrets(pool, slot, at, work.probs[i], reward, simulation)
-        add_reward(pool, slot, at, reward, i == 0)
+        edge.visits += 1
+        edge.total += reward
+        edge.squares += reward * reward
+        node.visits += 1
+        node.total += reward
+        if i == 0:
+            pool.root_visits[edge.action] += 1
+            pool.root_totals[edge.action] += reward
 
 
-@compiled(
-    types.void(
-        KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS, INT
-    )
-)
+# ---- all simulations -----------------------------------------------------------------------------
+
+
+@compiled(types.void(*SEARCH, INT))
 def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, count):
     """Run ``count`` simulations.
 
@@ -474,15 +495,58 @@ def run_simulations(kernels, optional, rules, worlds, rng, pool, work, options, 
         pool.counters[STEPS] += num_plies + num_more
 
 
-@inlined
-def play_likeliest_chance(kernels, rules, work, o, probs):
-    """Play the likeliest outcomes of all chance that is due; who is to move then."""
-    turn = kernels.turn(work.state, rules)
-    while turn == CHANCE:
-        kernels.chance(work.state, rules, probs)
-        play(kernels, rules, work, o, np.argmax(probs), ALL_PARTS)
-        turn = kernels.turn(work.state, rules)
-    return turn
+@compiled(types.void(*SEARCH, LEAVES, INT, types.boolean))
+def collect(
+    kernels, optional, rules, worlds, rng, pool, work, options, leaves, count, has_rollouts
+):
+    """Walk to ``count`` leaves; those that need no guide, or all with rollouts, get results."""
+    o = options[0]
+    parts = parts_to_grow(work, o)
+    for i in range(count):
+        simulation = begin(kernels, rules, worlds, rng, pool, work, o, parts)
+        work.leaf[0] = NONE
+        turn, depth, _, num_plies = descend(
+            kernels, optional, rules, pool, work, o, parts, simulation, rng
+        )
+        leaf = leaves.ways[i]
+        leaf.turn, leaf.depth, leaf.slot = turn, depth, work.leaf[0]
+        is_known = turn == o.seat and o.observers != PERFECT
+        leaf.key = work.keys[turn] if is_known else np.uint64(0)
+        copy_bytes(work.state, leaves.states[i])
+        for step in range(depth):
+            for row in range(3):
+                leaves.paths[i, row, step] = work.path[row, step]
+        if turn == OVER or leaf.slot == NONE or has_rollouts:
+            _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
+            num_plies += num_more
+            for player in range(o.num_players):
+                leaves.totals[i, player] = work.totals[player]
+        pool.counters[DEEPEST] = max(pool.counters[DEEPEST], depth)
+        pool.counters[STEPS] += num_plies
+
+
+@compiled(types.void(POOL, WORK, _OPTIONS, LEAVES, types.float64[:, ::1], INT))
+def spread(pool, work, options, leaves, priors, count):
+    """Give new nodes their priors, and add the results to every node on the ways."""
+    o = options[0]
+    for i in range(count):
+        leaf = leaves.ways[i]
+        if leaf.slot != NONE:
+            num_edges = count_edges(pool, leaf.slot)
+            at = pool.nodes[leaf.slot].first
+            while at != NONE:
+                pool.edges[at].prior = priors[i, pool.edges[at].action] * num_edges
+                at = pool.edges[at].next
+        for player in range(o.num_players):
+            work.totals[player] = leaves.totals[i, player]
+        set_rewards(pool, work, o, np.int64(NONE))
+        for step in range(leaf.depth):
+            for row in range(3):
+                work.path[row, step] = leaves.paths[i, row, step]
+        back_up(pool, work, o, leaf.depth, 0)
+
+
+# ---- what was found ------------------------------------------------------------------------------
 
 
 @compiled(INT(KERNELS, RULES, STATE, POOL, WORK, _OPTIONS, types.float64[::1], INT))
@@ -496,7 +560,11 @@ def follow_visits(kernels, rules, world, pool, work, options, probs, first):
         work.path[0, length] = action
         length += 1
         play(kernels, rules, work, o, action, ALL_PARTS)
-        turn = play_likeliest_chance(kernels, rules, work, o, probs)
+        turn = kernels.turn(work.state, rules)
+        while turn == CHANCE:  # its likeliest outcomes
+            kernels.chance(work.state, rules, probs)
+            play(kernels, rules, work, o, np.argmax(probs), ALL_PARTS)
+            turn = kernels.turn(work.state, rules)
         action = np.int64(NONE)
         if turn != OVER:
             _, slot, is_new = look_up(pool, work, o, turn)
@@ -513,7 +581,5 @@ def follow_visits(kernels, rules, world, pool, work, options, probs, first):
 @compiled(INT(POOL, types.uint64, INT))
 def find_slot(pool, key, turn):
     """The slot of a decision, or NONE if the tree does not have it."""
-    wanted = turn_key(key, turn)
-    slot = find_node(pool, wanted)
-    is_there = pool.nodes[slot].stamp == pool.counters[STAMP] and pool.nodes[slot].key == wanted
-    return slot if is_there else NONE
+    slot, is_new = find_node(pool, turn_key(key, turn))
+    return NONE if is_new else slot

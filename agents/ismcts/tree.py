@@ -13,34 +13,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from envs.core.compiling import helper, inlined
 from envs.core.game import Game
 from envs.core.rng import below, first_key, fold, mix
-
-__all__ = [
-    "COUNTERS",
-    "DEEPEST",
-    "LEFT_OUT",
-    "NONE",
-    "NUM_EDGES",
-    "NUM_NODES",
-    "POOL",
-    "SIMULATIONS",
-    "STAMP",
-    "STEPS",
-    "WORK",
-    "Pool",
-    "add_node",
-    "copy_bytes",
-    "extend",
-    "find_node",
-    "make_work",
-    "random_of",
-    "state_key",
-    "turn_key",
-]
 
 NONE = -1
 
@@ -87,6 +63,19 @@ EDGE = np.dtype(
 )
 
 
+WAY = np.dtype(
+    (
+        np.record,
+        [
+            ("slot", np.int64),  # the new node, or NONE when the game was over or memory used up
+            ("turn", np.int64),
+            ("depth", np.int64),
+            ("key", np.uint64),  # of the searcher's own infosets; 0 where others move
+        ],
+    )
+)
+
+
 class Pool(NamedTuple):
     """A tree."""
 
@@ -124,48 +113,30 @@ class Work(NamedTuple):
     teams: npt.NDArray[np.int32]
     logs: npt.NDArray[np.float64]
     """Of the numbers from 0 on: one for every node on every way is too many to work out."""
+    leaf: npt.NDArray[np.int64]
+    """[1] the new node at which a guided simulation has stopped, or NONE."""
 
 
-POOL = types.NamedTuple(
-    (
-        types.Array(numba.from_dtype(NODE), 1, "C"),
-        types.Array(numba.from_dtype(EDGE), 1, "C"),
-        types.int64[::1],
-        types.int64[::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-    ),
-    Pool,
-)
-WORK = types.NamedTuple(
-    (
-        types.uint8[::1],
-        types.uint8[::1],
-        types.int8[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.uint64[::1],
-        types.float32[::1],
-        types.float64[::1],
-        types.int32[:, ::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-        types.int32[::1],
-        types.float64[::1],
-    ),
-    Work,
-)
+class Leaves(NamedTuple):
+    """Where the simulations of a batch have come to."""
+
+    ways: npt.NDArray[np.void]
+    """[batch] of ``WAY``."""
+    states: npt.NDArray[np.uint8]
+    """[batch, state_size]"""
+    paths: npt.NDArray[np.int32]
+    """[batch, 3, depth] as in ``Work``."""
+    totals: npt.NDArray[np.float64]
+    """[batch, players] results of those that need no guide."""
 
 
-def make_pool(game: Game, max_nodes: int) -> Pool:
+def make_pool(num_actions: int, num_players: int, max_nodes: int) -> Pool:
     """Memory for so many nodes; nothing is touched before it is used.
 
-    >>> from envs import make_game
-    >>> pool = make_pool(make_game("kuhn_v0"), 1000)
+    >>> pool = make_pool(2, 2, 1000)
     >>> pool.nodes.nbytes + pool.edges.nbytes
     193536
     """
-    num_actions = game.facts.num_actions
     num_slots = 1 << (2 * max_nodes - 1).bit_length()
     num_edges = max(max_nodes * min(num_actions, MAX_EDGES_PER_NODE), num_actions)
     return Pool(
@@ -174,7 +145,7 @@ def make_pool(game: Game, max_nodes: int) -> Pool:
         counters=np.zeros(len(COUNTERS), np.int64),
         root_visits=np.zeros(num_actions, np.int64),
         root_totals=np.zeros(num_actions),
-        ranges=np.zeros((game.facts.num_players, 2)),
+        ranges=np.zeros((num_players, 2)),
     )
 
 
@@ -189,22 +160,51 @@ def _in_lines(count: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
 def make_work(game: Game) -> Work:
     """Scratch memory for the simulations of one thread."""
     facts = game.facts
-    depth = facts.max_length + 2
+    bounds = np.array([[seat.low, seat.high] for seat in facts.seats])
+    teams = np.array([seat.team for seat in facts.seats], np.int32)
+    sizes = game.state_size, game.observation_size, facts.num_actions, facts.max_length + 2
+    return _work(*sizes, bounds, teams)
+
+
+def _work(
+    state_size: int,
+    observation_size: int,
+    num_actions: int,
+    depth: int,
+    bounds: npt.NDArray[np.float64],
+    teams: npt.NDArray[np.int32],
+) -> Work:
+    num_players = len(teams)
     return Work(
-        state=np.zeros(game.state_size, np.uint8),
-        scratch=np.zeros(game.state_size, np.uint8),
-        mask=np.zeros(-(-facts.num_actions // 8) * 8, np.int8),
-        totals=np.zeros(facts.num_players),
-        rewards=np.zeros(facts.num_players),
-        keys=np.zeros(facts.num_players, np.uint64),
-        observation=np.zeros(game.observation_size, np.float32),
-        weights=np.zeros(facts.num_actions),
+        state=np.zeros(state_size, np.uint8),
+        scratch=np.zeros(state_size, np.uint8),
+        mask=np.zeros(-(-num_actions // 8) * 8, np.int8),
+        totals=np.zeros(num_players),
+        rewards=np.zeros(num_players),
+        keys=np.zeros(num_players, np.uint64),
+        observation=np.zeros(observation_size, np.float32),
+        weights=np.zeros(num_actions),
         path=np.zeros((3, depth), np.int32),
         probs=np.zeros(depth),
-        bounds=np.array([[seat.low, seat.high] for seat in facts.seats]),
-        teams=np.array([seat.team for seat in facts.seats], np.int32),
+        bounds=bounds,
+        teams=teams,
         logs=_LOGS,
+        leaf=np.zeros(1, np.int64),
     )
+
+
+def make_leaves(size: int, state_size: int, num_players: int, depth: int) -> Leaves:
+    """Room for a batch."""
+    return Leaves(
+        ways=np.zeros(size, WAY),
+        states=np.zeros((size, state_size), np.uint8),
+        paths=np.zeros((size, 3, depth), np.int32),
+        totals=np.zeros((size, num_players)),
+    )
+
+
+POOL, LEAVES = numba.typeof(make_pool(1, 1, 1)), numba.typeof(make_leaves(1, 1, 1, 1))
+WORK = numba.typeof(_work(1, 1, 1, 1, np.zeros((1, 2)), np.zeros(1, np.int32)))
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -278,13 +278,13 @@ def state_key(state):
 
 @inlined
 def find_node(pool, key):
-    """The slot of a node, or that of the free place where it belongs."""
+    """The slot of a node, or that of the free place where it belongs, and whether it is free."""
     last = np.uint64(pool.nodes.size - 1)
     stamp = pool.counters[STAMP]
     slot = np.int64(mix(key) & last)
     while pool.nodes[slot].stamp == stamp and pool.nodes[slot].key != key:
         slot = np.int64((np.uint64(slot) + np.uint64(1)) & last)
-    return slot
+    return slot, pool.nodes[slot].stamp != stamp
 
 
 @inlined
@@ -366,13 +366,19 @@ def extend(pool, work, slot, num_new, simulation):
 
 
 @inlined
+def count_edges(pool, slot):
+    """How many actions a node has."""
+    count, edge = 0, pool.nodes[slot].first
+    while edge != NONE:
+        count += 1
+        edge = pool.edges[edge].next
+    return count
+
+
+@inlined
 def set_rule_priors(optional, rules, pool, work, slot, num_draws, rng):
     """Let the quick policy of the game say how likely each action is."""
-    num_edges = 0
-    edge = pool.nodes[slot].first
-    while edge != NONE:
-        num_edges += 1
-        edge = pool.edges[edge].next
+    num_edges = count_edges(pool, slot)
     for draw in range(num_draws):
         action = optional.rollout(work.state, rules, rng)
         edge = pool.nodes[slot].first

@@ -8,8 +8,8 @@ Monte Carlo; it never plays to learn or to hide anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.max_n.preference import PREFERENCES, place_of, place_weight, utility_of
 from agents.max_n.searcher import Searcher, SearchResult, SearchSettings, State
+from agents.spec import check_settings
 from common.errors import OptionError
 from envs.core.game import Game
 
@@ -33,64 +34,51 @@ class SearchAgent(Agent):
 
     thinks_long = True
 
-    method: str
-    order = "high_first"
+    settings_class = SearchSettings
+    defaults: ClassVar[dict[str, Any]] = {}
+    """Settings of this player where it is given none."""
 
     def __init__(
         self,
         game: Game,
         num_worlds: int = 8,
-        max_nodes: int = 2000,
-        depth: int | None = None,
         time_per_move: float | None = None,
-        preference: str | None = None,
         vote: str = "majority",
-        ties: str = "high",
-        order: str | None = None,
-        table_bits: int = 12,
-        assumed: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> None:
         """Prepare to search ``game``.
 
         Args:
             game: any game.
             num_worlds: drawn for a decision.
-            max_nodes: of one search; with ``time_per_move`` only the clock counts.
-            depth: decisions to look ahead at most.
-            time_per_move: seconds for all worlds of a decision.
-            preference: ``return`` or ``place``; left out, what standings of the game go by.
+            time_per_move: seconds for all worlds of a decision; ``max_nodes`` then does not count.
             vote: how the answers of several worlds are put together.
-            ties: what players do whom two moves suit alike.
-            order: of moves.
-            table_bits: size of the transposition table.
-            assumed: options of the game that are otherwise in the search.
+            settings: any field of ``SearchSettings``; ``preference`` is what standings of the game
+                go by where it is left out, and ``pruning`` the best that is exact.
         """
         super().__init__(game)
+        check_settings(settings, type(self))
         if num_worlds < 1:
             raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
         if vote not in VOTES:
             raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
         if time_per_move is not None and time_per_move < 0:
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
-        is_by_place = game.facts.objective == "place"
-        self.preference = preference or ("place" if is_by_place else "return")
-        settings = SearchSettings(
-            method=self.method,
-            preference=self.preference,
-            pruning=self._pruning(ties),
-            ties=ties,
-            order=order or self.order,
-            table_bits=table_bits,
-            depth=depth,
-            is_iterative=depth is None or time_per_move is not None,
-            max_nodes=max_nodes if time_per_move is None else None,
-            assumed=dict(assumed or {}),
-        )
+        given = {name: value for name, value in settings.items() if value is not None}
+        chosen = {"max_nodes": 2000, "table_bits": 12, **self.defaults, **given}
+        by_place = "place" if game.facts.objective == "place" else "return"
+        self.preference = chosen["preference"] = chosen.get("preference") or by_place
+        chosen.setdefault("pruning", self._pruning(chosen.get("ties", "high")))
+        if time_per_move is not None:
+            chosen["max_nodes"] = None
+        if time_per_move is not None or chosen.get("depth") is None:
+            chosen["is_iterative"] = True
         self.num_worlds = num_worlds
         self.vote = vote
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
-        self._searcher = Searcher(game, settings)
+        self._searcher = Searcher(game, SearchSettings(**chosen))
+        self.method = self._searcher.settings.method
 
     def _pruning(self, ties: str) -> str:
         """What is exact: means of equal branches may not be pruned."""
@@ -106,31 +94,27 @@ class SearchAgent(Agent):
         Values are returns where players want returns; where they want places, places from the
         middle. The line is that of the likeliest world.
         """
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        return [
-            self._analyse(worlds[row], int(views.seats[row]), views.masks[row])
-            for row in range(len(views))
-        ]
+        return [self._analyse(*row) for row in self._rows(views)]
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself."""
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        return np.array(
-            [
-                self._decide(worlds[row], int(views.seats[row]), views.masks[row])
-                for row in range(len(views))
-            ],
-            np.int64,
-        )
+        return np.array([self._decide(*row) for row in self._rows(views)], np.int64)
 
-    def _decide(self, worlds: State, seat: int, mask: Any) -> int:
+    def _rows(self, views: Views) -> Iterator[tuple[State, npt.NDArray[np.int64], int, Any]]:
+        """Different worlds of every row and how often each was drawn, the seat and the mask."""
+        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
+        for drawn, seat, mask in zip(worlds, views.seats, views.masks, strict=True):
+            self._searcher.forget()  # what a row is answered may not depend on the rows before it
+            yield *_distinct(drawn), int(seat), mask
+
+    def _seconds(self, num_searches: int) -> float | None:
+        return None if self.time_per_move is None else self.time_per_move / num_searches
+
+    def _decide(self, kinds: State, counts: npt.NDArray[np.int64], seat: int, mask: Actions) -> int:
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
-        self._searcher.forget()  # what a row is answered may not depend on the rows before it
-        kinds, counts = _distinct(worlds)
-        seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
-        scores = np.zeros(len(mask))
+        seconds, scores = self._seconds(len(kinds)), np.zeros(len(mask))
         for world, count in zip(kinds, counts, strict=True):
             if self.vote == "majority":
                 scores[self._search(world, seat, seconds).action] += count
@@ -141,14 +125,13 @@ class SearchAgent(Agent):
         tied = legal[scores[legal] == best]
         return int(tied[-1] if self._searcher.settings.ties == "high" else tied[0])
 
-    def _analyse(self, worlds: State, seat: int, mask: Any) -> Analysis:
-        legal = np.flatnonzero(mask)
-        self._searcher.forget()
-        kinds, counts = _distinct(worlds)
-        seconds = None if self.time_per_move is None else self.time_per_move / len(kinds)
+    def _analyse(
+        self, kinds: State, counts: npt.NDArray[np.int64], seat: int, mask: Actions
+    ) -> Analysis:
+        legal, seconds = np.flatnonzero(mask), self._seconds(len(kinds))
         shares, values = np.zeros(len(mask)), np.zeros(len(mask))
         for world, count in zip(kinds, counts, strict=True):
-            part = count / len(worlds)
+            part = count / self.num_worlds
             shares[self._search(world, seat, seconds).action] += part
             for action in legal:
                 result = self._after(world, seat, int(action), seconds).values
@@ -199,20 +182,19 @@ class SearchAgent(Agent):
 class MaxNAgent(SearchAgent):
     """Expects everybody to look after themselves."""
 
-    method = "max_n"
+    defaults: ClassVar[dict[str, Any]] = {"method": "max_n"}
 
 
 class ParanoidAgent(SearchAgent):
     """Expects everybody else to join forces against it."""
 
-    method = "paranoid"
+    defaults: ClassVar[dict[str, Any]] = {"method": "paranoid"}
 
 
 class BestReplyAgent(SearchAgent):
     """Expects the opponent who can harm it most to do so, and the others to play on."""
 
-    method = "best_reply"
-    order = "low_first"
+    defaults: ClassVar[dict[str, Any]] = {"method": "best_reply", "order": "low_first"}
 
 
 def _distinct(worlds: State) -> tuple[State, npt.NDArray[np.int64]]:

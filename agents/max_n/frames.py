@@ -1,7 +1,8 @@
-"""The memory of a search: a frame for every node on the way to the present one, and a table.
+"""The memory of a search, and what all do with a node: order its moves, go down, store its value.
 
-A search is a loop over frames, not a recursion, so it can stop after any node and go on later:
-that is how it keeps a time limit without reading a clock.
+There is a frame for every node on the way to the present one, and a table of those before. A search
+is a loop over frames, not a recursion, so it can stop after any node and go on later: that is how
+it keeps a time limit without reading a clock.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from agents.max_n.preference import utility_of
 from envs.core.addresses import Addresses, AddressesType
@@ -19,42 +19,37 @@ from envs.core.compiling import helper, inlined
 from envs.core.kernels import CHANCE, OVER, RETURNS
 from envs.core.rng import mix
 
-__all__ = [
-    "COMPLETE",
-    "COUNTERS",
-    "EVALUATION",
-    "EXACT",
-    "LOWER",
-    "MAX_PLAYERS",
-    "NOBODY",
-    "NO_ACTION",
-    "ORDERS",
-    "SETTINGS",
-    "STACK",
-    "TABLE",
-    "UPPER",
-    "Evaluation",
-    "begin",
-    "copy_values",
-    "descend",
-    "find",
-    "is_leaf",
-    "make_stack",
-    "make_table",
-    "order_moves",
-    "read_vector",
-    "state_key",
-    "store",
-]
-
 MAX_PLAYERS = 8
 
-# What is counted, in the order of ``Stack.counters``.
+PROGRESS = np.dtype(
+    (
+        np.record,
+        [
+            ("depth", np.int64),  # of the present node
+            ("is_entering", np.int64),  # or coming back to it from a child
+            ("is_exact", np.int64),  # the result of the node that was left last
+            ("is_complete", np.int64),  # nothing was estimated for it
+            ("nodes", np.int64),
+            ("leaves", np.int64),
+            ("prunings", np.int64),
+            ("hits", np.int64),
+            ("stored", np.int64),
+            ("deepest", np.int64),
+        ],
+    )
+)
 COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored", "deepest")
-NODES, LEAVES, PRUNINGS, HITS, STORED, DEEPEST = range(len(COUNTERS))
+NOBODY = -1
+NO_ACTION = -1
+COMPLETE = 1 << 30
+"""Depth of a value that rests on the ends of games alone."""
+EXACT, LOWER, UPPER = 0, 1, 2
+"""Bounds of stored values; a search for vectors stores exact ones only."""
+ORDERS = ("low_first", "high_first", "guess")
+LOW_FIRST, HIGH_FIRST, GUESS = range(len(ORDERS))
 
-# Where a search stands, in ``Stack.progress``.
-DEPTH, IS_ENTERING, IS_EXACT, IS_COMPLETE = range(4)
+_NUM_PROBES = 8
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 FRAME = np.dtype(
     (
@@ -100,7 +95,6 @@ SETTINGS = np.dtype(
             ("pruning", np.int32),
             ("ties", np.int32),
             ("order", np.int32),
-            ("has_killers", np.int32),
             ("hero", np.int32),  # of paranoid and best-reply search
             ("is_best_reply", np.int32),
             ("is_scalar", np.int32),  # paranoid and best-reply search: one number a node
@@ -120,16 +114,14 @@ class Stack(NamedTuple):
     """[depth, actions]: in the order in which they are searched."""
     probs: npt.NDArray[np.float64]
     """[depth, outcomes]: of chance nodes."""
-    killers: npt.NDArray[np.int32]
-    """[depth]: the action that last made a cut there."""
     mask: npt.NDArray[np.int8]
     guesses: npt.NDArray[np.float64]
     """[actions]: for sorting."""
     scratch: npt.NDArray[np.uint8]
     result: npt.NDArray[np.float64]
     """[players]: of the node that was left last."""
-    progress: npt.NDArray[np.int64]
-    counters: npt.NDArray[np.int64]
+    progress: npt.NDArray[np.void]
+    """[1] of ``PROGRESS``."""
 
 
 class Table(NamedTuple):
@@ -143,32 +135,6 @@ class Table(NamedTuple):
     """[slots, players]; a search for one player uses the first column."""
 
 
-STACK = types.NamedTuple(
-    (
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        types.uint8[:, ::1],
-        types.int32[:, ::1],
-        types.float64[:, ::1],
-        types.int32[::1],
-        types.int8[::1],
-        types.float64[::1],
-        types.uint8[::1],
-        types.float64[::1],
-        types.int64[::1],
-        types.int64[::1],
-    ),
-    Stack,
-)
-TABLE = types.NamedTuple(
-    (
-        types.uint64[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int8[::1],
-        types.float64[:, ::1],
-    ),
-    Table,
-)
 EVALUATION = AddressesType("masquerade.Evaluation", {"evaluate": RETURNS})
 
 
@@ -189,13 +155,11 @@ def make_stack(
         states=np.zeros((depth, -(-state_size // 8) * 8), np.uint8),
         moves=np.zeros((depth, width), np.int32),
         probs=np.zeros((depth, max(1, num_outcomes)), np.float64),
-        killers=np.full(depth, -1, np.int32),
         mask=np.zeros(width, np.int8),
         guesses=np.zeros(width, np.float64),
         scratch=np.zeros(state_size, np.uint8),
         result=np.zeros(num_players, np.float64),
-        progress=np.zeros(4, np.int64),
-        counters=np.zeros(len(COUNTERS), np.int64),
+        progress=np.zeros(1, PROGRESS),
     )
 
 
@@ -211,17 +175,7 @@ def make_table(bits: int, num_players: int) -> Table:
     )
 
 
-NOBODY = -1
-NO_ACTION = -1
-COMPLETE = 1 << 30
-"""Depth of a value that rests on the ends of games alone."""
-EXACT, LOWER, UPPER = 0, 1, 2
-"""Bounds of stored values; a search for vectors stores exact ones only."""
-ORDERS = ("low_first", "high_first", "guess")
-LOW_FIRST, HIGH_FIRST, GUESS = range(len(ORDERS))
-
-_NUM_PROBES = 8
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+STACK, TABLE = numba.typeof(make_stack(1, 1, 1, 1, 1)), numba.typeof(make_table(1, 1))
 
 
 @helper
@@ -229,13 +183,6 @@ def copy_values(source, target, num_players):
     """Copy a vector of results; an assignment of slices would allocate."""
     for player in range(num_players):
         target[player] = source[player]
-
-
-@inlined
-def begin(stack):
-    """Prepare for the search of the state in the first row."""
-    stack.progress[DEPTH] = 0
-    stack.progress[IS_ENTERING] = 1
 
 
 @helper
@@ -279,14 +226,14 @@ def store(stack, table, key, depth, best, bound):
     table.bests[slot] = best
     table.bounds[slot] = bound
     copy_values(stack.result, table.values[slot], stack.result.size)
-    stack.counters[STORED] += 1
+    stack.progress[0].stored += 1
 
 
 @inlined
 def is_leaf(kernels, evaluation, rules, stack, o, depth):
     """Count a node that is entered; at a leaf everybody's returns become the result."""
-    stack.counters[NODES] += 1
-    stack.counters[DEEPEST] = max(stack.counters[DEEPEST], depth)
+    stack.progress[0].nodes += 1
+    stack.progress[0].deepest = max(stack.progress[0].deepest, depth)
     f = stack.frames[depth]
     state = stack.states[depth, : o.state_size]
     f.turn = kernels.turn(state, rules)
@@ -297,9 +244,9 @@ def is_leaf(kernels, evaluation, rules, stack, o, depth):
         evaluation.evaluate(state, rules, stack.result)
     else:
         return False
-    stack.counters[LEAVES] += 1
-    stack.progress[IS_EXACT] = 1
-    stack.progress[IS_COMPLETE] = f.turn == OVER
+    stack.progress[0].leaves += 1
+    stack.progress[0].is_exact = 1
+    stack.progress[0].is_complete = f.turn == OVER
     return True
 
 
@@ -307,9 +254,9 @@ def is_leaf(kernels, evaluation, rules, stack, o, depth):
 def read_vector(stack, table, slot):
     """Make a stored exact value the result."""
     copy_values(table.values[slot], stack.result, stack.result.size)
-    stack.progress[IS_EXACT] = 1
-    stack.progress[IS_COMPLETE] = table.depths[slot] == COMPLETE
-    stack.counters[HITS] += 1
+    stack.progress[0].is_exact = 1
+    stack.progress[0].is_complete = table.depths[slot] == COMPLETE
+    stack.progress[0].hits += 1
 
 
 @inlined
@@ -323,17 +270,6 @@ def descend(kernels, rules, stack, o, depth):
     kernels.step(stack.states[depth + 1, : o.state_size], rules, action)
     is_decision = f.turn != CHANCE
     stack.frames[depth + 1].depth_left = f.depth_left - is_decision
-
-
-@inlined
-def move_to_front(moves, num_moves, action):
-    """Search ``action`` first, if it is among the moves."""
-    for i in range(num_moves):
-        if moves[i] == action:
-            for j in range(i, 0, -1):
-                moves[j] = moves[j - 1]
-            moves[0] = action
-            return
 
 
 @inlined
@@ -355,9 +291,12 @@ def order_moves(kernels, evaluation, rules, stack, o, depth, hint):
         return
     if o.order == GUESS and count > 1:
         sort_by_guess(kernels, evaluation, rules, stack, o, depth)
-    if o.has_killers:
-        move_to_front(moves, count, stack.killers[depth])
-    move_to_front(moves, count, hint)
+    for i in range(count):  # the hint first, if it is among the moves
+        if moves[i] == hint:
+            for j in range(i, 0, -1):
+                moves[j] = moves[j - 1]
+            moves[0] = hint
+            break
 
 
 @inlined

@@ -13,23 +13,9 @@ makes one number of the two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from common.errors import OptionError
 from envs.core.compiling import helper
 
-__all__ = [
-    "BY_PLACE",
-    "BY_RETURN",
-    "EPSILON",
-    "PREFERENCES",
-    "compare",
-    "place_of",
-    "place_weight",
-    "utility_of",
-]
+__all__ = ["BY_PLACE", "BY_RETURN", "PREFERENCES", "place_of", "place_weight", "utility_of"]
 
 BY_RETURN, BY_PLACE = 0, 1
 PREFERENCES = ("return", "place")
@@ -68,22 +54,3 @@ def utility_of(values, num_players, player, preference, weight):
 def place_weight(num_players: int, low: float, high: float) -> float:
     """What a place must weigh when values lie between ``low`` and ``high``."""
     return 4.0 * num_players * (high - low) + 1.0
-
-
-def compare(
-    player: int, one: Sequence[float], other: Sequence[float], preference: str = "place"
-) -> int:
-    """1 if ``player`` prefers ``one``, -1 if he prefers ``other``, 0 if they are alike to him.
-
-    >>> compare(0, (1, 1, 1), (2, 4, 4)), compare(1, (3, 2, 0), (3, 4, 5))
-    (1, 1)
-    >>> compare(1, (3, 2, 0), (0, 2, 3)), compare(0, (3, 2, 0), (0, 2, 3))
-    (0, 1)
-    """
-    if preference not in PREFERENCES:
-        raise OptionError(f"preference must be 'return' or 'place', not '{preference}'")
-    both = np.array([one, other], np.float64)
-    weight = place_weight(both.shape[1], float(both.min()), float(both.max()))
-    code = PREFERENCES.index(preference)
-    first, second = (utility_of(v, both.shape[1], player, code, weight) for v in both)
-    return int(first > second + EPSILON) - int(second > first + EPSILON)

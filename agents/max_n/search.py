@@ -1,28 +1,49 @@
-"""The loop of every search: down to the next child, or back up with a result.
+"""Max^n, paranoid search and best-reply search: one loop, down to the next child or back up.
 
-It goes over frames and not by recursion, so that it can stop after any node and go on later.
+**Max^n**, with two ways to prune it that are sound for more than two players. Every node has a
+vector of results, one for each player; the mover chooses the child he likes best (Luckhardt and
+Irani, 1986). A player may move several times in a row. All nodes of one player in a row are one
+group: what counts for a cut is the best result that the player of the group above has found so far
+anywhere in it, and the best that the mover has found here.
+
+``korf``
+    Shallow pruning (Korf, 1991), for players who want their own return: results add up to at most
+    ``sum_bound`` and nobody gets less than ``low``, so what the mover is sure of bounds what is
+    left for the player above.
+``placement``
+    For players who want places, without any bound on the sum. Once the mover is sure of a first
+    place, and the player above has one that he would have to give up here or to share, that player
+    will not come.
+
+A node that was cut has a value that is never chosen above it, and that is all that can be said of
+it; only values that are known to be exact enter the table. With ties averaged neither pruning is
+exact: a mean of two results that are alike to the mover may have another place than both.
+
+**Paranoid search and best-reply search**: one player against all others, by alpha-beta. Results are
+one number a node, the hero's utility; values of cut nodes are bounds and are stored as such.
+
+``paranoid``
+    Every other player does the searching player, the hero, as much harm as possible (Sturtevant and
+    Korf, 2000). With two players that is minimax.
+``best reply``
+    Between two moves of the hero only one opponent chooses, the one who can harm him most; the
+    others play the first of their moves in the order of the search (Schadd and Winands, 2011; with
+    moves in place of passes as in Esser and others, 2013). Trees are as deep as in paranoid search
+    and much narrower, and the opponents are less of one mind.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
-from numba import types
+from numba import from_dtype
 
 from agents.max_n.frames import (
     COMPLETE,
-    DEPTH,
     EVALUATION,
     EXACT,
-    HITS,
-    IS_COMPLETE,
-    IS_ENTERING,
-    IS_EXACT,
     LOWER,
     NO_ACTION,
     NOBODY,
-    NODES,
-    PRUNINGS,
     SETTINGS,
     STACK,
     TABLE,
@@ -41,10 +62,10 @@ from envs.core.compiling import compiled, helper, inlined
 from envs.core.kernels import CHANCE, INT, KERNELS, RULES
 from envs.core.rng import mix
 
-__all__ = ["PRUNINGS_BY_NAME", "TIES", "search_frames"]
+__all__ = ["PRUNINGS", "TIES", "search_frames"]
 
-PRUNINGS_BY_NAME = ("none", "korf", "placement")
-NO_PRUNING, KORF, PLACEMENT = range(len(PRUNINGS_BY_NAME))
+PRUNINGS = ("none", "korf", "placement")
+NO_PRUNING, KORF, PLACEMENT = range(len(PRUNINGS))
 TIES = ("first", "low", "high", "average", "random")
 FIRST, LOW, HIGH, AVERAGE, RANDOM = range(len(TIES))
 
@@ -137,8 +158,8 @@ def absorb_vector(stack, o, depth):
     """Take in the result of a child; returns 1 if the next one is to be searched."""
     f = stack.frames[depth]
     action = stack.moves[depth, f.next_move - 1]
-    f.is_complete &= stack.progress[IS_COMPLETE]
-    f.is_exact &= stack.progress[IS_EXACT]
+    f.is_complete &= stack.progress[0].is_complete
+    f.is_exact &= stack.progress[0].is_exact
     num_left = f.num_moves - f.next_move
     n = o.num_players
     if f.turn == CHANCE:
@@ -146,7 +167,7 @@ def absorb_vector(stack, o, depth):
             f.value[player] += stack.probs[depth, action] * stack.result[player]
         return num_left > 0
     child = stack.frames[depth + 1]
-    if not stack.progress[IS_EXACT] and child.turn == f.turn and child.was_cut:
+    if not stack.progress[0].is_exact and child.turn == f.turn and child.was_cut:
         f.was_cut = 1  # the player above has done with the whole group
     utility = utility_of(stack.result, n, f.turn, o.preference, o.weight)
     if f.best == NO_ACTION or utility > f.utility + EPSILON:
@@ -166,8 +187,7 @@ def absorb_vector(stack, o, depth):
         f.own_utility = mine
         copy_values(f.value, f.own, n)
     if num_left > 0 and f.above_player != NOBODY and is_cut(f, o):
-        stack.counters[PRUNINGS] += num_left
-        stack.killers[depth] = action
+        stack.progress[0].prunings += num_left
         f.was_cut = 1
         return 0
     return num_left > 0
@@ -175,19 +195,24 @@ def absorb_vector(stack, o, depth):
 
 @inlined
 def close_vector(stack, table, o, depth):
-    """Leave a node: its value is the result, and enters the table if it is exact.
+    """Come back from a child: 1 if the next one is to be searched, else the node is left.
+
+    Its value then is the result, and enters the table if it is exact.
 
     Children that are not exact were cut because of a result that the mover has found in his group.
     If he found it at this node or below, he chooses it or a better one, and his value is exact; if
     above this node, nothing is known of the value here.
     """
+    if absorb_vector(stack, o, depth):
+        return 1
     f = stack.frames[depth]
     copy_values(f.value, stack.result, o.num_players)
     is_exact = not f.was_cut and (f.is_exact or not f.had_own)
-    stack.progress[IS_EXACT] = is_exact
-    stack.progress[IS_COMPLETE] = f.is_complete
+    stack.progress[0].is_exact = is_exact
+    stack.progress[0].is_complete = f.is_complete
     if is_exact and table.keys.size > 0 and f.turn != CHANCE:
         store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, EXACT)
+    return 0
 
 
 @inlined
@@ -229,8 +254,8 @@ def look_up(stack, table, o, depth):
     if not is_deep or not is_enough:
         return hint, False
     stack.result[0] = value
-    stack.progress[IS_COMPLETE] = table.depths[slot] == COMPLETE
-    stack.counters[HITS] += 1
+    stack.progress[0].is_complete = table.depths[slot] == COMPLETE
+    stack.progress[0].hits += 1
     f.best = hint
     return hint, True
 
@@ -265,7 +290,7 @@ def absorb_scalar(stack, o, depth):
     f = stack.frames[depth]
     action = stack.moves[depth, f.next_move - 1]
     result = stack.result[0]
-    f.is_complete &= stack.progress[IS_COMPLETE]
+    f.is_complete &= stack.progress[0].is_complete
     num_left = f.num_moves - f.next_move
     if f.turn == CHANCE:
         f.utility += stack.probs[depth, action] * result
@@ -281,71 +306,62 @@ def absorb_scalar(stack, o, depth):
             f.best = action
         f.beta = min(f.beta, f.utility)
     if f.alpha >= f.beta and num_left > 0:
-        stack.counters[PRUNINGS] += num_left
-        stack.killers[depth] = action
+        stack.progress[0].prunings += num_left
         return 0
     return num_left > 0
 
 
 @inlined
-def close_scalar(stack, table, depth):
-    """Leave a node, with what its utility says: a value, or a bound on it."""
+def close_scalar(stack, table, o, depth):
+    """Come back from a child: 1 if the next one is to be searched, else the node is left.
+
+    What its utility says is a value, or a bound on it.
+    """
+    if absorb_scalar(stack, o, depth):
+        return 1
     f = stack.frames[depth]
     stack.result[0] = f.utility
-    stack.progress[IS_COMPLETE] = f.is_complete
+    stack.progress[0].is_complete = f.is_complete
     if table.keys.size == 0 or f.turn == CHANCE:
-        return
+        return 0
     bound = EXACT
     if f.utility >= f.ceiling:
         bound = LOWER
     elif f.utility <= f.floor:
         bound = UPPER
     store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, bound)
+    return 0
 
 
-@compiled(
-    INT(
-        KERNELS,
-        EVALUATION,
-        RULES,
-        STACK,
-        TABLE,
-        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
-        INT,
-    )
-)
+@compiled(INT(KERNELS, EVALUATION, RULES, STACK, TABLE, from_dtype(SETTINGS)[::1], INT))
 def search_frames(kernels, evaluation, rules, stack, table, settings, max_nodes):
     """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
     o = settings[0]
-    last_node = stack.counters[NODES] + max_nodes
-    depth = stack.progress[DEPTH]
-    is_entering = stack.progress[IS_ENTERING]
+    last_node = stack.progress[0].nodes + max_nodes
+    depth = stack.progress[0].depth
+    is_entering = stack.progress[0].is_entering
     is_over = 0
     while True:
         if is_entering:
-            if stack.counters[NODES] >= last_node:
+            if stack.progress[0].nodes >= last_node:
                 break
             if o.is_scalar:
                 wants_child = open_scalar(kernels, evaluation, rules, stack, table, o, depth)
             else:
                 wants_child = open_vector(kernels, evaluation, rules, stack, table, o, depth)
+        elif depth == 0:
+            is_over = 1
+            break
         else:
-            if depth == 0:
-                is_over = 1
-                break
             depth -= 1
-            wants_child = (
-                absorb_scalar(stack, o, depth) if o.is_scalar else absorb_vector(stack, o, depth)
-            )
-            if not wants_child:
-                if o.is_scalar:
-                    close_scalar(stack, table, depth)
-                else:
-                    close_vector(stack, table, o, depth)
+            if o.is_scalar:
+                wants_child = close_scalar(stack, table, o, depth)
+            else:
+                wants_child = close_vector(stack, table, o, depth)
         if wants_child:
             descend(kernels, rules, stack, o, depth)
             depth += 1
         is_entering = wants_child
-    stack.progress[DEPTH] = depth
-    stack.progress[IS_ENTERING] = is_entering
+    stack.progress[0].depth = depth
+    stack.progress[0].is_entering = is_entering
     return is_over

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from agents.max_n.frames import (
     COMPLETE,
@@ -18,16 +19,16 @@ from agents.max_n.frames import (
     ORDERS,
     SETTINGS,
     Evaluation,
-    begin,
     make_stack,
     make_table,
 )
 from agents.max_n.preference import PREFERENCES, place_weight
-from agents.max_n.search import PRUNINGS_BY_NAME, TIES, search_frames
+from agents.max_n.search import PRUNINGS, TIES, search_frames
 from common.errors import OptionError
 from envs.core.game import Game
+from envs.core.options import Options, option
 
-__all__ = ["SearchResult", "SearchSettings", "Searcher"]
+__all__ = ["SearchResult", "SearchSettings", "Searcher", "State"]
 
 METHODS = ("max_n", "paranoid", "best_reply")
 NODES_PER_CALL = 4096
@@ -36,8 +37,7 @@ NODES_PER_CALL = 4096
 State = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(Options):
     """How to search.
 
     >>> SearchSettings(pruning="korf")
@@ -46,46 +46,32 @@ class SearchSettings:
     common.errors.OptionError: korf prunes for players who want their return: set preference ...
     """
 
-    method: str = "max_n"
-    """``max_n``, ``paranoid`` or ``best_reply``."""
-    preference: str = "place"
-    """What players want: their ``return``, or their ``place`` before anything else."""
-    pruning: str = "placement"
-    """Of max^n: ``none``, ``korf`` (by return) or ``placement`` (by place)."""
-    ties: str = "high"
-    """Of children alike to the mover: ``first``, the ``low`` or ``high`` action, their ``average``,
-    or one at ``random``."""
-    order: str = "high_first"
-    """Of moves: ``low_first``, ``high_first``, or the best by a ``guess`` first."""
-    has_killers: bool = False
-    """Search the move first that made the last cut at the same depth."""
-    table_bits: int = 16
-    """The transposition table has ``2**table_bits`` slots; 0: there is none."""
-    depth: int | None = None
-    """Decisions to look ahead; ``None``: to the end of the game."""
-    is_iterative: bool = False
-    """Search to depth 1, 2, 3 ... until a limit is reached."""
-    max_nodes: int | None = None
-    """Of one search; ``None``: as many as it takes."""
-    sum_bound: float | None = None
-    """For Korf's pruning; ``None``: what the game says of the sum of its returns."""
-    assumed: Mapping[str, Any] = field(default_factory=dict)
+    method: str = option("max_n", choices=METHODS, help="what players do")
+    preference: str = option(
+        "place", choices=PREFERENCES, help="what players want: their return, or their place first"
+    )
+    pruning: str = option(
+        "placement", choices=PRUNINGS, help="of max^n: korf goes by return, placement by place"
+    )
+    ties: str = option("high", choices=TIES, help="of children alike to the mover")
+    order: str = option("high_first", choices=ORDERS, help="of moves; guess: the best by estimate")
+    table_bits: int = option(16, low=0, high=28, help="2**bits slots of the table; 0: none")
+    depth: int | None = option(
+        None, low=1, high=COMPLETE, help="decisions to look ahead; null: to the end of the game"
+    )
+    is_iterative: bool = option(False, help="search to depth 1, 2, 3 ... until a limit is reached")
+    max_nodes: int | None = option(
+        None, low=1, high=2**62, help="of one search; null: as many as it takes"
+    )
+    sum_bound: float | None = option(
+        None, low=-1e9, high=1e9, help="for korf; null: what the game says of its returns' sum"
+    )
+    assumed: Mapping[str, Any] = Field(default_factory=dict)
     """Options of the game that are otherwise in the search than at the table."""
-    seed: int = 0
-    """Of ties at random."""
+    seed: int = option(0, low=0, high=2**62, help="of ties at random")
 
     def __post_init__(self) -> None:
-        """Refuse what is unknown or does not go together."""
-        for name, allowed in (
-            ("method", METHODS),
-            ("preference", PREFERENCES),
-            ("pruning", PRUNINGS_BY_NAME),
-            ("ties", TIES),
-            ("order", ORDERS),
-        ):
-            if getattr(self, name) not in allowed:
-                choices = ", ".join(allowed)
-                raise OptionError(f"{name} must be one of {choices}, not '{getattr(self, name)}'")
+        """Refuse what does not go together."""
         if self.method == "max_n" and self.pruning == "korf" and self.preference != "return":
             raise OptionError(
                 "korf prunes for players who want their return: set preference to 'return'"
@@ -94,12 +80,6 @@ class SearchSettings:
             raise OptionError(
                 "placement prunes for players who want places: set preference to 'place'"
             )
-        if not 0 <= self.table_bits <= 28:
-            raise OptionError(f"table_bits must be from 0 to 28, not {self.table_bits}")
-        for name in ("depth", "max_nodes"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise OptionError(f"{name} must be at least 1 or null, not {value}")
 
 
 @dataclass(frozen=True)
@@ -141,7 +121,10 @@ class Searcher:
         if facts.num_players > MAX_PLAYERS:
             raise OptionError(f"searches are for at most {MAX_PLAYERS} players")
         self._options = self._make_options()
-        self._evaluation = Evaluation(evaluate=_evaluation_of(self.game))
+        # The game's own estimate, or its returns so far if it has none.
+        has_own = self.game.optional.has_evaluate
+        estimate = self.game.optional.evaluate if has_own else self.game.kernels.returns
+        self._evaluation = Evaluation(evaluate=estimate)
         self._stack = make_stack(
             facts.max_length,
             self.game.state_size,
@@ -153,22 +136,17 @@ class Searcher:
 
     def _make_options(self) -> npt.NDArray[np.void]:
         facts, settings = self.game.facts, self.settings
-        options = np.zeros(1, SETTINGS)
-        o = options[0]
-        o.num_players = facts.num_players
-        o.state_size = self.game.state_size
-        o.preference = PREFERENCES.index(settings.preference)
-        o.pruning = PRUNINGS_BY_NAME.index(settings.pruning)
-        o.ties = TIES.index(settings.ties)
-        o.order = ORDERS.index(settings.order)
-        o.has_killers = settings.has_killers
-        o.is_best_reply = settings.method == "best_reply"
-        o.is_scalar = settings.method != "max_n"
-        o.weight = place_weight(facts.num_players, facts.min_return, facts.max_return)
-        o.low = facts.min_return
         bound = settings.sum_bound if settings.sum_bound is not None else facts.return_sum
-        o.sum_bound = facts.num_players * facts.max_return if bound is None else bound
-        o.seed = settings.seed
+        options: npt.NDArray[np.void] = settings.as_record(
+            SETTINGS,
+            num_players=facts.num_players,
+            state_size=self.game.state_size,
+            is_best_reply=settings.method == "best_reply",
+            is_scalar=settings.method != "max_n",
+            weight=place_weight(facts.num_players, facts.min_return, facts.max_return),
+            low=facts.min_return,
+            sum_bound=facts.num_players * facts.max_return if bound is None else bound,
+        )
         return options
 
     def forget(self) -> None:
@@ -191,7 +169,7 @@ class Searcher:
             self._options["hero"][0] = hero
             if self.settings.method != "max_n":
                 self.forget()
-        self._stack.counters[:] = 0
+        self._stack.progress[:] = 0
         deadline = None if seconds is None else self._clock() + seconds
         if not self.settings.is_iterative:
             depth = COMPLETE if self.settings.depth is None else self.settings.depth
@@ -220,12 +198,12 @@ class Searcher:
         stack.states[0, : self.game.state_size] = state
         stack.frames["depth_left"][0] = depth
         stack.frames["best"][0] = NO_ACTION
-        begin(stack)
+        stack.progress["depth"], stack.progress["is_entering"] = 0, 1
         tables = (self.game.kernels, self._evaluation, self.game.rules)
         while True:
             num_nodes = NODES_PER_CALL if deadline is not None else COMPLETE
             if settings.max_nodes is not None:
-                num_nodes = min(num_nodes, settings.max_nodes - int(stack.counters[0]))
+                num_nodes = min(num_nodes, settings.max_nodes - int(stack.progress["nodes"][0]))
             if num_nodes <= 0:
                 return False
             if search_frames(*tables, stack, self._table, self._options, num_nodes):
@@ -234,7 +212,7 @@ class Searcher:
                 return False
 
     def _count(self) -> dict[str, int]:
-        return dict(zip(COUNTERS, self._stack.counters.tolist(), strict=True))
+        return {name: int(self._stack.progress[name][0]) for name in COUNTERS}
 
     def _result(self, depth: int, is_over: bool) -> SearchResult:
         stack = self._stack
@@ -245,7 +223,7 @@ class Searcher:
         return SearchResult(
             action=action,
             values=tuple(stack.result[:count].tolist()),
-            is_complete=is_over and bool(stack.progress[3]),
+            is_complete=is_over and bool(stack.progress["is_complete"][0]),
             depth=0 if depth == COMPLETE else depth,
             counters=self._count(),
         )
@@ -260,8 +238,3 @@ def _assumed_game(game: Game, assumed: Mapping[str, Any]) -> Game:
     if same != (game.state_size, game.facts.num_actions, game.facts.num_players):
         raise OptionError(f"assumed options {dict(assumed)} make another game")
     return other
-
-
-def _evaluation_of(game: Game) -> Callable[..., None]:
-    """The game's own estimate, or its returns so far if it has none."""
-    return game.optional.evaluate if game.optional.has_evaluate else game.kernels.returns

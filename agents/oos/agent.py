@@ -6,16 +6,16 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Actions, Agent, Probs, Views
+from agents.base import Actions, Probs, Views
 from agents.cfr.solver import make_solver
 from agents.cfr.tree import GameTree, TooLargeError
 from agents.cfr.variants import VARIANTS
-from agents.ismcts.agent import draw
+from agents.ismcts.agent import SearchingAgent, draw
 from agents.ismcts.searcher import Analysis, Budget, Root, TreeSearcher, spend
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool, make_work
@@ -27,11 +27,9 @@ from envs.core.rng import Words
 __all__ = ["OOSAgent", "OnlineCFRAgent"]
 
 
-class OOSAgent(Agent):
+class OOSAgent(SearchingAgent):
     """Learns regrets from the start of the game, led to where it is, and plays their average."""
 
-    thinks_long = True
-    keeps_time = True
     wants_tokens = True
 
     def __init__(
@@ -55,16 +53,9 @@ class OOSAgent(Agent):
             max_nodes: memory, in infosets.
             clock: what time it is.
         """
-        super().__init__(game)
-        if iterations is None and time_per_move is None:
-            iterations = 1000
-        if (iterations or 0) < 0 or (time_per_move or 0) < 0:
-            raise OptionError("iterations and time_per_move must be at least 0")
+        super().__init__(game, iterations, time_per_move, clock=clock)
         if not 0 <= delta < 1:
             raise OptionError(f"delta must be at least 0 and less than 1, not {delta}")
-        self.budget = Budget(iterations, time_per_move)
-        self.time_per_move = time_per_move
-        self.is_reproducible = time_per_move is None
         self.delta = delta
         self._settings = TreeSettings(
             final="mixture",
@@ -74,10 +65,7 @@ class OOSAgent(Agent):
             preference="return",
             max_nodes=max_nodes,
         )
-        self._clock = clock
         self._table: Pool | None = None
-        self.last: list[Analysis] = []
-        """What the last call of ``act`` has found, row by row."""
 
     @cached_property
     def _searcher(self) -> TreeSearcher:
@@ -131,24 +119,9 @@ class OOSAgent(Agent):
         is_fixed = facts.num_players == 2 and facts.return_sum is not None
         pays = float(facts.return_sum or 0.0) if is_fixed else math.nan
 
-        def run(count: int) -> None:
-            run_outcome_sampling(
-                game.kernels,
-                game.optional,
-                game.rules,
-                roots,
-                rng,
-                pool,
-                work,
-                searcher.options,
-                target,
-                reaches,
-                probs,
-                self.delta,
-                pays,
-                count,
-            )
-
+        tables = game.kernels, game.optional, game.rules, roots, rng, pool, work, searcher.options
+        known = target, reaches, probs, self.delta, pays
+        run = partial(run_outcome_sampling, *tables, *known)
         spend(budget, start, self._clock, run)
         self._count_root(pool, root)
         found = searcher.analysis(root, trees, root.world[None], 0, self._clock() - start)

@@ -20,40 +20,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import from_dtype, types
+from numba import types
 
-from agents.ismcts.settings import OPTIONS
-from agents.ismcts.simulations import play_out
+from agents.ismcts.simulations import SEARCH, play_out, regret_share, regrets_at
 from agents.ismcts.tree import (
     DEEPEST,
     NONE,
-    POOL,
     SIMULATIONS,
-    STAMP,
     STEPS,
-    WORK,
     add_node,
+    copy_bytes,
     extend,
     find_node,
     turn_key,
 )
 from envs.core.compiling import compiled, inlined
-from envs.core.kernels import (
-    CHANCE,
-    INT,
-    KERNELS,
-    OPTIONAL_KERNELS,
-    OVER,
-    RNG,
-    RULES,
-    UNSEEN,
-)
+from envs.core.kernels import CHANCE, INT, OVER, UNSEEN
 from envs.core.rng import below, first_key, fold, uniform
 
 __all__ = ["NUM_COLUMNS", "run_outcome_sampling"]
 
-_OPTIONS = from_dtype(OPTIONS)[::1]
-_TARGET = types.int64[::1]
 _NODE, _EDGE, _TURN = range(3)
 # Columns of what is kept of a decision on the way.
 _OTHERS, _SAMPLED, _AFTER, _CHANCE = range(4)
@@ -105,19 +91,12 @@ def draw(kernels, rules, work, o, target, at, choices, is_targeted, rng):
 @inlined
 def set_weights(pool, choices, slot, is_exploring):
     """Write what is drawn from at a node: regret matching, with exploration or without."""
-    total, count = 0.0, 0
-    for action in range(choices.size):
-        choices[action] = 0.0
-    at = pool.nodes[slot].first
-    while at != NONE:
-        total += max(pool.edges[at].regret, 0.0)
-        count += 1
-        at = pool.edges[at].next
+    choices[:] = 0.0
+    total, count = regrets_at(pool, slot, 0)
     at = pool.nodes[slot].first
     while at != NONE:
         edge = pool.edges[at]
-        own = max(edge.regret, 0.0) / total if total > 0.0 else 1.0 / count
-        own = _TREMBLE / count + (1.0 - _TREMBLE) * own
+        own = _TREMBLE / count + (1.0 - _TREMBLE) * regret_share(edge.regret, total, count)
         edge.prior = own
         choices[edge.action] = own
         if is_exploring:
@@ -149,40 +128,27 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
     targeted, untargeted, others, chance, at, depth = 1.0, 1.0, 1.0, 1.0, 0, 0
     turn = kernels.turn(work.state, rules)
     while turn != OVER:
+        slot, is_new = np.int64(NONE), False
         if turn == CHANCE:
             kernels.chance(work.state, rules, probs)
-            action, prob, forced = draw(
-                kernels, rules, work, o, target, at, probs, is_targeted, rng
-            )
-            if action == NONE:
-                return NONE, 0.0, 0.0
-            others *= prob
-            chance *= prob
         else:
             key = turn_key(work.keys[turn], turn)
-            slot = find_node(pool, key)
-            node = pool.nodes[slot]
-            is_new = node.stamp != pool.counters[STAMP] or node.key != key
+            slot, is_new = find_node(pool, key)
             if is_new:
                 if not add_node(pool, slot, key):
                     break
                 num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
                 extend(pool, work, slot, num_legal, 0)
             set_weights(pool, work.weights, slot, turn == traverser)
-            action, prob, forced = draw(
-                kernels,
-                rules,
-                work,
-                o,
-                target,
-                at,
-                work.weights,
-                is_targeted,
-                rng,
-            )
-            if action == NONE:
-                return NONE, 0.0, 0.0
-            edge = node.first
+        choices = probs if turn == CHANCE else work.weights
+        action, prob, forced = draw(kernels, rules, work, o, target, at, choices, is_targeted, rng)
+        if action == NONE:
+            return NONE, 0.0, 0.0
+        if turn == CHANCE:
+            others *= prob
+            chance *= prob
+        else:
+            edge = pool.nodes[slot].first
             while edge != NONE and pool.edges[edge].action != action:
                 edge = pool.edges[edge].next
             if edge == NONE:
@@ -198,16 +164,12 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
             depth += 1
             if turn != traverser:
                 others *= pool.edges[edge].prior
-            if is_new:
-                targeted *= forced
-                untargeted *= prob
-                play(kernels, rules, work, o, target, at, action)
-                turn = kernels.turn(work.state, rules)
-                break
         targeted *= forced
         untargeted *= prob
         at = play(kernels, rules, work, o, target, at, action)
         turn = kernels.turn(work.state, rules)
+        if is_new:
+            break
     return depth, delta * targeted + (1.0 - delta) * untargeted, chance
 
 
@@ -271,20 +233,10 @@ def learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays):
         value, sampled, chance = worth, reaches[_SAMPLED, i], reaches[_CHANCE, i]
 
 
-@inlined
-def settle_now(kernels, rules, work, rng):
-    """Play the chance that is due where a simulation leaves the table."""
-    turn = kernels.turn(work.state, rules)
-    while turn == CHANCE:
-        kernels.step(work.state, rules, kernels.sample(work.state, rules, rng))
-        turn = kernels.turn(work.state, rules)
-    return turn
-
-
 @compiled(
     types.void(
-        *(KERNELS, OPTIONAL_KERNELS, RULES, types.uint8[:, ::1], RNG, POOL, WORK, _OPTIONS),
-        *(_TARGET, types.float64[:, ::1], types.float64[::1], types.float64, types.float64, INT),
+        *(*SEARCH, types.int64[::1], types.float64[:, ::1], types.float64[::1]),
+        *(types.float64, types.float64, INT),
     )
 )
 def run_outcome_sampling(
@@ -326,16 +278,16 @@ def run_outcome_sampling(
         pool.counters[SIMULATIONS] += 1
         traverser = pool.counters[SIMULATIONS] % o.num_players
         root = roots[below(rng, roots.shape[0])]
-        for i in range(work.state.size):
-            work.state[i] = root[i]
+        copy_bytes(root, work.state)
         depth, sampled, chance = walk(
             kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng
         )
         if depth == NONE:
             continue  # it could not be led to where the searcher is
         turn = kernels.turn(work.state, rules)
-        if turn == CHANCE:
-            turn = settle_now(kernels, rules, work, rng)
+        while turn == CHANCE:  # where the simulation leaves the table
+            kernels.step(work.state, rules, kernels.sample(work.state, rules, rng))
+            turn = kernels.turn(work.state, rules)
         _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
         value = work.totals[traverser]
         learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays)

@@ -299,11 +299,11 @@ def test_an_analysis_tells_shares_values_and_a_line_that_can_be_played(agent_id:
     ("settings", "message"),
     [
         ({"iterations": -1}, "iterations must be at least 0"),
-        ({"selection": "ucb3"}, "did you mean 'ucb'"),
+        ({"selection": "ucb3"}, "selection must be 'ucb' or"),
         ({"explorations": 1}, "did you mean 'exploration'"),
         ({"level": 9}, "level must be from 1 to 5"),
         ({"rollout": "rule"}, "has no quick policy"),
-        ({"threads": 0}, "threads must be from 1"),
+        ({"threads": 0}, "threads must be a whole number from 1 to 256"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(settings: dict[str, Any], message: str) -> None:

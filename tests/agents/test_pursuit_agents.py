@@ -159,7 +159,7 @@ def test_paid_ways_are_as_long_as_exhaustive_search_says() -> None:
             continue
         goal = node.number - 1
         start = int(s.place[1])
-        found = paid_distance(s, r, game.rules, m, 1, NOTHING, start, goal, finder.arrays)
+        found = paid_distance(s, r, game.rules, m, 1, NOTHING, start, goal, True, finder.arrays)
         assert found == ways_by_exhaustion(game, position, 1, goal)
         num_longer += found > steps[start, goal]
     assert num_longer > 20

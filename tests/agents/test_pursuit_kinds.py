@@ -11,18 +11,18 @@ import pytest
 from agents import make_agent
 from agents.base import Views
 from agents.games.pursuit.capture_player import expectation_at, with_table
-from agents.games.pursuit.detective_models import (
+from agents.games.pursuit.search import (
     CAPTURER,
     CARELESS,
     CERTAIN,
     COVERER,
     MIXED,
     MOST_PER_MOVE,
+    PursuitSearch,
     as_expected,
     judge,
     weigh_moves,
 )
-from agents.games.pursuit.search import PursuitSearch
 from agents.ismcts.searcher import Root, TreeSearcher
 from agents.ismcts.tree import Pool
 from arena.match import play_match

@@ -10,13 +10,24 @@ import numpy as np
 import pytest
 
 from agents.max_n import Searcher, SearchResult, SearchSettings
-from agents.max_n.preference import compare
+from agents.max_n.preference import EPSILON, PREFERENCES, place_weight, utility_of
 from common.errors import OptionError
 from tests.support.sampling import IS_FULL
 from tests.support.tree_game import Tree, TreeGame, ragged_tree, random_tree
 
 A, B, C = 0, 1, 2
 SAFE_TIES = ("first", "low", "high", "random")
+
+
+def compare(
+    player: int, one: Sequence[float], other: Sequence[float], preference: str = "place"
+) -> int:
+    """1 if ``player`` prefers ``one``, -1 if he prefers ``other``, 0 if they are alike to him."""
+    both = np.array([one, other], np.float64)
+    weight = place_weight(both.shape[1], float(both.min()), float(both.max()))
+    code = PREFERENCES.index(preference)
+    first, second = (utility_of(v, both.shape[1], player, code, weight) for v in both)
+    return int(first > second + EPSILON) - int(second > first + EPSILON)
 
 
 def search(tree: Tree, low: float = -20, hero: int | None = None, **settings: Any) -> SearchResult:
@@ -113,7 +124,7 @@ def test_preferences_are_an_order() -> None:
 
 def test_a_preference_must_be_known() -> None:
     with pytest.raises(OptionError, match="'return' or 'place'"):
-        compare(0, (1, 2), (2, 1), "money")
+        SearchSettings(preference="money")
 
 
 # ---- max^n ---------------------------------------------------------------------------------------
@@ -327,14 +338,13 @@ def test_with_averages_pruning_is_not_exact() -> None:
         assert (pruned.values == full.values) == is_exact
 
 
-def test_killers_and_guesses_change_the_order_and_not_the_value() -> None:
+def test_guesses_change_the_order_and_not_the_value() -> None:
     rng = np.random.default_rng(8)
     for _ in range(200):
         tree = ragged_tree(rng, 6, 3, top=3)
         values = {
-            search(tree, ties="low", order=order, has_killers=killers, table_bits=bits).values
+            search(tree, ties="low", order=order, table_bits=bits).values
             for order in ("low_first", "high_first", "guess")
-            for killers in (False, True)
             for bits in (0, 8)
         }
         assert len(values) == 1

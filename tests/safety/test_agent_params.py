@@ -6,13 +6,13 @@ The agents come from the table, their parameters from their constructors.
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from agents import AGENTS, agent_class
-from agents.ismcts.settings import TreeSettings
+from agents.ismcts import TreeSettings
+from agents.max_n import SearchSettings
 from agents.spec import AgentSpec, annotations_of, read_params
 from common.errors import MasqueradeError
 from envs import GAMES, make_game
@@ -43,8 +43,9 @@ WRONG: list[Any] = [
 def parameters(agent_id: str) -> dict[str, str]:
     """By name, the annotation; a path and a program are tested with their files."""
     found = annotations_of(agent_class(agent_id))
-    if getattr(agent_class(agent_id), "settings_class", None) is TreeSettings:
-        found |= {each.name: str(each.type) for each in fields(TreeSettings)}
+    settings = getattr(agent_class(agent_id), "settings_class", None)
+    if settings in (SearchSettings, TreeSettings):
+        found |= {name: str(field.annotation) for name, field in settings.model_fields.items()}
     left_out = ("self", "game", "return", "path", "command", "device", "settings", "params")
     return {name: kind for name, kind in found.items() if name not in left_out}
 

@@ -73,7 +73,10 @@ def _keys_of_hands(kernels, rules, state, history, dealt_at, player, hands, keys
 class _Following:
     """What is known about one game in play."""
 
+    seat: int
     opening: int
+    rng: Words
+    """Of the decision at hand."""
     history: list[int]
     """All actions and outcomes, with any cards for the agent's private ones."""
     weights: Range
@@ -115,10 +118,11 @@ class LocalBestResponse(Agent):
 
     def act(self, views: Views) -> Actions:
         """The best action of every row, if nobody raises after it."""
-        worlds = views.worlds()
-        return np.array(
-            [self._choose(views, worlds[row], row) for row in range(len(views))], np.int64
-        )
+        worlds, chosen = views.worlds(), np.empty(len(views), np.int64)
+        for row, world in enumerate(worlds):
+            following = self._follow(views, world, row)
+            chosen[row] = self._best(world, views.masks[row], following)
+        return chosen
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Range) -> None:
         """Forget games that are over."""
@@ -127,33 +131,27 @@ class LocalBestResponse(Agent):
 
     # ---- following a hand ------------------------------------------------------------------------
 
-    def _choose(self, views: Views, world: npt.NDArray[np.uint8], row: int) -> int:
-        seat, rng = int(views.seats[row]), views.rngs[row]
-        following = self._follow(int(views.game_ids[row]), views.tokens(row), world, seat, rng)
-        s = self.game.record(world)
-        return self._best(world, s, seat, views.masks[row], following, rng)
-
-    def _follow(
-        self, game_id: int, tokens: list[int], world: npt.NDArray[np.uint8], seat: int, rng: Words
-    ) -> _Following:
+    def _follow(self, views: Views, world: npt.NDArray[np.uint8], row: int) -> _Following:
         """Play what was seen since the last decision, and narrow the range at every move."""
+        game_id, seat, rng = int(views.game_ids[row]), int(views.seats[row]), views.rngs[row]
         s = self.game.record(world)
         own = {int(card) for card in s.hole[seat]}
         following = self._in_play.get(game_id)
         if following is None:
             weights = np.ones(len(self._hands))
-            following = _Following(max(int(s.button), 0), [], weights)
+            following = _Following(seat, max(int(s.button), 0), rng, [], weights)
             self._in_play[game_id] = following
             self._exclude(weights, own)
+        following.rng = rng
         # Which cards stand for the agent's makes no difference, if they appear nowhere else.
         seen = own | {int(card) for card in s.board if card >= 0}
         spare = [card for card in range(DECK_SIZE) if card not in seen]
         num_known, following.history = len(following.history), []
         position = self.game.new_position(following.opening)
-        for number, token in enumerate(tokens):
+        for number, token in enumerate(views.tokens(row)):
             action = self._action_of(position.state, token, s, seat, spare)
             if number >= num_known and position.turn == 1 - seat:
-                self._narrow(position.state, following, action, seat, rng)
+                self._narrow(position.state, following, action)
             elif number >= num_known and position.is_chance and self._is_common(position.state):
                 self._exclude(following.weights, {action})
             following.history.append(action)
@@ -182,17 +180,10 @@ class LocalBestResponse(Agent):
         """Nobody else holds these cards."""
         weights[np.isin(self._hands, list(cards)).any(axis=1)] = 0.0
 
-    def _narrow(
-        self,
-        state: npt.NDArray[np.uint8],
-        following: _Following,
-        action: int,
-        seat: int,
-        rng: Words,
-    ) -> None:
+    def _narrow(self, state: npt.NDArray[np.uint8], following: _Following, action: int) -> None:
         """Bayes: hands with which the agent seldom does this become less likely."""
         possible = np.flatnonzero(following.weights)
-        probs = self._policy(state, following, following.history, possible, seat, rng)[:, action]
+        probs = self._policy(state, following, following.history, possible)[:, action]
         if float(following.weights[possible] @ probs) > 0.0:
             following.weights[possible] *= probs
 
@@ -204,20 +195,19 @@ class LocalBestResponse(Agent):
         following: _Following,
         history: list[int],
         possible: npt.NDArray[np.int64],
-        seat: int,
-        rng: Words,
     ) -> Range:
         """[hands, actions] what the agent does in a position with each of the possible hands."""
         game, hands, count = self.game, self._hands[possible], len(possible)
+        opponent = 1 - following.seat
         worlds = np.repeat(state[None, :], count, axis=0)
-        worlds.view(STATE)["hole"][:, 0, 1 - seat] = hands
+        worlds.view(STATE)["hole"][:, 0, opponent] = hands
         rngs = np.empty((count, 4), np.uint64)
-        fill_streams(stream(int(next_word(rng) >> np.uint64(1))), np.arange(count), rngs)
+        fill_streams(stream(int(next_word(following.rng) >> np.uint64(1))), np.arange(count), rngs)
         determinize_movers(game.kernels, game.rules, rngs.copy(), worlds)
         views = Views(
             game,
-            np.full(count, 1 - seat, np.int64),
-            self._keys(following.opening, history, hands, 1 - seat),
+            np.full(count, opponent, np.int64),
+            self._keys(following.opening, history, hands, opponent),
             rngs,
             worlds,
             np.arange(count).astype(np.uint64),
@@ -253,48 +243,33 @@ class LocalBestResponse(Agent):
     # ---- choosing --------------------------------------------------------------------------------
 
     def _best(
-        self,
-        world: npt.NDArray[np.uint8],
-        s: np.record,
-        seat: int,
-        mask: npt.NDArray[np.int8],
-        following: _Following,
-        rng: Words,
+        self, world: npt.NDArray[np.uint8], mask: npt.NDArray[np.int8], following: _Following
     ) -> int:
-        r = self._rules
-        in_pot = float(s.pot)
+        s, r, seat = self.game.record(world), self._rules, following.seat
         price = float(min(max(call_to(s, r, seat) - s.bets[seat], 0), s.stacks[seat]))
-        chance = self._equity(s, seat, following.weights, rng)
-        values = {CALL: chance * in_pot - (1.0 - chance) * price}
+        chance = self._equity(s, following, following.weights)
+        values = {CALL: chance * float(s.pot) - (1.0 - chance) * price}
         if mask[FOLD]:
             values[FOLD] = 0.0
         for action in np.flatnonzero(mask[2:]) + 2:
-            values[int(action)] = self._value_of_raise(
-                world, s, seat, int(action), following, rng, in_pot, values[CALL]
-            )
+            value = self._value_of_raise(world, int(action), following)
+            values[int(action)] = values[CALL] if value is None else value
         return max(values, key=lambda action: values[action])
 
     def _value_of_raise(
-        self,
-        world: npt.NDArray[np.uint8],
-        s: np.record,
-        seat: int,
-        action: int,
-        following: _Following,
-        rng: Words,
-        in_pot: float,
-        value_of_call: float,
-    ) -> float:
-        """The agent folds some hands and calls with the others."""
-        amount = float(amount_of(s, self._rules, seat, action))
+        self, world: npt.NDArray[np.uint8], action: int, following: _Following
+    ) -> float | None:
+        """The agent folds some hands, calls with the others; ``None``: a call by another name."""
+        s, seat = self.game.record(world), following.seat
+        amount, in_pot = float(amount_of(s, self._rules, seat, action)), float(s.pot)
         after = world.copy()
         self.game.kernels.step(after, self.game.rules, action)
         then = self.game.record(after)
         if then.to_move != 1 - seat or then.status[1 - seat] != IN:
-            return value_of_call  # a call by another name
+            return None
         possible = np.flatnonzero(following.weights)
         history = [*following.history, action]
-        folds = self._policy(after, following, history, possible, seat, rng)[:, FOLD]
+        folds = self._policy(after, following, history, possible)[:, FOLD]
         weights = following.weights[possible]
         fold_share = float(weights @ folds) / float(weights.sum())
         calling = np.zeros(len(self._hands))
@@ -302,13 +277,14 @@ class LocalBestResponse(Agent):
         paid = amount - float(s.bets[seat])
         if fold_share > 1.0 - 1e-9:
             return in_pot
-        chance = self._equity(s, seat, calling, rng)
+        chance = self._equity(s, following, calling)
         # What the agent must add to call, or has left.
         theirs = min(amount - float(s.bets[1 - seat]), float(s.stacks[1 - seat]))
         own = min(paid, theirs + float(s.bets[1 - seat]) - float(s.bets[seat]))
         called = chance * (in_pot + theirs) - (1.0 - chance) * own
         return fold_share * in_pot + (1.0 - fold_share) * called
 
-    def _equity(self, s: np.record, seat: int, weights: Range, rng: Words) -> float:
-        board = s.board[: int(s.num_board)].copy()
-        return equity_against(s.hole[seat], weights, board, rng=rng, num_boards=self._num_boards)
+    def _equity(self, s: np.record, following: _Following, weights: Range) -> float:
+        board, own = s.board[: int(s.num_board)].copy(), s.hole[following.seat]
+        rng, num_boards = following.rng, self._num_boards
+        return equity_against(own, weights, board, rng=rng, num_boards=num_boards)

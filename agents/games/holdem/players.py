@@ -21,13 +21,12 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
+from numba import from_dtype, types
 
 from agents.base import Actions, Agent, Views
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import INT
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.holdem.betting import amount_of, call_to, highest_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
@@ -39,15 +38,23 @@ FOLD, CALL, RAISE = range(3)
 """What is played, or wished for: a wish to raise becomes one of the legal raises."""
 NUM_SAMPLES = 2000
 """By which starting hands are judged against more than one opponent."""
-WORLDS = types.uint8[:, ::1]
-MASKS = types.int8[:, ::1]
-COLUMN = types.int64[::1]
-WORDS = types.uint64[:, ::1]
-NUMBERS = types.float64[::1]
-
-# What players of the fourth kind on are made of, as numbers for compiled code.
 MAX_SAMPLES = 10**6
-STYLE_FIELDS = ("enter", "raise_before", "call_after", "bet_after", "bet", "num_samples", "push")
+FOLDS, RAISES, BY_HAND, BY_ODDS = range(4)
+STYLE = np.dtype(
+    (
+        np.record,
+        [
+            ("way", np.int64),  # one of the four above
+            ("enter", np.float64),  # share of starting hands that are played
+            ("raise_before", np.float64),  # and raised
+            ("call_after", np.float64),  # times an equal share, or the pot odds, to call
+            ("bet_after", np.float64),  # times an equal share to bet
+            ("bet", np.float64),  # of the pot
+            ("num_samples", np.int64),  # random ways to go on by which a hand is judged
+            ("push", np.float64),  # big blinds with which it is all-in or nothing
+        ],
+    )
+)
 
 
 # ---- choosing ------------------------------------------------------------------------------------
@@ -106,19 +113,6 @@ def num_others(s, r, seat):
     return count
 
 
-@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, INT, COLUMN))
-def _choose_fixed(worlds, rules, masks, seats, way, actions):
-    """1 folds unless it is free, 2 raises as much as the pot."""
-    r = rules.view(RULES)[0]
-    for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
-        seat = seats[i]
-        if way == 1:
-            actions[i] = free_or(s, r, seat, masks[i], FOLD)
-        else:
-            actions[i] = raise_near(s, r, seat, masks[i], 1.0)
-
-
 @helper
 def starting_wish(s, r, place, enter, raise_before):
     """Raise with the very best hands, call with good ones, fold the others."""
@@ -154,36 +148,39 @@ def granted(s, r, seat, mask, wish, bet):
     return free_or(s, r, seat, mask, action)
 
 
-@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, WORDS, NUMBERS, NUMBERS, COLUMN))
-def _choose_by_hand(worlds, rules, masks, seats, rngs, style, places, actions):
-    """Starting hands by their place, later hands by their equity against those who are in."""
-    r = rules.view(RULES)[0]
-    enter, raise_before, call_after, bet_after, bet = (
-        style[0],
-        style[1],
-        style[2],
-        style[3],
-        style[4],
+@helper
+def equity_of(s, r, seat, others, t, low, high, rng):
+    """After the flop: by samples, as many as it takes to tell on which side of the bounds it is."""
+    return compared_equity(
+        r, s.hole[seat], s.board, s.num_board, others, t.num_samples, low, high, rng
     )
-    for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
-        seat = seats[i]
-        if s.num_board == 0:
-            place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
-            wish = starting_wish(s, r, place, enter, raise_before)
-        else:
-            others = num_others(s, r, seat)
-            share = 1.0 / (1 + others)
-            low, high, num_samples = call_after * share, bet_after * share, np.int64(style[5])
-            chance = compared_equity(
-                r, s.hole[seat], s.board, s.num_board, others, num_samples, low, high, rngs[i]
-            )
-            wish = equity_wish(chance, low, high)
-        actions[i] = granted(s, r, seat, masks[i], wish, bet)
 
 
 @helper
-def push_or_fold(s, r, seat, mask, equities, push):
+def wish_by_hand(s, r, seat, t, places, rng):
+    """Starting hands by their place, later hands by their equity against those who are in."""
+    if s.num_board == 0:
+        place = places[class_of(s.hole[seat, 0], s.hole[seat, 1])]
+        return starting_wish(s, r, place, t.enter, t.raise_before)
+    others = num_others(s, r, seat)
+    share = 1.0 / (1 + others)
+    low, high = t.call_after * share, t.bet_after * share
+    return equity_wish(equity_of(s, r, seat, others, t, low, high, rng), low, high)
+
+
+@helper
+def wish_by_odds(s, r, seat, t, equities, rng):
+    """Compare the equity with the price of a call."""
+    others = num_others(s, r, seat)
+    low, high = odds_bounds(s, r, seat, others, t.call_after, t.bet_after)
+    if s.num_board == 0:
+        kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
+        return equity_wish(equities[NUM_CLASSES * (others - 1) + kind], low, high)
+    return equity_wish(equity_of(s, r, seat, others, t, low, high, rng), low, high)
+
+
+@helper
+def push_or_fold(s, r, seat, mask, equities):
     """All-in if the hand is good enough for so many players behind, otherwise fold."""
     others = num_others(s, r, seat)
     stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
@@ -196,30 +193,30 @@ def push_or_fold(s, r, seat, mask, equities, push):
     return FOLD
 
 
-@compiled(types.void(WORLDS, RULES_TYPE, MASKS, COLUMN, WORDS, NUMBERS, NUMBERS, COLUMN))
-def _choose_by_odds(worlds, rules, masks, seats, rngs, style, equities, actions):
-    """Compare the equity with the price of a call."""
-    r = rules.view(RULES)[0]
+@compiled(
+    types.void(
+        *(types.uint8[:, ::1], RULES_TYPE, types.int8[:, ::1], types.int64[::1]),
+        *(types.uint64[:, ::1], from_dtype(STYLE)[::1], types.float64[::1], types.int64[::1]),
+    )
+)
+def _choose(worlds, rules, masks, seats, rngs, style, table, actions):
+    r, t = rules.view(RULES)[0], style[0]
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
-        seat = seats[i]
+        seat, mask = seats[i], masks[i]
         stack = (np.int64(s.stacks[seat]) + s.bets[seat]) / r.big_blind
-        if s.num_board == 0 and stack <= style[6]:
-            action = push_or_fold(s, r, seat, masks[i], equities, style[6])
-            actions[i] = free_or(s, r, seat, masks[i], action)
+        if t.way == FOLDS:
+            actions[i] = free_or(s, r, seat, mask, FOLD)
+        elif t.way == RAISES:
+            actions[i] = raise_near(s, r, seat, mask, t.bet)
+        elif t.way == BY_HAND:
+            wish = wish_by_hand(s, r, seat, t, table, rngs[i])
+            actions[i] = granted(s, r, seat, mask, wish, t.bet)
+        elif s.num_board == 0 and stack <= t.push:
+            actions[i] = free_or(s, r, seat, mask, push_or_fold(s, r, seat, mask, table))
         else:
-            others = num_others(s, r, seat)
-            low, high = odds_bounds(s, r, seat, others, style[2], style[3])
-            if s.num_board == 0:
-                kind = class_of(s.hole[seat, 0], s.hole[seat, 1])
-                chance = equities[NUM_CLASSES * (others - 1) + kind]
-            else:
-                chance = compared_equity(
-                    *(r, s.hole[seat], s.board, s.num_board, others),
-                    *(np.int64(style[5]), low, high, rngs[i]),
-                )
-            wish = equity_wish(chance, low, high)
-            actions[i] = granted(s, r, seat, masks[i], wish, style[4])
+            wish = wish_by_odds(s, r, seat, t, table, rngs[i])
+            actions[i] = granted(s, r, seat, mask, wish, t.bet)
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -239,22 +236,44 @@ def places_of_kinds() -> npt.NDArray[np.float64]:
 # ---- players -------------------------------------------------------------------------------------
 
 
-class _Fixed(Agent):
-    """Does the same whatever its cards are."""
+class _ByRule(Agent):
+    """Plays by a rule; ``style`` says what it makes of its cards."""
 
     game_ids = ("holdem_v0",)
-    is_deterministic = True
-    way: ClassVar[int]
+    style: ClassVar[dict[str, float]]
+
+    def __init__(self, game: Game) -> None:
+        """Look up what compiled code reads."""
+        super().__init__(game)
+        self._style = np.zeros(1, STYLE)
+        for name, value in self.style.items():
+            self._style[name] = value
+        self._table = self._make_table()
+
+    def _make_table(self) -> npt.NDArray[np.float64]:
+        return np.zeros(0)
+
+    def _worlds(self, views: Views) -> npt.NDArray[np.uint8]:
+        return views.worlds()
 
     def act(self, views: Views) -> Actions:
-        """Of the worlds only the bets are read."""
-        actions = np.empty(len(views), np.int64)
-        rules = self.game.rules
-        _choose_fixed(views.first_worlds(), rules, views.masks, views.seats, self.way, actions)
+        """Of the worlds only the own cards, the board and the bets are read."""
+        actions, worlds = np.empty(len(views), np.int64), self._worlds(views)
+        own = self._style, self._table
+        _choose(worlds, self.game.rules, views.masks, views.seats, views.rngs, *own, actions)
         return actions
 
 
-class AlwaysCall(_Fixed):
+class _Fixed(_ByRule):
+    """Does the same whatever its cards are."""
+
+    is_deterministic = True
+
+    def _worlds(self, views: Views) -> npt.NDArray[np.uint8]:
+        return views.first_worlds()
+
+
+class AlwaysCall(Agent):
     """Checks or calls.
 
     >>> import numpy as np
@@ -268,6 +287,9 @@ class AlwaysCall(_Fixed):
     [1, 1, 1, 1]
     """
 
+    game_ids = ("holdem_v0",)
+    is_deterministic = True
+
     def act(self, views: Views) -> Actions:
         """Nothing has to be looked at."""
         return np.full(len(views), CALL, np.int64)
@@ -276,29 +298,24 @@ class AlwaysCall(_Fixed):
 class AlwaysFold(_Fixed):
     """Checks where that is free and folds otherwise."""
 
-    way = 1
+    style: ClassVar[dict[str, float]] = {"way": FOLDS}
 
 
 class AlwaysRaise(_Fixed):
     """Bets or raises the pot whenever it may, and calls otherwise."""
 
-    way = 2
+    style: ClassVar[dict[str, float]] = {"way": RAISES, "bet": 1.0}
 
 
-class _Styled(Agent):
-    """Looks at its cards; ``style`` says what it makes of them."""
-
-    game_ids = ("holdem_v0",)
-    style: ClassVar[dict[str, float]]
+class _Sampling(_ByRule):
+    """Judges a hand by samples."""
 
     def __init__(self, game: Game, num_samples: int = 100) -> None:
         """``num_samples``: random ways to go on by which a hand is judged."""
         super().__init__(game)
         if not 1 <= num_samples <= MAX_SAMPLES:
             raise OptionError(f"num_samples must be from 1 to {MAX_SAMPLES:,}, not {num_samples}")
-        values = {**self.style, "num_samples": num_samples}
-        self._style = np.array([values.get(name, 0.0) for name in STYLE_FIELDS], np.float64)
-        self._table = self._make_table()
+        self._style["num_samples"] = num_samples
 
     def _make_table(self) -> npt.NDArray[np.float64]:
         """[opponents * 169] the equity of every kind of starting hand against so many."""
@@ -307,10 +324,11 @@ class _Styled(Agent):
         return np.concatenate([starting_equities(), *more])
 
 
-class Tight(_Styled):
+class Tight(_Sampling):
     """Enters with few hands, and stays in with good ones only."""
 
     style: ClassVar[dict[str, float]] = {
+        "way": BY_HAND,
         "enter": 0.2,
         "raise_before": 0.1,
         "call_after": 1.3,
@@ -321,26 +339,12 @@ class Tight(_Styled):
     def _make_table(self) -> npt.NDArray[np.float64]:
         return places_of_kinds()
 
-    def act(self, views: Views) -> Actions:
-        """Of the worlds only the own cards, the board and the bets are read."""
-        actions = np.empty(len(views), np.int64)
-        _choose_by_hand(
-            views.worlds(),
-            self.game.rules,
-            views.masks,
-            views.seats,
-            views.rngs,
-            self._style,
-            self._table,
-            actions,
-        )
-        return actions
-
 
 class Loose(Tight):
     """Enters with most hands and calls with many."""
 
     style: ClassVar[dict[str, float]] = {
+        "way": BY_HAND,
         "enter": 0.6,
         "raise_before": 0.15,
         "call_after": 0.8,
@@ -349,25 +353,15 @@ class Loose(Tight):
     }
 
 
-class PotOdds(_Styled):
+class PotOdds(_Sampling):
     """Calls when its equity is worth the price, and raises when it is well ahead."""
 
-    style: ClassVar[dict[str, float]] = {"call_after": 1.15, "bet_after": 1.25, "bet": 0.75}
-
-    def act(self, views: Views) -> Actions:
-        """Of the worlds only the own cards, the board and the bets are read."""
-        actions = np.empty(len(views), np.int64)
-        _choose_by_odds(
-            views.worlds(),
-            self.game.rules,
-            views.masks,
-            views.seats,
-            views.rngs,
-            self._style,
-            self._table,
-            actions,
-        )
-        return actions
+    style: ClassVar[dict[str, float]] = {
+        "way": BY_ODDS,
+        "call_after": 1.15,
+        "bet_after": 1.25,
+        "bet": 0.75,
+    }
 
 
 class PushFold(PotOdds):

@@ -1,10 +1,19 @@
 """ISMCTS for hold'em: opponents of a few kinds, guessed together with their hands.
 
 ``mo_ismcts`` takes its opponents for players who know its cards, or for one kind of player. Here
-every world has its own guess of who they are (``kinds.py``), and worlds count by how well the moves
+every world has its own guess of who they are (``as_kind``), and worlds count by how well the moves
 of this hand fit. Before the flop that is a draw of all kinds: a raise that makes the tight ones
 fold is tried against callers too. Most bets are small beside the stacks that can be lost, and so
 are differences of value beside their range: the constant of exploration has to be small as well.
+
+Nobody's hand can be guessed without a guess of how it is played: a raise of a tight player is a
+pair of aces, that of a loose one is any ace. So in each world an opponent is of one *kind* for the
+whole hand, and a world counts by how likely that kind was to play these cards like that. After a
+few moves the worlds that are left agree on both.
+
+Kinds are the rule players of this folder. Which of them an opponent is follows from the cards that
+the world gives it and from a number of the search: as good as a draw, and a state needs no room for
+it. The searcher's own moves beyond its tree are those of the quick policy, with respect for bets.
 """
 
 from __future__ import annotations
@@ -65,9 +74,9 @@ GUESS = np.dtype(
 )
 GUESS_SIZE = GUESS.itemsize // 4
 
-_TIGHT = tuple(Tight.style.values())
-_LOOSE = tuple(Loose.style.values())
-_ODDS = tuple(PotOdds.style.values())
+_TIGHT = tuple(Tight.style.values())[1:]
+_LOOSE = tuple(Loose.style.values())[1:]
+_ODDS = tuple(PotOdds.style.values())[1:]
 
 
 def with_guess(game: Game) -> npt.NDArray[np.int32]:

@@ -11,6 +11,11 @@ and so does a ticket of which plenty are left. Starts are spread in the same way
 a detective can enter its target at once, the more so the likelier detectives hold that place to be;
 it is good if it leaves many places possible, keeps a distance, and leads to ways out. He doubles
 when every single move is dangerous. If he sees the detectives' starts he begins far from them.
+
+**Foresight.** Everything but his own place is public, so a fugitive can work out what detectives
+who reason like this will do after each of his moves. ``pursuit_foresight`` tries every line of his
+own moves for a few rounds, lets such detectives answer, and takes the line whose moves are worth
+most by the same measure, and that does not end in their hands. Otherwise it plays like this.
 """
 
 from __future__ import annotations
@@ -21,13 +26,13 @@ import numpy as np
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from agents.games.pursuit.simple import PURSUITS, first_able, has_way, random_place
+from agents.games.pursuit.simple import PURSUITS, first_able, has_way, random_place, targets_of
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import INT, OVER, RNG, RULES
 from envs.core.rng import below, uniform
-from envs.pursuit.course import is_free, stands_there
+from envs.pursuit.course import stands_there
 from envs.pursuit.kernels import nearest_detective, step
 from envs.pursuit.options import (
     DETECTIVE_PLACING,
@@ -105,24 +110,27 @@ def uncovered(s, r, rules, m, target, near):
 
 
 @helper
+def ticket_fee(s, kind):
+    """What a detective's ticket costs: the more, the fewer are left."""
+    held = s.tickets[s.piece, kind]
+    return 0.0 if held == UNLIMITED else SCARCE / held
+
+
+@helper
 def hunt(s, r, rules, m, rng):
     """A detective's move."""
     near = spare_weights()
     piece = s.piece
     cover(s, r, rules, m, piece, near)
     best, least = NOTHING, 1e18
-    for kind in range(r.num_tickets):
-        held = s.tickets[piece, kind]
-        if held == 0:
-            continue
-        fee = 0.0 if held == UNLIMITED else SCARCE / held
-        way = m.ways[kind] + s.place[piece]
-        for at in range(rules[way], rules[way + 1]):
-            if is_free(s, r, rules, m, piece, rules[at]):
-                cost = fee + uncovered(s, r, rules, m, rules[at], near)
-                cost += 1e-6 * uniform(rng)  # equals are chosen among at random
-                if cost < least:
-                    best, least = r.num_slots * kind + rules[at], cost
+    targets = spare_weights().view(np.int64)
+    for kind in range(r.num_kinds):
+        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
+            target = targets[i]
+            cost = ticket_fee(s, kind) + uncovered(s, r, rules, m, target, near)
+            cost += 1e-6 * uniform(rng)  # equals are chosen among at random
+            if cost < least:
+                best, least = r.num_slots * kind + target, cost
     return best
 
 
@@ -212,15 +220,14 @@ def hide(s, r, rules, m, rng, weights):
     """The fugitive's move."""
     after = spare_weights()
     best, most, danger_of_best = NOTHING, -1e18, 0.0
+    total, num_places = 0.0, 0
+    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        if s.tickets[FUGITIVE, kind] == 0:
-            continue
-        total, num_places = believe(s, r, rules, m, kind, after)
-        way = m.ways[kind] + s.place[FUGITIVE]
-        for at in range(rules[way], rules[way + 1]):
-            target = rules[at]
-            if not is_free(s, r, rules, m, FUGITIVE, target):
-                continue
+        num_targets = targets_of(s, r, rules, m, FUGITIVE, kind, targets)
+        if num_targets > 0:
+            total, num_places = believe(s, r, rules, m, kind, after)
+        for i in range(num_targets):
+            target = targets[i]
             value, danger = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
             value += 0.01 * uniform(rng)
             if value > most:
@@ -260,7 +267,7 @@ def choose(rules, worlds, rngs, weights, actions):
         elif s.phase == DETECTIVE_PLACING:
             actions[i] = spread_out(s, r, rules, m, rngs[i])
         elif s.phase == PICK:
-            actions[i] = r.pick_action + first_able(s, r, rules, m) - 1
+            actions[i] = first_able(s, r, rules, m)
         elif s.phase == FUGITIVE_MOVE:
             actions[i] = hide(s, r, rules, m, rngs[i], weights)
         else:
@@ -284,6 +291,8 @@ class PursuitBelief(Agent):
         return actions
 
 
+# ---- a fugitive who looks ahead ------------------------------------------------------------------
+
 MOST_ROUNDS = 4
 CAUGHT = 10.0
 """What it costs to be caught by the detectives he expects; moves are worth what ``hide`` says."""
@@ -297,7 +306,7 @@ def answer(state, rules, r, m, rng):
     s = state.view(STATE)[0]
     while s.turn != OVER and s.phase != FUGITIVE_MOVE:
         if s.phase == PICK:
-            step(state, rules, r.pick_action + first_able(s, r, rules, m) - 1)
+            step(state, rules, first_able(s, r, rules, m))
         else:
             step(state, rules, hunt(s, r, rules, m, rng))
 
@@ -314,15 +323,14 @@ def foresee(rules, stack, rng, level, last, weights, chosen):
         return 0.0
     after = spare_weights()
     most = -1e18
+    total, num_places = 0.0, 0
+    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        if s.tickets[FUGITIVE, kind] == 0:
-            continue
-        total, num_places = believe(s, r, rules, m, kind, after)
-        way = m.ways[kind] + s.place[FUGITIVE]
-        for at in range(rules[way], rules[way + 1]):
-            target = rules[at]
-            if not is_free(s, r, rules, m, FUGITIVE, target):
-                continue
+        num_targets = targets_of(s, r, rules, m, FUGITIVE, kind, targets)
+        if num_targets > 0:
+            total, num_places = believe(s, r, rules, m, kind, after)
+        for i in range(num_targets):
+            target = targets[i]
             value, _ = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
             for byte in range(stack.shape[1]):
                 stack[level + 1, byte] = stack[level, byte]

@@ -69,21 +69,6 @@ def lowest(places):
 
 
 @helper
-def rank(places, size):
-    """The number of a set of up to three places, given in rising order."""
-    number = np.int64(0)
-    for i in range(size):
-        place = np.int64(places[i])
-        if i == 0:
-            number += place
-        elif i == 1:
-            number += place * (place - 1) // 2
-        else:
-            number += place * (place - 1) * (place - 2) // 6
-    return number
-
-
-@helper
 def num_sets(n, k):
     """How many sets of ``k`` of ``n`` there are."""
     if k == 0:
@@ -93,6 +78,15 @@ def num_sets(n, k):
     if k == 2:
         return n * (n - 1) // 2
     return n * (n - 1) * (n - 2) // 6
+
+
+@helper
+def rank(places, size):
+    """The number of a set of up to three places, given in rising order."""
+    number = np.int64(0)
+    for i in range(size):
+        number += num_sets(np.int64(places[i]), i + 1)
+    return number
 
 
 @helper

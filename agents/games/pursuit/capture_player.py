@@ -14,14 +14,14 @@ import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Views
-from agents.games.pursuit.belief import SCARCE, PursuitBelief
+from agents.games.pursuit.belief import PursuitBelief, ticket_fee
 from agents.games.pursuit.capture import capture_table
+from agents.games.pursuit.simple import targets_of
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RULES
 from envs.core.rng import uniform
-from envs.pursuit.course import is_free
 from envs.pursuit.game import Pursuit
 from envs.pursuit.options import (
     DETECTIVE_MOVE,
@@ -29,7 +29,6 @@ from envs.pursuit.options import (
     NOWHERE,
     RULES_SIZE,
     STATE,
-    UNLIMITED,
     distance,
     map_of,
     spare_weights,
@@ -94,19 +93,15 @@ def capture_move(s, r, rules, m, table, order, rng):
     near, piece = spare_weights(), s.piece
     best_pairs(s, r, table, order, piece, near)
     best, least = NOTHING, 1e18
-    for kind in range(r.num_tickets):
-        held = s.tickets[piece, kind]
-        if held == 0:
-            continue
-        fee = 0.0 if held == UNLIMITED else SCARCE / held
-        way = m.ways[kind] + s.place[piece]
-        for at in range(rules[way], rules[way + 1]):
-            if not is_free(s, r, rules, m, piece, rules[at]):
-                continue
-            cost = fee + cost_of(s, r, rules, m, table, order, piece, rules[at], near)
+    targets = spare_weights().view(np.int64)
+    for kind in range(r.num_kinds):
+        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
+            target = targets[i]
+            cost = ticket_fee(s, kind)
+            cost += cost_of(s, r, rules, m, table, order, piece, target, near)
             cost += 1e-6 * uniform(rng)  # equals are chosen among at random
             if cost < least:
-                best, least = r.num_slots * kind + rules[at], cost
+                best, least = r.num_slots * kind + target, cost
     return best
 
 
@@ -159,6 +154,8 @@ class PursuitCapture(PursuitBelief):
         hunt_by_table(self.game.rules, worlds, views.rngs, self._table, self._order, actions)
         return actions
 
+
+# ---- tables behind the rules, for functions that a search hands to compiled code -----------------
 
 _NUM_WORDS = 2
 """Of an expectation: a kind, and a share of chasers."""

@@ -1,13 +1,18 @@
-"""Simple players of both roles, as a thesis about the Phantom of Old Prague describes them.
+"""Simple players of both roles, and what all players of a pursuit share: moves, starts, ways.
 
-**Fugitive.** Goes where the nearest detective is farthest away, counted in steps by any transport.
-He looks one move ahead and cares neither for what detectives know nor for tickets.
+``pursuit_heuristic``, as a thesis about the Phantom of Old Prague describes it. The fugitive goes
+where the nearest detective is farthest away, counted in steps by any transport. He looks one move
+ahead and cares neither for what detectives know nor for tickets. Each detective heads for the place
+where the fugitive was last seen, by the shortest way that his tickets pay for. Before the first
+sighting, and on that place, they move at random; where no way is paid for they go as near as they
+can. Equals are chosen among at random: places first, then tickets to that place.
 
-**Detectives.** Each heads for the place where the fugitive was last seen, by the shortest way that
-his tickets pay for. Before the first sighting, and on that place, they move at random; where no way
-is paid for they go as near as they can.
+``pursuit_greedy``: distance and nothing else. The fugitive takes the move after which his distances
+from all detectives add up to most, each detective the one that brings him nearest to where the
+fugitive was last seen, and before that any move. Of equals the first is taken, so he can be learned
+by heart: a yardstick, not an opponent.
 
-Starts are random. Equals are chosen among at random: places first, then tickets to that place.
+Starts of both are random.
 """
 
 from __future__ import annotations
@@ -42,12 +47,26 @@ from envs.pursuit.options import (
     UNLIMITED,
     distance,
     map_of,
+    spare_weights,
 )
 from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitGreedy", "PursuitHeuristic", "WayFinder", "paid_distance"]
 
 PURSUITS = ("scotland_yard_v0", "phantom_v0")
+
+
+@helper
+def targets_of(s, r, rules, m, piece, kind, targets):
+    """Write where a ticket takes a piece to ``targets``, [places] int64; how many they are."""
+    count = 0
+    if s.tickets[piece, kind] != 0:
+        way = m.ways[kind] + s.place[piece]
+        for at in range(rules[way], rules[way + 1]):
+            if is_free(s, r, rules, m, piece, rules[at]):
+                targets[count] = rules[at]
+                count += 1
+    return count
 
 
 @helper
@@ -74,16 +93,31 @@ def random_place(s, r, rules, m, rng):
 def random_move(s, r, rules, m, rng):
     """A random move of the piece to move, every ticket and target as likely as any."""
     chosen, num_moves = NOTHING, 0
+    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        if s.tickets[s.piece, kind] == 0:
-            continue
-        way = m.ways[kind] + s.place[s.piece]
-        for at in range(rules[way], rules[way + 1]):
-            if is_free(s, r, rules, m, s.piece, rules[at]):
-                num_moves += 1
-                if below(rng, num_moves) == 0:
-                    chosen = r.num_slots * kind + rules[at]
+        for i in range(targets_of(s, r, rules, m, s.piece, kind, targets)):
+            target = targets[i]
+            num_moves += 1
+            if below(rng, num_moves) == 0:
+                chosen = r.num_slots * kind + target
     return chosen
+
+
+@helper
+def first_able(s, r, rules, m):
+    """The first detective who can move, where one is to be picked, as an action."""
+    for piece in range(1, 1 + r.num_detectives):
+        if may_move_now(s, r, rules, m, piece):
+            return r.pick_action + piece - 1
+    return r.pick_action
+
+
+@helper
+def begin_or_pick(s, r, rules, m, rng):
+    """A random start, or who moves next; ``NOTHING`` where a piece is to move."""
+    if s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING:
+        return np.int64(random_place(s, r, rules, m, rng))
+    return np.int64(first_able(s, r, rules, m)) if s.phase == PICK else np.int64(NOTHING)
 
 
 # ---- shortest ways -------------------------------------------------------------------------------
@@ -100,7 +134,7 @@ def is_paid_anyway(s, r, piece, spent, steps):
 
 
 @helper
-def paid_distance(s, r, rules, m, piece, spent, start, goal, finder):
+def paid_distance(s, r, rules, m, piece, spent, start, goal, is_exact, finder):
     """Steps of the shortest way from ``start`` to ``goal`` that the tickets of a piece pay for.
 
     Breadth-first over places and tickets used: a way that saves a scarce ticket counts as another.
@@ -114,13 +148,14 @@ def paid_distance(s, r, rules, m, piece, spent, start, goal, finder):
         spent: a kind of ticket of which one fewer is there, or ``NOTHING``.
         start: from where.
         goal: to where.
+        is_exact: false: each edge is checked alone, as if tickets were never used up.
         finder: the arrays of a ``WayFinder``.
 
     Returns:
         The number of steps, or ``FAR``.
     """
     plain = distance(rules, m, r.num_slots, start, goal)
-    if plain == FAR or is_paid_anyway(s, r, piece, spent, plain):
+    if is_exact and (plain == FAR or is_paid_anyway(s, r, piece, spent, plain)):
         return plain
     sizes, strides, stamps, queue, depths, counter = finder
     counter[0] += 1
@@ -137,43 +172,21 @@ def paid_distance(s, r, rules, m, piece, spent, start, goal, finder):
         for kind in range(r.num_tickets):
             held = s.tickets[piece, kind]
             used = (code // strides[kind]) % sizes[kind]
-            if held != UNLIMITED and (
-                used >= held - (kind == spent) or (sizes[kind] > 1 and used + 1 >= sizes[kind])
+            is_counted = is_exact and held != UNLIMITED
+            if held == 0 or (
+                is_counted
+                and (
+                    used >= held - (kind == spent) or (sizes[kind] > 1 and used + 1 >= sizes[kind])
+                )
             ):
                 continue
-            step = strides[kind] if sizes[kind] > 1 else 0
+            step = strides[kind] if is_exact and sizes[kind] > 1 else 0
             way = m.ways[kind] + place
             for at in range(rules[way], rules[way + 1]):
                 after = code - place + rules[at] + step
                 if stamps[after] != stamp:
                     stamps[after] = stamp
                     queue[tail], depths[tail] = after, depth + 1
-                    tail += 1
-    return FAR
-
-
-@helper
-def simple_distance(s, r, rules, m, piece, start, goal, finder):
-    """The same with a check of each edge alone: any ticket that is held is never used up."""
-    _, _, stamps, queue, depths, counter = finder
-    counter[0] += 1
-    stamp = counter[0]
-    queue[0], depths[0] = start, 0
-    stamps[start] = stamp
-    head, tail = 0, 1
-    while head < tail:
-        place, depth = queue[head], depths[head]
-        head += 1
-        if place == goal:
-            return depth
-        for kind in range(r.num_tickets):
-            if s.tickets[piece, kind] == 0:
-                continue
-            way = m.ways[kind] + place
-            for at in range(rules[way], rules[way + 1]):
-                if stamps[rules[at]] != stamp:
-                    stamps[rules[at]] = stamp
-                    queue[tail], depths[tail] = rules[at], depth + 1
                     tail += 1
     return FAR
 
@@ -201,27 +214,9 @@ class WayFinder:
         )
 
 
-FINDER = types.Tuple(
-    (
-        types.int64[::1],
-        types.int64[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int64[::1],
-    )
-)
+FINDER = types.Tuple((*[types.int64[::1]] * 2, *[types.int32[::1]] * 3, types.int64[::1]))
 UNPAID = 2 * FAR
 """Added to the plain distance where no way is paid for."""
-
-
-@helper
-def first_able(s, r, rules, m):
-    """The first detective who can move, where one is to be picked."""
-    for piece in range(1, 1 + r.num_detectives):
-        if may_move_now(s, r, rules, m, piece):
-            return piece
-    return 1
 
 
 @helper
@@ -240,16 +235,14 @@ def ticket_to(s, r, rules, m, rng, target):
 def flee(s, r, rules, m, rng):
     """The fugitive's move."""
     best, best_gap, num_equal = NOWHERE, -1, 0
+    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        if s.tickets[FUGITIVE, kind] == 0:
-            continue
-        way = m.ways[kind] + s.place[FUGITIVE]
-        for at in range(rules[way], rules[way + 1]):
-            target = rules[at]
+        for i in range(targets_of(s, r, rules, m, FUGITIVE, kind, targets)):
+            target = targets[i]
             is_known = False  # by an earlier ticket
             for other in range(kind):
                 is_known |= has_way(s, rules, m, FUGITIVE, other, target)
-            if is_known or not is_free(s, r, rules, m, FUGITIVE, target):
+            if is_known:
                 continue
             gap = nearest_detective(s, r, rules, m, target)
             if gap < best_gap:
@@ -268,18 +261,11 @@ def chase(s, r, rules, m, rng, is_exact, finder):
     if goal == NOWHERE or goal == s.place[piece]:
         return random_move(s, r, rules, m, rng)
     best, least, num_equal = NOTHING, 4 * FAR, 0
-    for kind in range(r.num_tickets):
-        if s.tickets[piece, kind] == 0:
-            continue
-        way = m.ways[kind] + s.place[piece]
-        for at in range(rules[way], rules[way + 1]):
-            target = rules[at]
-            if not is_free(s, r, rules, m, piece, target):
-                continue
-            if is_exact:
-                steps = paid_distance(s, r, rules, m, piece, kind, target, goal, finder)
-            else:
-                steps = simple_distance(s, r, rules, m, piece, target, goal, finder)
+    targets = spare_weights().view(np.int64)
+    for kind in range(r.num_kinds):
+        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
+            target = targets[i]
+            steps = paid_distance(s, r, rules, m, piece, kind, target, goal, is_exact, finder)
             if steps == FAR:
                 steps = UNPAID + distance(rules, m, r.num_slots, target, goal)
             if steps > least:
@@ -301,11 +287,10 @@ def _choose_simply(rules, worlds, rngs, is_exact, finder, actions):
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
         m = map_of(rules, s.map)
-        if s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING:
-            actions[i] = random_place(s, r, rules, m, rngs[i])
-        elif s.phase == PICK:
-            actions[i] = r.pick_action + first_able(s, r, rules, m) - 1
-        elif s.phase == FUGITIVE_MOVE:
+        actions[i] = begin_or_pick(s, r, rules, m, rngs[i])
+        if actions[i] != NOTHING:
+            continue
+        if s.phase == FUGITIVE_MOVE:
             actions[i] = flee(s, r, rules, m, rngs[i])
         else:
             actions[i] = chase(s, r, rules, m, rngs[i], is_exact, finder)
@@ -356,15 +341,13 @@ def worth(s, r, rules, m, piece, target):
 def best_by_distance(s, r, rules, m):
     """The first of the best moves of the piece to move."""
     best, most = NOTHING, -((MAX_DETECTIVES + 1) ** 2) * FAR
+    targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        if s.tickets[s.piece, kind] == 0:
-            continue
-        way = m.ways[kind] + s.place[s.piece]
-        for at in range(rules[way], rules[way + 1]):
-            if is_free(s, r, rules, m, s.piece, rules[at]):
-                value = worth(s, r, rules, m, s.piece, rules[at])
-                if value > most:
-                    best, most = r.num_slots * kind + rules[at], value
+        for i in range(targets_of(s, r, rules, m, s.piece, kind, targets)):
+            target = targets[i]
+            value = worth(s, r, rules, m, s.piece, target)
+            if value > most:
+                best, most = r.num_slots * kind + target, value
     return best
 
 
@@ -374,11 +357,10 @@ def _choose_greedily(rules, worlds, rngs, actions):
     for i in range(actions.size):
         s = worlds[i].view(STATE)[0]
         m = map_of(rules, s.map)
-        if s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING:
-            actions[i] = random_place(s, r, rules, m, rngs[i])
-        elif s.phase == PICK:
-            actions[i] = r.pick_action + first_able(s, r, rules, m) - 1
-        elif s.piece != FUGITIVE and s.seen_place == NOWHERE:
+        actions[i] = begin_or_pick(s, r, rules, m, rngs[i])
+        if actions[i] != NOTHING:
+            continue
+        if s.piece != FUGITIVE and s.seen_place == NOWHERE:
             actions[i] = random_move(s, r, rules, m, rngs[i])
         else:
             actions[i] = best_by_distance(s, r, rules, m)
