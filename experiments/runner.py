@@ -17,7 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,22 +36,41 @@ from common.imports import look_up
 from common.progress import duration
 from common.statistics import Interval
 
-__all__ = ["EXPERIMENTS", "Group", "Row", "Settings", "main", "reproduce", "table_text"]
-
 RUNS = Path("runs/reproduce")
 MAX_SCALE = 1e6
 
 EXPERIMENTS: dict[str, str] = {
+    "ablations": "experiments.ablations:GROUPS",
     "holdem": "experiments.holdem.groups:GROUPS",
+    "liars_dice": "experiments.liars_dice.tables:GROUPS",
     "no_thanks": "experiments.no_thanks:GROUPS",
     "phantom": "experiments.phantom.tables:GROUPS",
-    "phantom_parts": "experiments.phantom.parts:GROUPS",
+    "phantom_parts": "experiments.phantom.searching:PARTS",
     "phantom_search": "experiments.phantom.searching:GROUPS",
     "phantom_search_timed": "experiments.phantom.searching:TIMED",
     "search_rules": "experiments.search_rules:GROUPS",
     "scotland_yard": "experiments.scotland_yard:GROUPS",
 }
 """Every experiment: name -> where its table of groups is; imported when asked for."""
+LISTED = {
+    "ablations": "what each part of DQN is worth, in Leduc poker, with a picture",
+    "holdem": "a thesis on Q-learning for six players of no-limit hold'em",
+    "liars_dice": "a thesis on SARSA with lie profiling; equilibria that learn and lean",
+    "no_thanks": "a thesis on No Thanks! for three: searches, databases, matches, learners",
+    "phantom": "the Phantom's tournament without search: simple players and beliefs",
+    "phantom_parts": "what each part of a search is worth in the Phantom's game; levels",
+    "phantom_search": "a thesis on search for the Phantom, at equal simulations",
+    "phantom_search_timed": "the same at 2.5 seconds a decision, for hours",
+    "search_rules": "a second of search a move against the rule players of every game",
+    "scotland_yard": "a thesis on the reduced Scotland Yard: alpha-beta, Q-learning, solvers",
+    "-m experiments.holdem.population": "six networks that teach each other",
+    "-m experiments.holdem.selection": "which inputs a network of hold'em should see",
+    "-m experiments.liars_dice.rounds": "equilibria of single rounds of Liar's Dice",
+    "-m experiments.no_thanks.makers": "databases, networks and self-play of No Thanks!",
+    "-m experiments.no_thanks.thresholds": "the equilibrium of threshold rules of No Thanks!",
+    "-m experiments.no_thanks.tuning": "weights of features by matches",
+}
+"""What each repeats; those with settings of their own are modules to run."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +97,6 @@ class Settings:
 class Row:
     """One number: what was published, what we get, and where it should lie."""
 
-    id: str
     quantity: str
     """In words, with its unit."""
     ours: float
@@ -90,18 +108,20 @@ class Row:
     wanted: tuple[float | None, float | None] | None = None
     """The least and the most it should be, either may be open."""
     note: str = ""
+    id: str = ""
+    """That of its group, if it has no other."""
 
     @classmethod
-    def of(cls, id: str, quantity: str, interval: Interval, **more: Any) -> Row:
+    def of(cls, quantity: str, interval: Interval, **more: Any) -> Row:
         """A row from an interval.
 
         >>> from common.statistics import wilson
-        >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(9, 15)).verdict
+        >>> Row.of("wins, %", wilson(12, 100).times(100), games=100, wanted=(9, 15)).verdict
         'not decided'
-        >>> Row.of("R1", "wins, %", wilson(12, 100).times(100), games=100, wanted=(5, None)).verdict
+        >>> Row.of("wins, %", wilson(12, 100).times(100), games=100, wanted=(5, None)).verdict
         'hit'
         """
-        return cls(id, quantity, interval.mean, interval.low, interval.high, **more)
+        return cls(quantity, interval.mean, interval.low, interval.high, **more)
 
     @property
     def verdict(self) -> str:
@@ -140,7 +160,8 @@ def reproduce(
             print(f"{name} ...{_forecast(found, settings)}", file=sys.stderr, flush=True)
             begun = time.monotonic()
             made = []
-            for row in groups[name](settings):
+            for found_row in groups[name](settings):
+                row = replace(found_row, id=found_row.id or name)
                 made.append(row)
                 print(f"  {row.id} {row.quantity}: {_ours(row)}", file=sys.stderr, flush=True)
             seconds = time.monotonic() - begun
@@ -183,7 +204,7 @@ def _read(path: Path) -> dict[str, Any]:
 def table_text(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table.
 
-    >>> print(table_text([Row("R1", "wins, %", 12.5, 10.1, 15.3, 200, 12.0, (9, 15))]))
+    >>> print(table_text([Row("wins, %", 12.5, 10.1, 15.3, 200, 12.0, (9, 15), id="R1")]))
     | id | quantity | games | published | ours | wanted | |
     |---|---|---|---|---|---|---|
     | R1 | wins, % | 200 | 12 | 12.5 [10.1, 15.3] | 9 .. 15 | not decided |
@@ -243,7 +264,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--fresh", action="store_true", help="forget what was played before")
     parsed = parser.parse_args(arguments)
     if parsed.list:
-        print("\n".join(EXPERIMENTS))
+        print("\n".join(f"{name:36}{words}" for name, words in LISTED.items()))
         return 0
     if parsed.name is None:
         parser.error("name an experiment, or --list them")

@@ -39,12 +39,9 @@ from arena.match import play_shown
 from common.statistics import Interval, mean_interval
 from envs import make_game
 from envs.core.game import Game
-from experiments.kept_games import SEARCHES, Pairing, Player, play_kept
-from experiments.phantom.exact import analysed, searched
-from experiments.phantom.searching import MAPS, OUR_PHANTOM, Wins, difference, win_rate
+from experiments.phantom.searching import OUR_PHANTOM, analysed, searched
+from experiments.pursuit_cells import BOARDS, Player, Wins, difference, join, play_cells, win_rate
 from experiments.runner import Group, Row, Settings
-
-__all__ = ["GROUPS"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -52,10 +49,6 @@ SECONDS = 1.0
 GAMES = 100
 RULE_GAMES = 1000
 """Of a rule player on each board of a pursuit."""
-BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
-    "scotland_yard_v0": ({},),
-    "phantom_v0": tuple({"board": board} for board in MAPS),
-}
 SEARCHERS = OUR_PHANTOM, Player("search with capture tables", "pursuit_search", shares_budget=True)
 """The fugitive and the detectives of a second a round."""
 RULES = {
@@ -101,7 +94,7 @@ def leads(game: Game, returns: npt.NDArray[np.float64], seat: int) -> npt.NDArra
     return np.asarray(own[:, 0] - returns.mean(axis=1), np.float64)
 
 
-def equal_seats(id: str, table: Table) -> Group:
+def equal_seats(table: Table) -> Group:
     """A row for each rule player."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -123,12 +116,12 @@ def equal_seats(id: str, table: Table) -> Group:
                 lead, unit = lead.times(game.facts.unit.scale), game.facts.unit.name
             budget = f" at {table.simulations:,} simulations" if table.simulations else ""
             what = f"{table.game}: {table.player.name}{budget} ahead of {rule}, {unit}"
-            yield told(id, what, lead, games * num_seats)
+            yield told(what, lead, games * num_seats)
 
     return rows
 
 
-def exact_lead(id: str, table: Table) -> Group:
+def exact_lead(table: Table) -> Group:
     """A row for each rule player of a game that can be written down."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -145,7 +138,7 @@ def exact_lead(id: str, table: Table) -> Group:
             what = f"{table.game}: {table.player.name} ahead of {rule}, {game.facts.unit.name}"
             note = f"exact for one search in each of {is_searched.sum()} infosets"
             lead = float(np.mean(found)) * game.facts.unit.scale
-            yield Row(id, what, round(lead, 4), wanted=(0.0, None), note=note)
+            yield Row(what, round(lead, 4), wanted=(0.0, None), note=note)
 
     return rows
 
@@ -205,27 +198,17 @@ def most_nash_conv(tree: GameTree, probs: Probs, is_searched: Bools) -> float:
     return total
 
 
-def told(id: str, what: str, lead: Interval, games: int) -> Row:
+def told(what: str, lead: Interval, games: int) -> Row:
     """A row of a lead whose interval should lie above zero."""
     note = "interval excludes 0" if lead.excludes(0.0) else "interval holds 0"
-    return Row.of(id, what, lead, games=games, wanted=(0.0, None), note=note)
+    return Row.of(what, lead, games=games, wanted=(0.0, None), note=note)
 
 
 def cell_of(
     game_id: str, fugitive: Player, detectives: Player, games: int, settings: Settings
 ) -> Wins:
-    """[all games] which of so many on each board the detectives win; searched ones are kept."""
-    won: list[Wins] = []
-    for number, options in enumerate(BOARDS[game_id]):
-        pairing = Pairing(game_id, options, fugitive, detectives, SECONDS)
-        seed = 1000 * settings.seed + number
-        if {fugitive.id, detectives.id} & set(SEARCHES):
-            kept = play_kept(pairing, games, seed, settings)
-            won.append(np.array([game.caught == 1 for game in kept]))
-        else:
-            result = play_shown(*pairing.make(), games, seed=seed)
-            won.append(result.returns[:, 1] > 0)
-    return np.concatenate(won)
+    """[all games] which of so many on each board the detectives win."""
+    return join(play_cells(game_id, fugitive, detectives, games, settings, SECONDS)).is_won
 
 
 def searched_wins(game_id: str, side: int, rule: str, settings: Settings) -> Wins:
@@ -238,7 +221,7 @@ def searched_wins(game_id: str, side: int, rule: str, settings: Settings) -> Win
     return is_caught if side else ~is_caught
 
 
-def one_side(id: str, game_id: str, side: int, opponent: str) -> Group:
+def one_side(game_id: str, side: int, opponent: str) -> Group:
     """Search on one side of a pursuit next to the best rule player of that side."""
     searcher, best = SEARCHERS[side], Player(BEST_RULES[side], BEST_RULES[side])
 
@@ -251,14 +234,14 @@ def one_side(id: str, game_id: str, side: int, opponent: str) -> Group:
         name = f"{game_id}, {('fugitive', 'detectives')[side]}"
         for player, cell in zip((searcher.id, best.id), cells, strict=True):
             what = f"{name}: {player} wins against {opponent}, %"
-            yield Row.of(id, what, win_rate(cell), games=len(cell))
+            yield Row.of(what, win_rate(cell), games=len(cell))
         what = f"{name}: {searcher.id} ahead of {best.id} against {opponent}, points"
-        yield told(id, what, difference(*cells), sum(map(len, cells)))
+        yield told(what, difference(*cells), sum(map(len, cells)))
 
     return rows
 
 
-def both_sides(id: str, game_id: str) -> Group:
+def both_sides(game_id: str) -> Group:
     """Search against every rule player, each on either side as often as on the other."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -266,7 +249,7 @@ def both_sides(id: str, game_id: str) -> Group:
             hidden, hunting = (searched_wins(game_id, s, rule, settings) for s in (0, 1))
             what = f"{game_id}: pursuit_search ahead of {rule}, both sides, points"
             # What it wins as the fugitive, less what the rule player wins as the fugitive.
-            yield told(id, what, difference(hidden, ~hunting), len(hidden) + len(hunting))
+            yield told(what, difference(hidden, ~hunting), len(hidden) + len(hunting))
 
     return rows
 
@@ -275,7 +258,7 @@ def both_search(settings: Settings) -> Iterator[Row]:
     """Search on both sides of the board of 200 stations."""
     won = cell_of("scotland_yard_v0", *SEARCHERS, settings.games(GAMES), settings)
     what = "scotland_yard_v0: detectives of pursuit_search win against its Mr. X, %"
-    yield Row.of("SS", what, win_rate(won), games=len(won))
+    yield Row.of(what, win_rate(won), games=len(won))
 
 
 SMALL: Mapping[str, Mapping[str, Any]] = {
@@ -294,7 +277,7 @@ PUBLISHED = {"ismcts": 0.808, "oos": 0.414}
 
 
 def exploitability_of(
-    id: str, agent_ids: tuple[str, ...], simulations: int = 0, num_searches: int = 1
+    agent_ids: tuple[str, ...], simulations: int = 0, num_searches: int = 1
 ) -> Group:
     """NashConv of searches wherever their moves lead, by simulations or in a second."""
 
@@ -319,7 +302,7 @@ def exploitability_of(
                 what = f"{game_id}: NashConv of {agent_id} at most, {words}{mean}"
                 note = f"{found[1].sum():,} of {tree.num_infosets:,} infosets searched"
                 most = round(most_nash_conv(tree, *found), 5)
-                yield Row(id, what, most, published=published, wanted=(None, 0.1), note=note)
+                yield Row(what, most, published=published, wanted=(None, 0.1), note=note)
 
     return rows
 
@@ -345,7 +328,7 @@ def whole_tables(settings: Settings) -> Iterator[Row]:
         note = f"{simulations / len(found):,.0f} simulations"
         mean = mean_interval(found)
         yield Row.of(
-            "EW", what, mean, games=len(found), published=published, wanted=(None, 0.1), note=note
+            what, mean, games=len(found), published=published, wanted=(None, 0.1), note=note
         )
 
 
@@ -354,7 +337,6 @@ HOLDEM_SEARCH = Player("holdem_search", "holdem_search")
 
 
 def heads_up(
-    id: str,
     *rules: str,
     player: Player = HOLDEM_SEARCH,
     games: int = 10 * GAMES,
@@ -362,52 +344,49 @@ def heads_up(
 ) -> Group:
     """Hold'em for two."""
     options = {"num_players": 2}
-    return equal_seats(id, Table("holdem_v0", player, rules, games, options, simulations))
+    return equal_seats(Table("holdem_v0", player, rules, games, options, simulations))
 
 
-def no_thanks(id: str, *rules: str) -> Group:
+def no_thanks(*rules: str) -> Group:
     """No Thanks! for three."""
-    return equal_seats(id, Table("no_thanks_v0", Player("ismcts", "ismcts"), rules))
+    return equal_seats(Table("no_thanks_v0", Player("ismcts", "ismcts"), rules))
 
 
 HOLDEM_RULES = ("holdem_call", "holdem_loose", "holdem_odds", "holdem_tight")
 
 
 GROUPS: dict[str, Group] = {
-    "E": exploitability_of("E", EXPLOITED, SIMULATIONS),
-    "EM": exploitability_of("EM", EXPLOITED, SIMULATIONS, num_searches=TABLES),
-    "ES": exploitability_of("ES", ("ismcts", "mo_ismcts", "online_cfr")),
-    "ESO": exploitability_of("ESO", ("oos",)),
+    "E": exploitability_of(EXPLOITED, SIMULATIONS),
+    "EM": exploitability_of(EXPLOITED, SIMULATIONS, num_searches=TABLES),
+    "ES": exploitability_of(("ismcts", "mo_ismcts", "online_cfr")),
+    "ESO": exploitability_of(("oos",)),
     "EW": whole_tables,
     "K": equal_seats(
-        "K", Table("kuhn_v0", Player("online_cfr", "online_cfr"), ("kuhn_rule",), 200 * GAMES)
+        Table("kuhn_v0", Player("online_cfr", "online_cfr"), ("kuhn_rule",), 200 * GAMES)
     ),
     "L": equal_seats(
-        "L", Table("leduc_v0", Player("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
+        Table("leduc_v0", Player("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
     ),
-    "LI": exact_lead("LI", Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
+    "LI": exact_lead(Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
     "D": equal_seats(
-        "D",
         Table("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",)),
     ),
-    "H": heads_up("H", "holdem_call"),
-    "HL": heads_up("HL", "holdem_loose"),
-    "HO": heads_up("HO", "holdem_odds"),
-    "HT": heads_up("HT", "holdem_tight"),
-    "HF": heads_up("HF", "holdem_fold"),
-    "HR": heads_up("HR", "holdem_raise"),
-    "HS": heads_up("HS", *HOLDEM_RULES, games=20 * GAMES, simulations=1000),
-    "HM": heads_up("HM", *HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
-    "N": no_thanks("N", "no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
-    "NP": no_thanks("NP", "no_thanks_always_pay"),
-    "NT": no_thanks("NT", "no_thanks_always_take"),
+    "H": heads_up("holdem_call"),
+    "HL": heads_up("holdem_loose"),
+    "HO": heads_up("holdem_odds"),
+    "HT": heads_up("holdem_tight"),
+    "HF": heads_up("holdem_fold"),
+    "HR": heads_up("holdem_raise"),
+    "HS": heads_up(*HOLDEM_RULES, games=20 * GAMES, simulations=1000),
+    "HM": heads_up(*HOLDEM_RULES, player=WITH_MODELS, games=20 * GAMES, simulations=1000),
+    "N": no_thanks("no_thanks_rule", "no_thanks_sequence", "no_thanks_greedy"),
+    "NP": no_thanks("no_thanks_always_pay"),
+    "NT": no_thanks("no_thanks_always_take"),
     "SS": both_search,
-    "P": both_sides("P", "phantom_v0"),
-    "S": both_sides("S", "scotland_yard_v0"),
+    "P": both_sides("phantom_v0"),
+    "S": both_sides("scotland_yard_v0"),
     **{
-        f"{game_id[0].upper()}{'XD'[side]}{letter}": one_side(
-            f"{game_id[0].upper()}{'XD'[side]}{letter}", game_id, side, rule
-        )
+        f"{game_id[0].upper()}{'XD'[side]}{letter}": one_side(game_id, side, rule)
         for game_id in BOARDS
         for side in (0, 1)
         for letter, rule in RULES.items()

@@ -35,8 +35,6 @@ from training.config import EvalSettings, RunConfig, read_yaml
 from training.evaluation import evaluate
 from training.runner import make_learner
 
-__all__ = ["GROUPS"]
-
 YARDSTICKS = (
     "random",
     "holdem_call",
@@ -56,7 +54,7 @@ SHORT = 1200
 # ---- the best player against every yardstick -----------------------------------------------------
 
 
-def _against_yardsticks(name: str, number: str) -> Group:
+def _against_yardsticks(name: str) -> Group:
     """The player of a run, in every seat, against a table full of one rule player."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -79,7 +77,6 @@ def _against_yardsticks(name: str, number: str) -> Group:
             opponent = make_agent(yardstick, table)
             score = evaluate(table, player, opponent, plan, settings.seed + 1_000_003)
             yield Row.of(
-                number,
                 f"{name} against {others} x {yardstick}{words}, bb/100",
                 score.mean_return.times(game.facts.unit.scale),
                 games=score.games,
@@ -114,13 +111,13 @@ def _encodings(settings: Settings) -> Iterator[Row]:
     wanted = {"basic": (None, found["normalised"]), "normalised": (None, found["one_hot"])}
     for letter, encoding in zip("abc", published, strict=True):
         yield Row(
-            f"E1{letter}",
             f"accuracy on the examples, encoding {encoding}",
             found[encoding],
             games=len(examples.actions),
             published=published[encoding],
             wanted=wanted.get(encoding, (1.0, 1.0)),
             note=f"always the commonest action: {base:.3f}",
+            id=f"E1{letter}",
         )
 
 
@@ -137,8 +134,8 @@ def _speed(settings: Settings) -> Iterator[Row]:
     begun = time.process_time()
     play_shown(game, [learner.player()] * 6, games, seed=settings.seed)
     rate = games / (time.process_time() - begun)
-    yield Row("E2a", "simulation, hands/s on one core", round(rate), published="16003 with one "
-              "thread, 62560 with eight", wanted=(16_003, None))  # fmt: skip
+    yield Row("simulation, hands/s on one core", round(rate), published="16003 with one "
+              "thread, 62560 with eight", wanted=(16_003, None), id="E2a")  # fmt: skip
     for number, name in (("E2e", "thesis_dqn"), ("E2g", "fast_dqn")):
         config = _config(name, settings, ["train.opponents=[self]"])
         learner = make_learner(config, game)
@@ -148,11 +145,11 @@ def _speed(settings: Settings) -> Iterator[Row]:
         rate = (learner.num_games - before) / (time.process_time() - begun)
         updates = config.agent.params.updates_per_step  # type: ignore[attr-defined]
         yield Row(
-            number,
             f"learning, {name}, {updates:g} updates for a decision, hands/s on one core",
             round(rate),
             published="1024 with one thread, at most 1268",
             wanted=(1024, None) if name == "thesis_dqn" else (12_680, None),
+            id=number,
         )
 
 
@@ -239,7 +236,7 @@ def _sweep(settings: Settings) -> Iterator[Row]:
             found[key] = _learn("thesis_dqn", settings, hands, _set(**values), num_measurements=5)
         value, games = found[key]
         quantity = f"best of five, {_words(values)}, {hands:,} hands, bb/100"
-        yield Row.of(number, quantity, value, games=games, published=published)
+        yield Row.of(quantity, value, games=games, published=published, id=number)
     for key in sorted(found, key=lambda each: -found[each][0].mean)[:2]:
         published, values = SWEEP[names[key]]
         means = [found[key][0].mean]
@@ -247,8 +244,8 @@ def _sweep(settings: Settings) -> Iterator[Row]:
             value, games = _learn("thesis_dqn", seed, hands, _set(**values), num_measurements=5)
             means.append(value.mean)
         quantity = f"{_words(values)}, {hands:,} hands, mean over {NUM_SEEDS} seeds, bb/100"
-        yield Row.of(names[key], f"best of five, {quantity}", mean_interval(means),
-                     games=NUM_SEEDS * games, published=published)  # fmt: skip
+        yield Row.of(f"best of five, {quantity}", mean_interval(means),
+                     games=NUM_SEEDS * games, published=published, id=names[key])  # fmt: skip
 
 
 def _words(values: Mapping[str, Any]) -> str:
@@ -272,10 +269,10 @@ def _per_hand(settings: Settings) -> Iterator[Row]:
             found.append(value.mean)
     for name, found in values.items():
         quantity = f"{name}, mean over {MANY_SEEDS} seeds of {hands:,} hands, bb/100"
-        yield Row.of("P", quantity, mean_interval(found), games=MANY_SEEDS * games)
+        yield Row.of(quantity, mean_interval(found), games=MANY_SEEDS * games)
     gap = np.subtract(values["fast_dqn"], values["thesis_dqn"])
     quantity = "fast_dqn - thesis_dqn, seed by seed, bb/100"
-    yield Row.of("P", quantity, mean_interval(gap), wanted=(0.0, None))
+    yield Row.of(quantity, mean_interval(gap), wanted=(0.0, None))
 
 
 def _set(**values: Any) -> list[str]:
@@ -339,7 +336,7 @@ def _few_inputs(group: str, published: dict[int, tuple[float, float]], history: 
             ):
                 found, games = _learn(config, settings, hands, shown)
                 quantity = f"{name}, {words}, {hands:,} hands, bb/100"
-                yield Row.of(f"{group}{letter}", quantity, found, games=games, published=value)
+                yield Row.of(quantity, found, games=games, published=value, id=f"{group}{letter}")
 
     return rows
 
@@ -362,8 +359,8 @@ def _selection(settings: Settings) -> Iterator[Row]:
     for letter, (name, value) in zip("abcdef", published.items(), strict=True):
         interval = Interval(*found["groups"][name])
         words = f"own cards + {name}, mean of {config.selection.networks} networks, bb/100"
-        yield Row.of(f"E9{letter}", words, interval, published=value,
-                     games=config.selection.measure_games)  # fmt: skip
+        yield Row.of(words, interval, published=value,
+                     games=config.selection.measure_games, id=f"E9{letter}")  # fmt: skip
 
 
 # ---- the end (E10) -------------------------------------------------------------------------------
@@ -390,11 +387,11 @@ def _population(settings: Settings) -> Iterator[Row]:
     for member, value in zip(population.members, found, strict=True):
         is_ours = member.group.name == "improved"
         yield Row.of(
-            "E10b",
             f"member {member.name}, {member.num_sessions} sessions, bb/100 in its set",
             value.times(population.game.facts.unit.scale),
             games=population.settings.final_games,
             wanted=(0.0, None) if is_ours else None,
+            id="E10b",
         )
 
 
@@ -412,19 +409,19 @@ def _draws(settings: Settings) -> Iterator[Row]:
             settings.seed,
         )
         right, asked = (sum(each[i] for each in found.draws.values()) for i in range(2))
-        yield Row("E10c", f"{name}: right answers to {asked} draws", right,
+        yield Row(f"{name}: right answers to {asked} draws", right,
                   published="gives up", wanted=(asked, asked))  # fmt: skip
         for kind in ("weak", "strong"):
-            yield Row.of("E10d", f"{name}: bets when checked to with a {kind} hand, %",
+            yield Row.of(f"{name}: bets when checked to with a {kind} hand, %",
                          found.checked_to[kind].times(100), games=settings.games(6000),
-                         published="bluffs" if kind == "weak" else None)  # fmt: skip
+                         published="bluffs" if kind == "weak" else None, id="E10d")  # fmt: skip
 
 
 def _variance(_: Settings) -> Iterator[Row]:
     """Two standard errors of 100 bb/100 after 100,000 hands, around 5 bb/100."""
     half = 2 * 100 / math.sqrt(100_000 / 100)
     for end, published in ((5 - half, -1.32), (5 + half, 11.32)):
-        yield Row("V1", "end of the interval of 5 bb/100 after 100,000 hands", round(end, 2),
+        yield Row("end of the interval of 5 bb/100 after 100,000 hands", round(end, 2),
                   published=published, wanted=(published, published))  # fmt: skip
 
 
@@ -439,6 +436,6 @@ GROUPS: dict[str, Group] = {
     "E10c": _draws,
     "P": _per_hand,
     "V1": _variance,
-    "Y2": _against_yardsticks("heads_up_dqn", "Y2"),
-    "Y6": _against_yardsticks("dqn", "Y6"),
+    "Y2": _against_yardsticks("heads_up_dqn"),
+    "Y6": _against_yardsticks("dqn"),
 }

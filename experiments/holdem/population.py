@@ -39,16 +39,6 @@ from experiments.holdem.tables import draw_tables, intervals, play_tables
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
 from training.runner import finish, is_finished
 
-__all__ = [
-    "DEVICE",
-    "Member",
-    "Population",
-    "PopulationConfig",
-    "check_name",
-    "run_command",
-    "train_all",
-]
-
 WORST, RANDOM = "worst", "random"
 DEVICE = "cpu"
 """Of everybody: what there is of processors is used up by members side by side."""

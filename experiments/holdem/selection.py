@@ -28,8 +28,6 @@ from experiments.holdem.population import DEVICE, check_name, run_command, train
 from experiments.holdem.tables import draw_tables, intervals, play_tables
 from training.config import AgentSettings, GameSettings, RunConfig
 
-__all__ = ["Selection", "SelectionConfig"]
-
 
 class SelectionSettings(Options):
     """What is chosen from, and how."""

@@ -12,8 +12,6 @@ from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.rollouts import Rollouts
 
-__all__ = ["draw_tables", "intervals", "play_tables"]
-
 NUM_ROWS = 2048
 Indices = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -33,8 +33,6 @@ from common.files import check_out, signed, write_text
 from envs.liars_dice.game import LiarsDiceOptions
 from envs.liars_dice.kernels import MAX_DICE, RAISING, WILD
 
-__all__ = ["Size", "main", "solve"]
-
 COMMAND = "python -m experiments.liars_dice.rounds"
 
 HEAD = ["rule", "wild", "dice", "public nodes", "information sets", "tables", "bytes each"]

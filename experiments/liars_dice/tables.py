@@ -1,148 +1,89 @@
-"""Repeat the published experiments on Liar's Dice: SARSA, Q-learning and lie profiling.
-
-python -m experiments.liars_dice.tables --config experiments/liars_dice/configs/profiled.yaml
+"""Liar's Dice: SARSA, Q-learning and lie profiling of a thesis, and an equilibrium that leans.
 
 Both sides learn while they are measured, as they did in the experiments. A match is played in
-blocks; between blocks every agent is written to its file and read again, because there each block
-was a new start of the program. The whole is repeated with several seeds, and every number comes
-with an interval over them, and the least and the most of them. What was published is compared with
-what comes out, and a miss is called a miss.
+blocks, between which the thesis wrote its tables to files and started its program anew; that
+forgets nothing, so here learners go on. The whole is repeated with several seeds, and every number
+comes with an interval over them, and the least and the most of them. What is played and checked
+stands in ``configs/``.
+
+============  ====================================================================================
+``plain``     R1, R2, R9, R10, R13: plain SARSA against Q-learning, both blind
+``profiled``  R3 to R5, R9, R10, R12, R13: SARSA with lie profiling against Q-learning
+``gain``      R6, R11: what the profile adds, beyond simply calling more often
+``others``    R13, R14: matches that were announced and never reported
+``learning``  R7, R8: players that learn while they are measured against an equilibrium player, and
+              a picture of their shares of games won so far
+``leaning``   what that player wins by leaning on a profile of lies, and what it risks
+============  ====================================================================================
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, field_validator
 
+from agents.base import Agent
+from agents.games.liars_dice.best_response import evaluate_match
+from agents.games.liars_dice.lies import CATEGORIES
+from agents.games.liars_dice.wary import Leaning, LeaningAgent
+from agents.policy import PolicyAgent
+from agents.spec import AgentSpec
 from agents.tabular.games import RANDOM, play_series
-from agents.tabular.model import RULES, TabularModel, TabularSettings
-from common.commands import Parser, add_out, answers_in_one_line, at_least
-from common.errors import OptionError, nearest
-from common.files import check_out, read_yaml, signed, write_text
+from agents.tabular.model import TabularModel, TabularSettings
+from arena.match import play_match
+from common.files import read_yaml
 from common.statistics import mean_interval
 from envs import make_game
 from envs.core.game import Game
-from envs.core.options import Options, option
 from envs.core.rng import stream
-from experiments.liars_dice.saved import load_table, save_table
-from experiments.runner import RUNS, Row, table_text
+from experiments.ablations import draw_bands
+from experiments.runner import Group, Row, Settings
+from training.missing import train_missing
 
-__all__ = ["Block", "Check", "Experiment", "MatchPlan", "main", "play_plan", "read_experiment"]
-
-COMMAND = "python -m experiments.liars_dice.tables"
-
+CONFIGS = Path(__file__).parent / "configs"
 Floats = npt.NDArray[np.float64]
 
 
-# ---- what is to be played ------------------------------------------------------------------------
+def read(name: str) -> Any:
+    """What is played and checked."""
+    return read_yaml(CONFIGS / f"{name}.yaml", "take it from the project again")
 
 
-WHAT = ("win_rate", "rounds", "lost_share", "gain", "entries", "speed")
-_NUMBER: dict[str, Any] = {"low": -1e12, "high": 1e12}
+# ---- learners against each other -----------------------------------------------------------------
 
 
-class MatchPlan(Options):
+@dataclass(frozen=True)
+class MatchPlan:
     """Who plays whom, and for how long."""
 
     name: str
-    agents: tuple[dict[str, Any], ...] = Field(
-        description="one for each seat: random, or a table learner with its params"
-    )
-    blocks: tuple[int, ...] = option(
-        (1000,), low=1, high=10**9, is_list=True, help="games of each block"
-    )
-    game: dict[str, Any] = Field(default_factory=dict, description="options that differ")
+    agents: Sequence[Any]
+    """One for each seat: random, or a table learner, perhaps with ``params``."""
+    blocks: Sequence[int]
+    """Games of each block."""
+    game: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    """Params of every learner."""
 
-    @field_validator("agents", mode="before")
-    @classmethod
-    def _read_agents(cls, agents: Any) -> Any:
-        if not isinstance(agents, list | tuple):
-            return agents
-        return [_read_agent(agent) for agent in agents]
-
-
-def _read_agent(agent: Any) -> dict[str, Any]:
-    """``random``, or the rule of a table learner; then with its params."""
-    read = {"id": agent} if isinstance(agent, str) else agent
-    if not isinstance(read, Mapping) or not set(read) <= {"id", "params"}:
-        raise OptionError(f"an agent must be a name or have an id and params, not {agent!r}")
-    params = read.get("params", {})
-    if not isinstance(params, Mapping):
-        raise OptionError(f"params must be a mapping, not {params!r}")
-    known = [*RULES, "random"]
-    if read.get("id") not in known:
-        raise OptionError(f"unknown agent '{read.get('id')}': {nearest(read.get('id'), known)}")
-    return {"id": read["id"], "params": dict(params)}
-
-
-class Check(Options):
-    """One number to compare with what was published."""
-
-    id: str
-    what: str = option("win_rate", choices=WHAT, help="the number")
-    match: str
-    block: int | None = option(None, low=0, high=10**6, help="null: all blocks together")
-    minus: str | None = Field(default=None, description="for a gain: what it is compared with")
-    published: float | None = option(None, **_NUMBER, help="what was published")
-    low: float | None = option(None, **_NUMBER, help="where ours should begin")
-    high: float | None = option(None, **_NUMBER, help="where ours should end, decided before")
-
-
-class Experiment(Options):
-    """All of a configuration file."""
-
-    title: str
-    seeds: int = option(10, low=2, high=10**6, help="how often all is played")
-    game: dict[str, Any] = Field(default_factory=dict, description="options of every match")
-    defaults: dict[str, Any] = Field(default_factory=dict, description="params of every learner")
-    matches: tuple[MatchPlan, ...]
-    checks: tuple[Check, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse checks of what is not played."""
-        num_blocks = {match.name: len(match.blocks) for match in self.matches}
-        for check in self.checks:
-            for name in filter(None, (check.match, check.minus)):
-                if name not in num_blocks:
-                    hint = nearest(name, num_blocks)
-                    raise OptionError(f"check {check.id}: unknown match '{name}': {hint}")
-                if (check.block or 0) >= num_blocks[name]:
-                    raise OptionError(f"check {check.id}: '{name}' has no block {check.block}")
-
-    def plans(self) -> list[MatchPlan]:
-        """The matches with what is the same in all of them."""
-        return [
-            match.replace(
-                agents=[
-                    {**agent, "params": {**self.defaults, **agent["params"]}}
-                    for agent in match.agents
-                ],
-                game={**self.game, **match.game},
-            )
-            for match in self.matches
-        ]
-
-
-def read_experiment(path: Path) -> Experiment:
-    """Read a configuration."""
-    content = read_yaml(path, "title, matches and checks: there are examples in configs/")
-    try:
-        return Experiment.parse(content)
-    except OptionError as error:
-        raise OptionError(f"{path}: {error}") from error
-
-
-# ---- playing -------------------------------------------------------------------------------------
+    def make(self) -> tuple[Game, list[TabularModel], list[int]]:
+        """The game, the learners, and which of them sits in each seat."""
+        game = make_game("liars_dice_v0", **{**self.game, "rewards": "dice"})
+        models: list[TabularModel] = []
+        seats = []
+        for agent in self.agents:
+            rule = agent if isinstance(agent, str) else agent["id"]
+            seats.append(RANDOM if rule == "random" else len(models))
+            if rule != "random":
+                own = {} if isinstance(agent, str) else agent["params"]
+                settings = TabularSettings.parse({**self.defaults, **own})
+                models.append(TabularModel(game, rule, settings))
+        return game, models, seats
 
 
 @dataclass(frozen=True)
@@ -158,67 +99,45 @@ class Block:
     """Size of each learner's table."""
 
 
+@dataclass(frozen=True)
+class Check:
+    """One number to compare with what was published."""
+
+    id: str
+    match: str
+    what: str = "win_rate"
+    block: int | None = None
+    """``None``: all blocks together."""
+    minus: str | None = None
+    """For a gain: the match it is compared with."""
+    published: float | None = None
+    low: float | None = None
+    """Where ours should begin, and end; decided before."""
+    high: float | None = None
+
+
 def play_plan(plan: MatchPlan, seed: int) -> list[Block]:
     """Play all blocks of a match with one seed.
 
     >>> sarsa = {"id": "sarsa", "params": {"abstraction": "blind"}}
-    >>> plan = MatchPlan(name="try", agents=[sarsa, "random"], blocks=20)
-    >>> play_plan(plan, seed=0)[0].games
+    >>> play_plan(MatchPlan("try", [sarsa, "random"], [20], {}, {}), seed=0)[0].games
     20
     """
-    game = _game_of(plan)
+    game, models, seats = plan.make()
     streams = stream(seed, "chance"), stream(seed, "choice")
-    blocks = []
-    first = 0
-    with TemporaryDirectory() as folder:
-        for games in plan.blocks:
-            models = _new_start(plan, game, Path(folder))
-            seating = np.tile(_seating(plan), (games, 1))
-            numbers = np.arange(first, first + games)
-            begun = time.perf_counter()
-            played = play_series(models, numbers, seating, None, streams)
-            seconds = time.perf_counter() - begun
-            first += games
-            for i, model in enumerate(models):
-                save_table(Path(folder) / f"{i}.json", model)
-            sizes = tuple(len(model.table) for model in models)
-            blocks.append(_count(game, played.returns, seconds, sizes))
+    blocks, first = [], 0
+    for games in plan.blocks:
+        numbers = np.arange(first, first + games)
+        begun = time.perf_counter()
+        played = play_series(models, numbers, np.tile(seats, (games, 1)), None, streams)
+        seconds = time.perf_counter() - begun
+        first += games
+        sizes = tuple(len(model.table) for model in models)
+        blocks.append(count(game, played.returns, seconds, sizes))
     return blocks
 
 
-def _game_of(plan: MatchPlan) -> Game:
-    game = make_game("liars_dice_v0", **{**plan.game, "rewards": "dice"})
-    if game.facts.num_players != len(plan.agents):
-        raise OptionError(f"match '{plan.name}' needs {game.facts.num_players} agents")
-    return game
-
-
-def _seating(plan: MatchPlan) -> list[int]:
-    """Learners are numbered as they come."""
-    seats, num_models = [], 0
-    for agent in plan.agents:
-        is_learner = agent["id"] != "random"
-        seats.append(num_models if is_learner else RANDOM)
-        num_models += is_learner
-    return seats
-
-
-def _new_start(plan: MatchPlan, game: Game, folder: Path) -> list[TabularModel]:
-    """Make the learners, with what they knew when the last block ended."""
-    learners = [agent for agent in plan.agents if agent["id"] != "random"]
-    if not 1 <= len(learners) <= 2:
-        raise OptionError(f"match '{plan.name}' needs one learner or two, not {len(learners)}")
-    models = []
-    for i, agent in enumerate(learners):
-        model = TabularModel(game, agent["id"], TabularSettings.parse(agent["params"]))
-        path = folder / f"{i}.json"
-        if path.exists():
-            load_table(path, model)
-        models.append(model)
-    return models
-
-
-def _count(game: Game, returns: Floats, seconds: float, entries: tuple[int, ...]) -> Block:
+def count(game: Game, returns: Floats, seconds: float, entries: tuple[int, ...]) -> Block:
     """Wins and lost rounds from what was paid for every die.
 
     A player who lost ``l`` of ``r`` rounds among ``n`` has ``(r - l) / (n - 1) - l``; all but the
@@ -232,31 +151,13 @@ def _count(game: Game, returns: Floats, seconds: float, entries: tuple[int, ...]
     lost_by_loser = dice[loser]
     rounds = others * (returns[np.arange(len(returns)), loser] + lost_by_loser) + lost_by_loser
     lost = (rounds[:, None] / others - returns) / (1 + 1 / others)
-    return Block(
-        len(returns),
-        tuple(int((winners == seat).sum()) for seat in seats),
-        tuple(int(n) for n in np.rint(lost.sum(axis=0))),
-        seconds,
-        entries,
-    )
+    wins = tuple(int((winners == seat).sum()) for seat in seats)
+    rounds_lost = tuple(int(n) for n in np.rint(lost.sum(axis=0)))
+    return Block(len(returns), wins, rounds_lost, seconds, entries)
 
 
-# ---- measuring -----------------------------------------------------------------------------------
-
-
-def values_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Floats:
-    """The number that is checked, for every seed."""
-    own = _by_seed(check, played[check.match])
-    if check.minus is not None:
-        return own - _by_seed(check, played[check.minus])
-    return own
-
-
-def _by_seed(check: Check, seeds: list[list[Block]]) -> Floats:
-    return np.array([_number(check, blocks) for blocks in seeds])
-
-
-def _number(check: Check, blocks: list[Block]) -> float:
+def number_of(check: Check, blocks: list[Block]) -> float:
+    """The number that is checked, of one seed."""
     chosen = blocks if check.block is None else [blocks[check.block]]
     games = sum(block.games for block in chosen)
     rounds = sum(sum(block.rounds_lost) for block in chosen)
@@ -268,8 +169,17 @@ def _number(check: Check, blocks: list[Block]) -> float:
         return 100 * sum(block.rounds_lost[0] for block in chosen) / rounds
     if check.what == "entries":
         return float(chosen[-1].entries[0])
+    assert check.what == "speed", check.what
     published = check.published or 0.0  # seconds a game
     return published * games / sum(block.seconds for block in chosen)
+
+
+def values_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Floats:
+    """The number that is checked, for every seed."""
+    own: Floats = np.array([number_of(check, blocks) for blocks in played[check.match]])
+    if check.minus is not None:
+        own -= np.array([number_of(check, blocks) for blocks in played[check.minus]])
+    return own
 
 
 def row_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Row:
@@ -278,57 +188,166 @@ def row_of(check: Check, played: Mapping[str, list[list[Block]]]) -> Row:
     match = check.match if check.minus is None else f"{check.match} minus {check.minus}"
     block = "all blocks" if check.block is None else f"block {check.block + 1}"
     return Row.of(
-        check.id,
         f"{check.what}: {match}, {block}",
         mean_interval(values),
         published=check.published,
         wanted=None if check.low is check.high is None else (check.low, check.high),
         note=f"({values.min():.2f} to {values.max():.2f})",
+        id=check.id,
     )
 
 
-def run(config: Path, seeds: int | None = None, out: Path | None = None) -> str:
-    """Play an experiment, write its JSON file, and return its table."""
-    experiment = read_experiment(config)
-    for plan in experiment.plans():  # what cannot be played is refused before anything is
-        game = _game_of(plan)
-        for agent in plan.agents:
-            if agent["id"] != "random":
-                TabularModel(game, agent["id"], TabularSettings.parse(agent["params"]))
-    num_seeds = experiment.seeds if seeds is None else seeds
-    played: dict[str, list[list[Block]]] = {}
-    for plan in experiment.plans():
-        print(f"{plan.name}: {sum(plan.blocks):,} games x {num_seeds} seeds", file=sys.stderr)
-        play_plan(plan.replace(blocks=1), 0)  # what is slow once
-        played[plan.name] = [play_plan(plan, seed) for seed in range(num_seeds)]
-    rows = [row_of(check, played) for check in experiment.checks]
-    path = out or RUNS / f"{config.stem}.json"
-    content = {
-        "title": experiment.title,
-        "seeds": num_seeds,
-        "matches": {
-            name: [[vars(block) for block in blocks] for blocks in seeds]
-            for name, seeds in played.items()
-        },
-        "checks": [asdict(row) | {"verdict": row.verdict} for row in rows],
-    }
-    write_text(path, signed(json.dumps(content, indent=1) + "\n", ".json", COMMAND))
-    return f"{experiment.title}\n\n{table_text(rows)}\n\nall numbers in {path}"
+def plans_of(content: Mapping[str, Any], settings: Settings) -> list[MatchPlan]:
+    """The matches of a file."""
+    plans = []
+    for match in content["matches"]:
+        game = {**content["game"], **match.get("game", {})}
+        blocks = [settings.games(games) for games in match["blocks"]]
+        plans.append(MatchPlan(match["name"], match["agents"], blocks, game, content["defaults"]))
+    return plans
 
 
-@answers_in_one_line("reproduce")
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; bad input gets one line and exit code 2."""
-    parser = Parser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--config", type=Path, required=True, metavar="FILE")
-    seeds = at_least(2, most=10**6)  # an interval needs two
-    parser.add_argument("--seeds", type=seeds, help="how many, instead of the file's")
-    add_out(parser, f"JSON (below {RUNS}/)")
-    parsed = parser.parse_args(arguments)
-    check_out(parsed.out, COMMAND, parsed.force, [".json"])
-    print(run(parsed.config, parsed.seeds, parsed.out))
-    return 0
+def matches(name: str) -> Group:
+    """The checks of a file."""
+
+    def rows(settings: Settings) -> Iterator[Row]:
+        content, played = read(name), {}
+        seeds = range(settings.seed, settings.seed + content["seeds"])
+        for plan in plans_of(content, settings):
+            play_plan(MatchPlan(plan.name, plan.agents, [1], plan.game, plan.defaults), 0)
+            # What is slow once was played before the clock runs.
+            played[plan.name] = [play_plan(plan, seed) for seed in seeds]
+        yield from (row_of(Check(**check), played) for check in content["checks"])
+
+    return rows
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+# ---- learners against an equilibrium player ------------------------------------------------------
+
+
+def play_learner(learner: AgentSpec, against: AgentSpec, games: int, seed: int) -> Floats:
+    """Whether each game was won, in the order of play, every deal in both seatings: [games]."""
+    game = make_game("liars_dice_v0")
+    own, other = learner.build(game), against.build(game)
+    own.begin_learning()
+    won = np.zeros(games)
+    for number in range(games):
+        seat = number % 2
+        seats = [own, other] if seat == 0 else [other, own]
+        result = play_match(game, seats, 1, seed, first_game=number // 2)
+        won[number] = result.returns[0, seat] > 0
+    return won
+
+
+def so_far(won: Floats, every: int) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Numbers of games, and the share won up to each: [seeds, points].
+
+    >>> so_far(np.array([[1.0, 0.0, 1.0, 1.0]]), every=2)[1].tolist()
+    [[0.5, 0.75]]
+    """
+    games = np.arange(every, won.shape[1] + 1, every)
+    return games, won.cumsum(axis=1)[:, games - 1] / games
+
+
+def learning(settings: Settings) -> Iterator[Row]:
+    """Each learner begins with nothing and plays one game after the other; then a picture."""
+    content = read("learning")
+    against = AgentSpec.parse(content["against"])
+    train_missing([against])
+    games, seeds = 2 * settings.games(content["games"] // 2), content["seeds"]
+    lines = {}
+    for params in content["learners"]:
+        learner = AgentSpec.parse(params)
+        won = 100 * np.array(
+            [play_learner(learner, against, games, settings.seed + k) for k in range(seeds)]
+        )
+        what = f"{learner.name} wins against {against.name}, %"
+        yield Row.of(what, mean_interval(won.mean(axis=1)), games=games)
+        last = mean_interval(won[:, -games // 5 :].mean(axis=1))
+        yield Row.of(f"{what}, the last fifth", last, games=games // 5)
+        points, shares = so_far(won, content["every"])
+        bands = [mean_interval(column) for column in shares.T]
+        low, high = (np.array([getattr(b, side) for b in bands]) for side in ("low", "high"))
+        lines[learner.name] = points, shares.mean(axis=0), low.clip(0), high.clip(0, 100)
+    title = f"games won against {against.name} so far, %: {seeds} seeds"
+    draw_bands(settings.folder / "liars_dice_cfr.png", lines, title, "games")
+
+
+# ---- an equilibrium player that leans ------------------------------------------------------------
+
+BASE = "cfr_rounds:runs/liars_dice_v0/cfr-seed0"
+OPPONENTS = (
+    "rule=liars_dice_rule",
+    "dqn=dqn:runs/liars_dice_v0/dqn-seed0",
+    "q_hand=q_learning:runs/liars_dice_v0/q_hand-seed0",
+    "sarsa_profiled=sarsa:runs/liars_dice_v0/sarsa_profiled-seed0",
+    f"cfr={BASE}",
+)
+BOUNDS = (0.05, 0.1, 0.3)
+PILOT_GAMES = 300
+"""To learn the profile from, which is then frozen."""
+DEALS = 10_000
+
+
+def deal_returns(agent: Agent, other: Agent, num_deals: int, seed: int) -> Floats:
+    """What an agent gets on average over both seatings of each deal: [deals] float64."""
+    first = play_match(agent.game, [agent, other], num_deals, seed).returns[:, 0]
+    second = play_match(agent.game, [other, agent], num_deals, seed).returns[:, 1]
+    mean: Floats = (first + second) / 2
+    return mean
+
+
+def lean(
+    base: str, other: Agent, bounds: Sequence[float], num_pilot: int, num_deals: int, seed: int
+) -> Iterator[Row]:
+    """The rows of one opponent: return and gain with intervals over deals, exact exploitability."""
+    game = other.game
+    pupil = LeaningAgent(game, base, by_opponent=False)
+    pupil.begin_learning()
+    for seat in (0, 1):
+        seats = [pupil, other] if seat == 0 else [other, pupil]
+        play_match(game, seats, num_pilot // 2, seed + 1, first_game=seat * num_pilot)
+    pupil.is_learning = False
+    plain = pupil.base
+    assert isinstance(plain, PolicyAgent)
+    before = deal_returns(plain, other, num_deals, seed)
+    lies = pupil.profiles.ratios()
+    seen = ", ".join(f"{100 * lies[name]:.0f} %" for name in CATEGORIES)
+    note = f"lies seen (low, mid, high): {seen}"
+    yield Row.of(f"return against {other.name}", mean_interval(before), games=num_deals, note=note)
+    risk = evaluate_match(plain.table, None).exploitability
+    yield Row(f"exploitability against {other.name}", round(risk, 4))
+    for bound in bounds:
+        pupil.bound = bound
+        after = deal_returns(pupil, other, num_deals, seed)
+        words = f"against {other.name}, bound {bound:g}"
+        yield Row.of(f"return {words}", mean_interval(after), games=num_deals)
+        gain = mean_interval(after - before)
+        yield Row.of(f"gain by leaning {words}", gain, games=num_deals)
+        leaning = Leaning(gaps_of(pupil), pupil.strength, bound)
+        risk = evaluate_match(plain.table, leaning).exploitability
+        yield Row(f"exploitability {words}", round(risk, 4))
+
+
+def gaps_of(agent: LeaningAgent) -> tuple[float, float, float]:
+    """How much more the opponent has lied than an equilibrium player would, by category."""
+    record = agent.profiles.records[0]
+    expected = np.array([agent.expected[name] for name in CATEGORIES])
+    weight = record["num_bids"] / (record["num_bids"] + agent.imagined)
+    low, mid, high = ((record["ratios"] - expected) * weight).tolist()
+    return low, mid, high
+
+
+def leaning(settings: Settings) -> Iterator[Row]:
+    """An equilibrium player that has played some games against each opponent and counted lies."""
+    for text in OPPONENTS:
+        other = AgentSpec.parse(text).build(make_game("liars_dice_v0"))
+        deals = settings.games(DEALS)
+        yield from lean(BASE, other, BOUNDS, PILOT_GAMES, deals, settings.seed)
+
+
+GROUPS: dict[str, Group] = {
+    **{name: matches(name) for name in ("plain", "profiled", "gain", "others")},
+    "learning": learning,
+    "leaning": leaning,
+}

@@ -70,14 +70,12 @@ def neighbour_distance(settings: Settings) -> Iterator[Row]:
         for size, mean in zip(sizes, means, strict=True):
             if size in (100, 1600, 12800):
                 yield Row(
-                    "E4",
                     f"distance to the nearest of {size}, {left} cards left",
                     float(mean),
                     games=NUM_QUERIES,
                     published=PRINTED_DISTANCES[size],
                 )
         yield Row(
-            "E4",
             f"exponent of N, {left} cards left",
             float(slopes[-1]),
             games=NUM_QUERIES,
@@ -85,7 +83,6 @@ def neighbour_distance(settings: Settings) -> Iterator[Row]:
             wanted=(-0.22, -0.16),
         )
     yield Row(
-        "E4",
         "exponent of N, mean of all boundaries",
         float(np.mean(slopes)),
         published=-0.188,
@@ -102,7 +99,6 @@ def database_size(settings: Settings) -> Iterator[Row]:
         pair = database(settings, size), database(settings, size // 2)
         found = compare(settings, *pair, 400)
         yield Row.of(
-            "E5",
             f"mean place of {size} positions against {size // 2}",
             found.mean_place(),
             games=found.scores[..., 0].size,
@@ -111,7 +107,6 @@ def database_size(settings: Settings) -> Iterator[Row]:
     pair = database(settings, largest), database(settings, 100)
     found = compare(settings, *pair, 1000)
     yield Row.of(
-        "E5",
         f"mean place of {largest} positions against 100",
         found.mean_place(),
         games=found.scores[..., 0].size,
@@ -128,7 +123,6 @@ def one_weight_raised(settings: Settings) -> Iterator[Row]:
         places = found.places[:decks][:, found.sides == 0].mean(axis=1)
         if len(places) > 1:
             yield Row.of(
-                "E6",
                 f"(1,1,1,1,8) against (1,1,1,1,1), {2 * len(places)} games",
                 mean_interval(places),
                 games=2 * len(places),
@@ -161,7 +155,6 @@ def weights(settings: Settings) -> Iterator[Row]:
                 before = neighbour_error(slices.rows[left], ONES, slices.stored)
                 after = neighbour_error(slices.rows[left], slices.weights[left], slices.stored)
                 yield Row(
-                    "E7",
                     f"squared error with fitted weights, share of that with equal "
                     f"ones, {left} cards left",
                     after / before,
@@ -174,7 +167,6 @@ def _weight_rows(table: npt.NDArray[np.float64], words: str) -> Iterator[Row]:
     """[seeds, categories]: each weight over the seeds, and whether 1 and 5 are the largest."""
     for i, name in enumerate(CATEGORIES):
         yield Row.of(
-            "E7",
             f"weight of {name} {words}",
             mean_interval(table[:, i]),
             games=len(table),
@@ -182,7 +174,6 @@ def _weight_rows(table: npt.NDArray[np.float64], words: str) -> Iterator[Row]:
         )
     gaps = table[:, [0, 4]].min(axis=1) - table[:, 1:4].max(axis=1)
     yield Row.of(
-        "E7",
         f"weights 1 and 5 above the others, {words}: smaller of both less the largest other",
         mean_interval(gaps),
         games=len(table),
@@ -204,7 +195,6 @@ def small_databases(settings: Settings) -> Iterator[Row]:
             lasts.append(tune(KNOWN, chosen, folder)[-1].base)
         spread = float(np.std(lasts, axis=0).mean())
         yield Row(
-            "E9",
             f"spread of weights over seeds after {generations} generations, factor {factor}",
             spread,
             games=3,
@@ -234,7 +224,6 @@ def time_of_a_move(settings: Settings) -> Iterator[Row]:
                 position.apply(action)
         for percent in (50, 99):
             yield Row(
-                "E10",
                 f"{words}: {percent}th percentile of the time of a move, s",
                 float(np.percentile(times, percent)),
                 games=len(times),
@@ -276,7 +265,6 @@ def predicted_places(settings: Settings) -> Iterator[Row]:
             for name, path in estimates.items():
                 errors = np.abs(_predicted(states, path, boundary) - truth).mean(axis=1)
                 yield Row.of(
-                    "A",
                     f"error of a place, {words} positions, {left} cards left, {way}: {name}",
                     mean_interval(errors),
                     games=number,

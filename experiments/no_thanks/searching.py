@@ -68,14 +68,14 @@ def _random_decks(game: NoThanks, number: int, seed: int) -> list[Position]:
     return [game.deal(rng.permutation(values).tolist()) for _ in range(number)]
 
 
-def _ratio(id: str, quantity: str, over: Floats, under: Floats, **more: Any) -> Row:
+def _ratio(quantity: str, over: Floats, under: Floats, **more: Any) -> Row:
     """The ratio of two sums over the same decks, its interval by the bootstrap."""
     rng = np.random.default_rng(0)
     draws = rng.integers(len(over), size=(2000, len(over)))
     ratios = over[draws].sum(axis=1) / under[draws].sum(axis=1)
     low, high = np.quantile(ratios, [0.025, 0.975])
     ours = float(over.sum() / under.sum())
-    return Row(id, quantity, ours, float(low), float(high), len(over), **more)
+    return Row(quantity, ours, float(low), float(high), len(over), **more)
 
 
 def search_orders(settings: Settings) -> Iterator[Row]:
@@ -87,7 +87,7 @@ def search_orders(settings: Settings) -> Iterator[Row]:
         for name, order in ORDERS.items()
     }
     none, take, pay = (found[name] for name in ORDERS)
-    ratio = partial(_ratio, "E1a")
+    ratio = partial(_ratio, id="E1a")
     time_of = "time against no pruning, random small game"
     yield ratio(
         f"take first: {time_of}",
@@ -109,12 +109,12 @@ def search_orders(settings: Settings) -> Iterator[Row]:
     for name, printed in (("take first", 59370.8), ("pay first", 54336.76)):
         interval = mean_interval(found[name]["prunings"])
         yield Row.of(
-            "E1b",
             f"{name}: prunings a game",
             interval,
             games=len(small),
             published=printed,
             wanted=(printed / 3, printed * 3),
+            id="E1b",
         )
     yield from _against_solver(small[: settings.games(20)], none["seconds"], cap=True)
     yield from _extremes()
@@ -138,11 +138,11 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
             taken.append(time.process_time() - begun)
         words = "with" if with_cap else "without"
         yield _ratio(
-            "E1a",
             f"solver: times as fast as no pruning, small game {words} the cap",
             plain,
             np.array(taken),
             wanted=(100, None),
+            id="E1a",
         )
 
 
@@ -166,20 +166,20 @@ def _extremes() -> Iterator[Row]:
             wants_cuts = (0, 0) if (id, name) == ("E1c", "take first") else (1, None)
             printed = PRINTED_PRUNINGS[id, name]
             yield Row(
-                id,
                 f"{words}, {name}: prunings",
                 cuts,
                 published=printed,
                 wanted=wants_cuts,
                 note=f"{none['nodes'][0]:,.0f} nodes unpruned",
+                id=id,
             )
             wanted = {("E1d", "take first"): (600, None), ("E1d", "pay first"): (None, 1.1)}
             yield Row(
-                id,
                 f"{words}, {name}: times fewer nodes than no pruning",
                 nodes,
                 published={("E1d", "take first"): "660 (time)"}.get((id, name)),
                 wanted=wanted.get((id, name), (0.9, None)),
+                id=id,
             )
 
 
@@ -207,7 +207,6 @@ def card_order(settings: Settings) -> Iterator[Row]:
         words = "equal branches averaged" if ties == "average" else "ties taken"
         words += ", with the cap" if cap else ", without the cap"
         yield Row(
-            "E3",
             f"deviation by order, points; {words}",
             float(np.sqrt(every.mean())),
             float(low),
@@ -218,7 +217,6 @@ def card_order(settings: Settings) -> Iterator[Row]:
         )
         best = np.argmax(firsts, axis=1)
         yield Row(
-            "E3",
             f"sets of ten in which player 3 does best; {words}",
             float((best == 2).sum()),
             games=len(every),
@@ -244,7 +242,6 @@ def exact_segment(settings: Settings) -> Iterator[Row]:
             within = sum(seconds <= 1.0 for seconds in times)
             quantile = float(np.quantile(times, 0.95))
             yield Row.of(
-                "E13",
                 f"{left} cards left, {words}: solved within 1 s, %",
                 wilson(within, number).times(100),
                 games=number,

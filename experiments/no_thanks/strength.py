@@ -96,13 +96,12 @@ POOL = {
 SLOW = frozenset({"ISMCTS, 500 simulations", "search to depth 8"})
 
 
-def _place_row(id: str, words: str, found: Comparison, most: float | None = None) -> Row:
+def _place_row(words: str, found: Comparison, most: float | None = None) -> Row:
     """The mean place of the first side, and whether 2, which an equal has, can be excluded."""
     place = found.mean_place()
     told = "excludes 2" if place.excludes(2.0) else "does not exclude 2"
     scores = f"{found.mean_score().mean:.1f} : {found.mean_score(1).mean:.1f}"
     return Row.of(
-        id,
         f"{words}: mean place",
         place,
         games=found.scores[..., 0].size,
@@ -129,7 +128,6 @@ def third_player(settings: Settings) -> Iterator[Row]:
                 (3, 2): "23 17 10",
             }[line, seat]
             yield Row.of(
-                "E2",
                 f"{words}, seat {seat + 1}: mean place",
                 found.seat_places(line, seat),
                 games=len(places),
@@ -137,7 +135,6 @@ def third_player(settings: Settings) -> Iterator[Row]:
             )
     for seat in range(3):
         yield Row.of(
-            "E2",
             f"seat {seat + 1}: mean place over all line-ups",
             mean_interval(places[:, :, seat].mean(axis=1)),
             games=games,
@@ -149,7 +146,6 @@ def third_player(settings: Settings) -> Iterator[Row]:
         before.append(places[:, line, (single + 2) % 3])
     gap = np.mean(after, axis=0) - np.mean(before, axis=0)
     yield Row.of(
-        "E2",
         "of an equal pair, seats rotated: place of the one after the single player "
         "less that of the one before him",
         mean_interval(gap),
@@ -157,7 +153,6 @@ def third_player(settings: Settings) -> Iterator[Row]:
         note="0: the published effect is the seat",
     )
     yield Row.of(
-        "E2",
         "place of the single player, seats rotated",
         mean_interval(
             np.mean(
@@ -177,15 +172,14 @@ def final_against_base(settings: Settings) -> Iterator[Row]:
     found = compare(settings, final(settings), database(settings, 1000), 400)
     games = found.scores[..., 0].size
     yield Row.of(
-        "E8",
         "mean place of the final strategy against the base",
         found.mean_place(),
         games=games,
         published=1.978,
         wanted=(1.9, 2.1),
     )
-    yield Row.of("E8", "its mean score", found.mean_score(), games=games, published=-78.58)
-    yield Row.of("E8", "mean score of the base", found.mean_score(1), games=games, published=-79.31)
+    yield Row.of("its mean score", found.mean_score(), games=games, published=-78.58)
+    yield Row.of("mean score of the base", found.mean_score(1), games=games, published=-79.31)
     others = {
         "gains in place of results": database(settings, 1000, stored="gains"),
         "weights fitted a slice": database(settings, 400, kind="fitted"),
@@ -197,7 +191,7 @@ def final_against_base(settings: Settings) -> Iterator[Row]:
         number = 1200 if strategy is BEST else 400
         found = compare(settings, strategy, final(settings), number, is_rotated=True)
         most = 1.85 if strategy is BEST else None
-        yield _place_row("E8", f"{name} against the final strategy", found, most)
+        yield _place_row(f"{name} against the final strategy", found, most)
 
 
 def against_rules(settings: Settings) -> Iterator[Row]:
@@ -214,7 +208,7 @@ def against_rules(settings: Settings) -> Iterator[Row]:
             number = 120 if name in SLOW else 300
             found = compare(settings, one, other, number, is_rotated=True)
             most = 2.0 if one is BEST else None
-            yield _place_row("E11", f"{words} against {name}", found, most)
+            yield _place_row(f"{words} against {name}", found, most)
 
 
 def hidden_deck(settings: Settings) -> Iterator[Row]:
@@ -223,11 +217,11 @@ def hidden_deck(settings: Settings) -> Iterator[Row]:
     for name, other in POOL.items():
         number = 300 if name in SLOW else 1200
         found = compare(settings, BEST_HIDDEN, other, number, game, is_rotated=True)
-        yield _place_row("E12", f"learnt values against {name}", found, 2.0)
+        yield _place_row(f"learnt values against {name}", found, 2.0)
     for vote in ("majority", "mean"):
         one = Strategy("no_thanks_slices", {"vote": vote, "num_worlds": 8})
         found = compare(settings, one, POOL["threshold 12"], 300, game, is_rotated=True)
-        yield _place_row("E12", f"8 sampled decks, {vote}, against threshold 12", found)
+        yield _place_row(f"8 sampled decks, {vote}, against threshold 12", found)
 
 
 NUM_SEEDS = 3
@@ -262,7 +256,6 @@ def learners(settings: Settings) -> Iterator[Row]:
             ]
             means = [score.mean_return.mean for score in scores]
             yield Row.of(
-                "L",
                 f"{learner} against two of {name}, {'met' if name in met else 'never met'} in "
                 "training: places above the middle",
                 mean_interval(means),

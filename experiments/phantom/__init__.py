@@ -2,5 +2,5 @@
 
 __all__ = ["JOINT_SEARCH"]
 
-JOINT_SEARCH = "experiments.phantom.joint_agent:JointSearchAgent"
+JOINT_SEARCH = "experiments.phantom.joint:JointSearchAgent"
 """The player of the thesis, as agents are named."""

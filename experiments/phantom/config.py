@@ -21,8 +21,6 @@ from typing import Any
 from common.errors import OptionError, nearest
 from common.files import read_json
 
-__all__ = ["load_config"]
-
 NUMBERS: dict[str, dict[str, str | None]] = {
     "graph": {
         "Rows": "rows",

@@ -43,16 +43,16 @@ from experiments.scotland_yard.tables import (
 __all__ = ["GROUPS"]
 
 GROUPS: dict[str, Group] = {
-    "R1": version_rows("R1", "v1"),
-    "R2": version_rows("R2", "v2"),
-    "R3": version_rows("R3", "v3"),
-    "R4": version_rows("R4", "v4"),
+    "R1": version_rows("v1"),
+    "R2": version_rows("v2"),
+    "R3": version_rows("v3"),
+    "R4": version_rows("v4"),
     "R5": order_rows,
     "R6": gain_rows,
     "R7": length_rows,
-    "R8": response_rows("R8", "v1", "people: 90 after 20 games"),
-    "R9": response_rows("R9", "v2", "people: weak spots known"),
-    "R10": response_rows("R10", "v4", "people: no clear win"),
+    "R8": response_rows("v1", "people: 90 after 20 games"),
+    "R9": response_rows("v2", "people: weak spots known"),
+    "R10": response_rows("v4", "people: no clear win"),
     "R11": corner_rows,
     "R12": cycle_rows,
     "R13": learning_rows,

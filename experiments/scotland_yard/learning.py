@@ -45,7 +45,7 @@ def learnt(
 
 
 def rate_rows(
-    id: str, words: str, games: int, settings: Settings, wanted: object = None, **more: object
+    words: str, games: int, settings: Settings, wanted: object = None, **more: object
 ) -> Row:
     """The mean over five seeds of what the learnt table wins."""
     replies = replies_of("v4", 3)
@@ -53,7 +53,7 @@ def rate_rows(
         100 * play(learnt(games, settings.seed + k, replies, **more).plans(), replies).win_rate  # type: ignore[arg-type]
         for k in range(5)
     ]
-    return Row.of(id, words, mean_interval(rates), games=games, wanted=wanted)  # type: ignore[arg-type]
+    return Row.of(words, mean_interval(rates), games=games, wanted=wanted)  # type: ignore[arg-type]
 
 
 def learning_rows(settings: Settings) -> Iterator[Row]:
@@ -61,20 +61,20 @@ def learning_rows(settings: Settings) -> Iterator[Row]:
     for games, low in ((1_000, None), (10_000, 80.0), (100_000, 97.0), (1_000_000, 99.0)):
         wanted = None if low is None else (low, None)
         words = "Q-learning detectives, greedy, win, % (5 seeds)"
-        row = rate_rows("R13", words, settings.games(games), settings, wanted)
+        row = rate_rows(words, settings.games(games), settings, wanted)
         yield Row(**{**vars(row), "published": "no learning" if games == 100_000 else None})
     few = settings.games(10_000), settings, (80.0, None)
-    yield rate_rows("R13", "the same, symmetries, % (5 seeds)", *few, symmetry="exchange")
+    yield rate_rows("the same, symmetries, % (5 seeds)", *few, symmetry="exchange")
     for credit, words in (("sweep", "learnt backward"), ("result", "all learn the result")):
         words = f"the same, {words} when a game is over, % (5 seeds)"
-        yield rate_rows("R13", words, *few, credit=credit)
+        yield rate_rows(words, *few, credit=credit)
     replies = fugitive_anywhere(reduced())
     table = learnt(settings.games(100_000), settings.seed, replies).plans()
     random = round(100 * play(table, replies).win_rate, 2)
-    yield Row("R13", "the same against a random Mr. X, %", random, games=settings.games(100_000))
+    yield Row("the same against a random Mr. X, %", random, games=settings.games(100_000))
     table = learnt(settings.games(100_000), settings.seed, replies_of("v4", 3)).plans()
     own = round(100 * BestResponse(reduced(), table[None]).survival, 2)
-    yield Row("R13", "best response escapes from the learnt table, %", own)
+    yield Row("best response escapes from the learnt table, %", own)
 
 
 def threshold_rows(settings: Settings) -> Iterator[Row]:
@@ -92,7 +92,7 @@ def threshold_rows(settings: Settings) -> Iterator[Row]:
         used, length = curve[:, 2].mean(), curve[:, 0].mean()
         note = f"of {length:.1f} moves a game; the table then wins {rate:.1f} %"
         words = f"learnt actions used a game, last 1,000 of {games:,}, {name}"
-        yield Row("R14", words, round(float(used), 2), games=games, published="2 to 4", note=note)
+        yield Row(words, round(float(used), 2), games=games, published="2 to 4", note=note)
 
 
 def speed_rows(settings: Settings) -> Iterator[Row]:
@@ -106,10 +106,10 @@ def speed_rows(settings: Settings) -> Iterator[Row]:
     seconds = time.perf_counter() - begun
     note = f"{games / seconds:,.0f} games/s on a machine that others used too"
     words = "seconds for the games, detectives"
-    yield Row("R15", words, round(seconds, 1), games=games, published="6 to 8 h", wanted=(0, 60),
+    yield Row(words, round(seconds, 1), games=games, published="6 to 8 h", wanted=(0, 60),
               note=note)  # fmt: skip
     rate = round(100 * play(learner.plans(), replies).win_rate, 2)
-    yield Row("R15", "what they then win, %", rate, published="no success", wanted=(99.0, 100.0))
+    yield Row("what they then win, %", rate, published="no success", wanted=(99.0, 100.0))
 
 
 def games_needed(settings: Settings, **more: object) -> tuple[int, list[float]]:
@@ -126,15 +126,13 @@ def games_needed(settings: Settings, **more: object) -> tuple[int, list[float]]:
     return 0, means
 
 
-def needed_row(id: str, name: str, settings: Settings, **more: object) -> Row:
+def needed_row(name: str, settings: Settings, **more: object) -> Row:
     """Games needed, with what was won after each number."""
     games, means = games_needed(settings, **more)
     shown = ", ".join(
         f"{number:,}: {mean:.0f}" for number, mean in zip(PLANNED, means, strict=False)
     )
-    return Row(
-        id, f"games needed for {NEEDED:g} % wins, {name}", games, note=f"% by games: {shown}"
-    )
+    return Row(f"games needed for {NEEDED:g} % wins, {name}", games, note=f"% by games: {shown}")
 
 
 def symmetry_rows(settings: Settings) -> Iterator[Row]:
@@ -142,32 +140,32 @@ def symmetry_rows(settings: Settings) -> Iterator[Row]:
     graph = reduced()
     cells = len(np.unique(np.array(board_symmetries(graph.board, False)).min(axis=0)))
     saved = 100 * (1 - cells / 25)
-    yield Row("R16", "cells saved by turning the board, %", saved, published="70", wanted=(72, 72))
+    yield Row("cells saved by turning the board, %", saved, published="70", wanted=(72, 72))
     for kind, wanted in (("rotations", 75.0), ("reflections", 87.28), ("exchange", 93.45)):
         number = num_classes(graph, find_symmetry(graph, kind))
         saved = round(100 * (1 - number / 13_800), 2)
         words = f"positions saved, {kind}, %"
-        yield Row("R16", words, saved, wanted=(wanted, wanted), note=f"{number:,} of 13,800 left")
+        yield Row(words, saved, wanted=(wanted, wanted), note=f"{number:,} of 13,800 left")
     for kind in ("none", "rotations", "exchange"):
-        yield needed_row("R16", f"symmetry {kind}", settings, symmetry=kind)
+        yield needed_row(f"symmetry {kind}", settings, symmetry=kind)
 
 
 def piece_rows(settings: Settings) -> Iterator[Row]:
     """R17: remedy 2."""
     games = settings.games(100_000)
-    yield rate_rows("R17", "two learners, one table, win, % (5 seeds)", games, settings,
+    yield rate_rows("two learners, one table, win, % (5 seeds)", games, settings,
                     is_by_piece=True)  # fmt: skip
-    yield rate_rows("R17", "one learner for both, win, % (5 seeds)", games, settings)
-    yield needed_row("R17", "two learners, one table", settings, is_by_piece=True)
+    yield rate_rows("one learner for both, win, % (5 seeds)", games, settings)
+    yield needed_row("two learners, one table", settings, is_by_piece=True)
 
 
 def sighting_rows(settings: Settings) -> Iterator[Row]:
     """R18: remedy 3."""
     for reward in (0.0, 0.01, 0.05, 0.2):
         name = f"{reward:g} taken off for a step at sightings"
-        yield needed_row("R18", name, settings, sighting_reward=reward)
+        yield needed_row(name, settings, sighting_reward=reward)
     for credit in ("sweep", "result"):
-        yield needed_row("R18", f"credit {credit} instead", settings, credit=credit)
+        yield needed_row(f"credit {credit} instead", settings, credit=credit)
 
 
 def degree_rows(settings: Settings) -> Iterator[Row]:
@@ -191,9 +189,9 @@ def degree_rows(settings: Settings) -> Iterator[Row]:
     for words, games in rows:
         note = f"mean rounds of a win {games.mean_length:.2f}"
         rate = round(100 * games.win_rate, 2)
-        yield Row("R19", f"{words}, detectives win, %", rate, games=len(games.starts), note=note)
+        yield Row(f"{words}, detectives win, %", rate, games=len(games.starts), note=note)
     certain = round(100 * rival.play(solved().plans).win_rate, 2)
-    yield Row("R19", "certain-win detectives v. that Mr. X, %", certain, wanted=(100.0, 100.0))
+    yield Row("certain-win detectives v. that Mr. X, %", certain, wanted=(100.0, 100.0))
 
 
 def survival_rows(settings: Settings) -> Iterator[Row]:
@@ -204,13 +202,12 @@ def survival_rows(settings: Settings) -> Iterator[Row]:
         own = round(100 * (1 - play(plans, replies_of()).win_rate), 2)
         low, high = WANTED[version]
         wanted = (round(100 - high, 1), round(100 - low, 1))
-        yield Row("R20", f"Mr. X v4 survives {version}, %", own, published=published, wanted=wanted)
+        yield Row(f"Mr. X v4 survives {version}, %", own, published=published, wanted=wanted)
         best = round(100 * BestResponse(graph, plans[None]).survival, 2)
         learner = FugitiveLearner(graph, QSettings(), plans, total, settings.seed)
         learner.learn(total)
         reached = round(100 * (1 - learner.play().win_rate), 2)
         yield Row(
-            "R20",
             f"learnt Mr. X survives {version}, %",
             reached,
             games=total,

@@ -78,14 +78,13 @@ def play(plans: Plans, replies: Plans) -> Games:
 # ---- R1 to R12: alpha-beta, and what can be learnt of it by heart --------------------------------
 
 
-def version_rows(id: str, version: str) -> Group:
+def version_rows(version: str) -> Group:
     """Win rate and length of one version, and of the solver against the same fugitive."""
 
     def rows(_settings: Settings) -> Iterator[Row]:
         games = play(plans_of(version), replies_of())
         rate, length = PUBLISHED[version]
         yield Row(
-            id,
             f"detectives {version} win, %",
             round(100 * games.win_rate, 2),
             games=len(games.starts),
@@ -94,17 +93,16 @@ def version_rows(id: str, version: str) -> Group:
             note=EXACT,
         )
         yield Row(
-            id,
             f"mean rounds of a game that {version} wins",
             round(games.mean_length, 2),
             published=length,
         )
-        if id == "R4":
+        if version == "v4":
             best = play(solved().plans, replies_of())
             rate = round(100 * best.win_rate, 2)
-            yield Row(id, "certain-win detectives win, %", rate, wanted=(100.0, 100.0))
+            yield Row("certain-win detectives win, %", rate, wanted=(100.0, 100.0))
             length = round(best.mean_length, 2)
-            yield Row(id, "their mean rounds", length, wanted=(None, 5.3), note="better than v4")
+            yield Row("their mean rounds", length, wanted=(None, 5.3), note="better than v4")
 
     return rows
 
@@ -124,23 +122,23 @@ def order_rows(settings: Settings) -> Iterator[Row]:
         gaps.append(gap)
         holds += rates["v1"] >= rates["v4"] > rates["v3"] > rates["v2"]
         words = f"both counted minus nearer only, points, {try_order} {seed or ''}".rstrip()
-        yield Row("R5", words, round(gap, 2), wanted=(0.0, None), note=shown)
+        yield Row(words, round(gap, 2), wanted=(0.0, None), note=shown)
     mean = mean_interval(gaps)
-    yield Row.of("R5", "mean of these over the orders", mean, wanted=(0.0, None))
+    yield Row.of("mean of these over the orders", mean, wanted=(0.0, None))
     words = f"orders of {len(orders)} in which v1 >= v4 > v3 > v2 holds"
-    yield Row("R5", words, holds, published="holds")
+    yield Row(words, holds, published="holds")
     for fugitive in VERSIONS:
         replies = replies_of(fugitive)
         for version in VERSIONS:
             games = play(plans_of(version), replies)
             rate = round(100 * games.win_rate, 2)
-            yield Row("R5", f"detectives {version} v. Mr. X who minimises {fugitive}, win, %", rate)
+            yield Row(f"detectives {version} v. Mr. X who minimises {fugitive}, win, %", rate)
 
 
 def gain_rows(settings: Settings) -> Iterator[Row]:
     """R6: what leaving out the depth from distances is worth."""
     exact = [100 * play(plans_of(v), replies_of()).win_rate for v in ("v2", "v3")]
-    yield Row("R6", "v3 - v2, points, the reading", round(exact[1] - exact[0], 2), published=9.0)
+    yield Row("v3 - v2, points, the reading", round(exact[1] - exact[0], 2), published=9.0)
     gains = []
     for seed in range(8):
         replies = replies_of("v4", 1, "shuffled", settings.seed + seed)
@@ -151,7 +149,7 @@ def gain_rows(settings: Settings) -> Iterator[Row]:
         gains.append(v3 - v2)
     interval = mean_interval(gains)
     note = "noise: the interval holds 0" if not interval.excludes(0.0) else "differs from 0"
-    yield Row.of("R6", "v3 - v2, points, mean over 8 shuffled orders", interval, note=note)
+    yield Row.of("v3 - v2, points, mean over 8 shuffled orders", interval, note=note)
 
 
 def length_rows(_settings: Settings) -> Iterator[Row]:
@@ -163,34 +161,31 @@ def length_rows(_settings: Settings) -> Iterator[Row]:
             f"by {last}: {100 * (rounds <= last).mean():.0f} %" for last in (3, 6, 9)
         )
         mean = round(float(rounds.mean()), 2)
-        yield Row("R7", f"mean round of a catch, {name}", mean, published=6.0, note=shares)
+        yield Row(f"mean round of a catch, {name}", mean, published=6.0, note=shares)
 
 
-def response_rows(id: str, version: str, published: str) -> Group:
+def response_rows(version: str, published: str) -> Group:
     """R8 to R10: what a fugitive gets who knows the plans, in place of people who learn them."""
 
     def rows(_settings: Settings) -> Iterator[Row]:
         response = BestResponse(reduced(), plans_of(version)[None])
         yield Row(
-            id,
             f"best response escapes from {version}, % of starts",
             round(100 * response.survival, 2),
             published=published,
             wanted=(60.0, 75.0),
             note=EXACT,
         )
-        if id == "R10":
+        if version == "v4":
             certain = BestResponse(reduced(), solved().plans[None])
             own = round(100 * certain.survival, 2)
-            yield Row(
-                id, "best response escapes from certain-win detectives, %", own, wanted=(0, 0)
-            )
-            yield from _drawn_rows(id)
+            yield Row("best response escapes from certain-win detectives, %", own, wanted=(0, 0))
+            yield from _drawn_rows()
 
     return rows
 
 
-def _drawn_rows(id: str) -> Iterator[Row]:
+def _drawn_rows() -> Iterator[Row]:
     """How exploitability falls when detectives draw one of several plans that are equally good."""
     graph = reduced()
     tables = []
@@ -200,7 +195,7 @@ def _drawn_rows(id: str) -> Iterator[Row]:
     for number in (1, 2, 4, 8, 16):
         response = BestResponse(graph, np.stack(tables[:number]))
         words = f"best response escapes from v4 that draws among {number} tables of equal plans, %"
-        yield Row(id, words, round(100 * response.survival, 2))
+        yield Row(words, round(100 * response.survival, 2))
 
 
 def corner_rows(_settings: Settings) -> Iterator[Row]:
@@ -214,7 +209,7 @@ def corner_rows(_settings: Settings) -> Iterator[Row]:
         note = f"border {shares[1]:.1f}, inside {shares[2]:.1f}; of cells 16, 48, 36"
         published = "in most games" if version == "v4" else None
         words = f"catches of {version} in a corner, %"
-        yield Row("R11", words, round(shares[0], 2), published=published, note=note)
+        yield Row(words, round(shares[0], 2), published=published, note=note)
 
 
 def cycle_rows(_settings: Settings) -> Iterator[Row]:
@@ -234,7 +229,7 @@ def cycle_rows(_settings: Settings) -> Iterator[Row]:
             note += f", e.g. detectives on {a} and {b}, Mr. X on {root % graph.num_places + 1}"
         published = "for ever" if version == "v1" else None
         words = f"games of {version} in which a sighting repeats, %"
-        yield Row("R12", words, round(share, 2), published=published, note=note)
+        yield Row(words, round(share, 2), published=published, note=note)
 
 
 def _cycle(graph: TeamGraph, plans: Plans, replies: Plans, root: int) -> int:
@@ -261,7 +256,7 @@ def solver_rows(_settings: Settings) -> Iterator[Row]:
     graph = reduced()
     seen = solve_seen(graph)[0][graph.is_start]
     shown = ", ".join(str(count) for count in np.bincount(seen)[1:])
-    yield Row("S", "always seen: most rounds to a catch", int(seen.max()), wanted=(7, 7),
+    yield Row("always seen: most rounds to a catch", int(seen.max()), wanted=(7, 7),
               note=f"starts by rounds: {shown}")  # fmt: skip
     for period, wanted in ((3, 12), (2, 11)):
         other = reduced(reveals=period)
@@ -269,7 +264,7 @@ def solver_rows(_settings: Settings) -> Iterator[Row]:
         counts = zip(*np.unique(rounds, return_counts=True), strict=True)
         found = ", ".join(f"{number}: {count}" for number, count in counts)
         words = f"seen at every {period}. move: most rounds to a certain catch"
-        yield Row("S", words, int(rounds.max()), wanted=(wanted, wanted),
+        yield Row(words, int(rounds.max()), wanted=(wanted, wanted),
                   note=f"mean {rounds.mean():.3f}; {found}")  # fmt: skip
     promised = solved().rounds[graph.is_start]
     opponents = {
@@ -285,7 +280,7 @@ def solver_rows(_settings: Settings) -> Iterator[Row]:
             f"mean {games.mean_length:.2f} rounds; every promise {'kept' if is_kept else 'BROKEN'}"
         )
         rate = round(100 * games.win_rate, 2)
-        yield Row("S", f"certain-win detectives v. {name}, win, %", rate, wanted=(100, 100),
+        yield Row(f"certain-win detectives v. {name}, win, %", rate, wanted=(100, 100),
                   note=note)  # fmt: skip
 
 
@@ -298,10 +293,10 @@ def capture_rows(_settings: Settings) -> Iterator[Row]:
         note = f"{table.num_bytes / 1e6:,.1f} MB, {seconds:.1f} s on a machine that others used too"
         words = f"{num_detectives} on 200 stations: positions from which he is caught, %"
         share = round(100 * table.share_lost, 3)
-        yield Row("C", words, share, games=table.num_positions, note=note)
+        yield Row(words, share, games=table.num_positions, note=note)
         words = f"{num_detectives} on 200 stations: most rounds to a catch"
         counts = ", ".join(f"{count:,}" for count in table.counts)
-        yield Row("C", words, len(table.counts), note=f"positions by rounds: {counts}")
+        yield Row(words, len(table.counts), note=f"positions by rounds: {counts}")
 
 
 def city_rows(settings: Settings) -> Iterator[Row]:
@@ -313,7 +308,7 @@ def city_rows(settings: Settings) -> Iterator[Row]:
             agents = [make_agent(fugitive, game), make_agent(detectives, game)]
             won = play_shown(game, agents, games, seed=settings.seed).returns[:, 1] > 0
             words = f"original game: {detectives} v. {fugitive} as Mr. X, detectives win, %"
-            yield Row.of("D", words, wilson(int(won.sum()), games).times(100), games=games)
+            yield Row.of(words, wilson(int(won.sum()), games).times(100), games=games)
 
 
 def mixed_rows(_settings: Settings) -> Iterator[Row]:
@@ -325,7 +320,7 @@ def mixed_rows(_settings: Settings) -> Iterator[Row]:
         rate = round(100 * found.win_rate(reduced()), 2)
         words = f"{rounds} rounds, best mixed play of both: detectives win, %"
         note = f"{found.num_programmes} linear programmes"
-        yield Row("L", words, rate, wanted=(goal - 0.1, goal + 0.1), note=note)
+        yield Row(words, rate, wanted=(goal - 0.1, goal + 0.1), note=note)
         for side, gain in zip(("Mr. X", "detectives"), exploitability(mixed, rounds), strict=True):
             words = f"{rounds} rounds: what the best {side} gain against pursuit_mixed, points"
-            yield Row("L", words, round(100 * gain, 4), wanted=(-0.001, 0.001), note=EXACT)
+            yield Row(words, round(100 * gain, 4), wanted=(-0.001, 0.001), note=EXACT)

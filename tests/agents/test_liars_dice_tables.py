@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from agents.games.liars_dice.tables import ANNOUNCE, CALL_LIAR, blind_entries, blind_key
-from agents.learning.files import CheckpointError
 from agents.tabular.games import end_rows, make_workspace, turn_rows
-from agents.tabular.model import TabularModel, TabularSettings
-from common.errors import FileError, OptionError
+from agents.tabular.model import TabularModel
 from envs import make_game
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from envs.liars_dice.kernels import RULES
-from experiments.liars_dice.saved import load_table, save_table
-from tests.support.liars_dice_learners import HANDS, TWO, new_model, roulette
+from tests.support.liars_dice_learners import HANDS, new_model, roulette
 from tests.support.liars_dice_table import deal, play, table
-from tests.support.tabular import lies
 
 
 def key(model: TabularModel, text: str) -> Any:
@@ -305,80 +299,3 @@ def test_three_levels_of_reward_are_settings() -> None:
     put(model, "4*4", 0.125)
     seat.turn(position)
     assert value(model, "2*3") == 2.0
-
-
-# ---- the file ------------------------------------------------------------------------------------
-
-
-def learnt_model() -> TabularModel:
-    model = new_model(**lies())
-    rng = np.random.default_rng(0)
-    keys, values, _ = model.table.entries()
-    model.table.put(keys, rng.random(values.shape))
-    profile = model.opponents.records[0]  # type: ignore[union-attr]
-    profile["num_bids"][:] = 4, 5, 8
-    profile["num_lies"][:] = 1, 2, 6
-    profile["ratios"][:] = 0.25, 0.4, 0.75
-    profile["num_rounds"] = 17
-    return model
-
-
-def test_a_table_and_its_profile_come_back_from_the_file(tmp_path: Path) -> None:
-    model, path = learnt_model(), tmp_path / "agents" / "sarsa.json"
-    save_table(path, model)
-    saved = json.loads(path.read_text())
-    assert {name: len(saved[name]) for name in ("actions", "quantityField", "faceField")} == {
-        "actions": 120,
-        "quantityField": 120,
-        "faceField": 120,
-    }
-    first = [saved[name][:3] for name in ("actions", "quantityField", "faceField")]
-    assert first == [[1, 0, 1], [1, 1, 1], [1, 1, 2]]
-    assert saved["qValues"][1] == value(model, "1*1")
-    assert (saved["midGameCount"], saved["midGameLieCount"], saved["midGameLying"]) == (5, 2, 0.4)
-    assert (saved["highGameCount"], saved["lowGameLieCount"], saved["gamesPlayed"]) == (8, 1, 17)
-    fresh = new_model(**lies())
-    load_table(path, fresh)
-    assert (fresh.table.entries()[1] == model.table.entries()[1]).all()
-    assert fresh.opponents is not None
-    assert model.opponents is not None
-    assert (fresh.opponents.memory == model.opponents.memory).all()
-    assert [p.name for p in path.parent.iterdir()] == ["sarsa.json"]
-
-
-def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "sarsa.json"
-    save_table(path, learnt_model())
-    three = new_model(game=make_game("liars_dice_v0", num_players=3))
-    with pytest.raises(CheckpointError, match="is for 10 dice and the game has 15"):
-        load_table(path, three)
-    saved = json.loads(path.read_text())
-    for change, message in (
-        ({"version": 9}, "is of version 9, not 1"),
-        ({"qValues": saved["qValues"][:-1]}, "does not list every bid once"),
-        ({"qValues": None}, "does not list every bid once|is no saved table"),
-    ):
-        path.write_text(json.dumps({**saved, **change}))
-        with pytest.raises(CheckpointError, match=message):
-            load_table(path, new_model())
-    path.write_text("{")
-    with pytest.raises(CheckpointError, match=r"sarsa\.json is cut or damaged .*: save it again"):
-        load_table(path, new_model())
-    with pytest.raises(OptionError, match="only a shared table with abstraction 'blind'"):
-        save_table(path, TabularModel(TWO, "sarsa", TabularSettings(abstraction="hand")))
-
-
-def test_a_save_that_fails_leaves_the_old_file_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "sarsa.json"
-    save_table(path, learnt_model())
-    before = path.read_text()
-
-    def fail(*_: Any) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(FileError, match="disk full"):
-        save_table(path, new_model())
-    assert path.read_text() == before

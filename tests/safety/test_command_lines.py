@@ -18,7 +18,6 @@ from envs.core import warming
 from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population, selection
-from experiments.liars_dice import tables
 from experiments.no_thanks import makers, thresholds, tuning
 from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
@@ -32,9 +31,6 @@ MEASURING = [
         "benchmarks.play_load",
         "benchmarks.search_time",
         "benchmarks.variance_gain",
-        "experiments.ablations",
-        "experiments.liars_dice.leaning",
-        "experiments.liars_dice.learning_match",
         "experiments.liars_dice.rounds",
         "tests.support.holdem_oracle",
     ]
@@ -48,7 +44,6 @@ DOORS: dict[str, Main] = {
     "selection": selection.main,
     "reproduce": runner.main,
     "boards": boards.main,
-    "reproduce_liars_dice": tables.main,
     "warming": warming.main,
     "thresholds": thresholds.main,
     **{module.__name__: module.main for module in (makers, tuning)},

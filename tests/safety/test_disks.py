@@ -28,39 +28,36 @@ from benchmarks.harness import main as measure
 from benchmarks.report import Job
 from envs import describe
 from envs.pursuit import boards
-from experiments import ablations, runner
+from experiments import runner
 from experiments.holdem import population, selection
-from experiments.liars_dice import leaning, learning_match, rounds, tables
+from experiments.liars_dice import rounds
 from experiments.no_thanks import makers, tuning
 from masquerade import commands as arena_commands
 from play import door
 from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample
-from tests.support.small_files import EXPERIMENT, MATCH, POPULATION, RUN, SELECTION
+from tests.support.small_files import POPULATION, RUN, SELECTION
 from training import demo
 
 Main = Callable[[list[str]], int]
 Command = tuple[Main, list[str]]
 
 FILES = {
-    "experiment.yaml": EXPERIMENT,
     "run.yaml": RUN,
     "population.yaml": POPULATION,
     "selection.yaml": SELECTION,
-    "match.yaml": MATCH,
     "tournament.yaml": {"game": {"id": "kuhn_v0"}, "agents": ["random", "kuhn_rule"], "deals": 2},
 }
 FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosing-games", "20"]
 OUT = ["--force", "--out", "out.md"]  # over the older file, whoever wrote it
 NEW = ["--out", "out"]
-CURVE = ["--metric", "eval/random/return"]
 PAIR = ["kuhn_v0", "random", "kuhn_rule", "--games", "4"]
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
 SERVER = ["--no-open", "--port", "0", "--folder", "tables"]
 
 
 def tiny(_settings: runner.Settings) -> list[runner.Row]:
-    return [runner.Row("A", "one", 1.0)]
+    return [runner.Row("one", 1.0)]
 
 
 TINY = {"A": tiny}
@@ -84,10 +81,6 @@ WRITES: dict[str, Command] = {
     "experiments.holdem.population": (population.main, ["--config", "population.yaml", *NEW]),
     "experiments.holdem.selection": (selection.main, ["--config", "selection.yaml", *NEW]),
     "experiments.__main__": (runner.main, ["tiny"]),
-    "experiments.liars_dice.tables": (
-        tables.main,
-        ["--config", "experiment.yaml"],
-    ),
     "training.demo": (lambda _: demo.main(), []),
     "envs.pursuit.boards make": (boards.main, ["make", "grid", *OUT]),
     "envs.pursuit.boards draw": (boards.main, ["draw", "city", *OUT]),
@@ -106,29 +99,10 @@ WRITES: dict[str, Command] = {
         ["--generations", "1", "--size", "1", "--games", "2"],
     ),
     "benchmarks": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
-    "experiments.ablations": (
-        ablations.main,
-        [
-            "run.yaml",
-            "--seeds",
-            "1",
-            "--metric",
-            "eval/random/return",
-            "--plot",
-            "a.png",
-            "--runs",
-            "ablations",
-        ],
-    ),
-    "experiments.liars_dice.learning_match": (
-        learning_match.main,
-        ["--config", "match.yaml", *NEW],
-    ),
     "experiments.liars_dice.rounds": (
         rounds.main,
         ["--max-dice", "1", "--max-gb", "1e-6", *OUT],
     ),
-    "experiments.liars_dice.leaning": (leaning.main, ["--against", "random", *OUT]),
 }
 READS: dict[str, Command] = {
     "evaluate replay": (evaluate.main, ["replay", "played"]),
@@ -233,7 +207,6 @@ def folder(tmp_path: Path, played: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
             partial(leaderboard.write_leaderboards, pages=tmp_path / "pages"),
         ),
         (demo, "CONFIGS", tmp_path / "demo"),
-        (leaning, "study", lambda *_: []),
     ):
         monkeypatch.setattr(module, name, value)
     (tmp_path / "demo").mkdir()

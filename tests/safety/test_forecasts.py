@@ -113,7 +113,7 @@ def test_a_group_is_forecast_by_the_time_it_took(
 
     def group(settings: Settings) -> Iterable[Row]:
         clock.now += 60 * settings.scale
-        return [Row("A", "one", 1.0)]
+        return [Row("one", 1.0)]
 
     path = tmp_path / "kept.json"
     reproduce({"A": group}, Settings(scale=0.5), path)

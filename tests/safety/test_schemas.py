@@ -32,7 +32,7 @@ from play.messages import Client, Message, parse_message
 from play.store import Kept, KeptTable
 from tests.support.parsers import name_of, sources
 from tests.support.sampling import IS_FULL
-from tests.support.small_files import MATCH, POPULATION, RIGHT, RUN, SELECTION, TABLE
+from tests.support.small_files import POPULATION, RIGHT, RUN, SELECTION, TABLE
 from training.config import learner_class
 
 IS_SCHEMA = re.compile(r"^class \w+\((\w*Options|\w*Settings|Message|Kept)\):", re.M)
@@ -50,7 +50,6 @@ def below(base: type[BaseModel]) -> list[type[BaseModel]]:
 SCHEMAS = {f"{cls.__module__}.{cls.__name__}": cls for cls in below(Options) if cls.model_fields}
 KEPT = {cls.__name__: cls for cls in below(Kept)}
 
-PLAN = {"name": "m", "agents": ["random", "random"]}
 NEEDED: dict[str, dict[str, Any]] = {
     "GameSettings": {"id": "kuhn_v0"},
     "AgentSettings": {"id": "q_learning"},
@@ -60,10 +59,6 @@ NEEDED: dict[str, dict[str, Any]] = {
     "GroupSettings": {"name": "a", "agent": {"id": "q_learning"}},
     "SelectionConfig": SELECTION,
     "SelectionSettings": SELECTION["selection"],  # type: ignore[dict-item]
-    "LearningMatch": MATCH,
-    "MatchPlan": PLAN,
-    "Check": {"id": "A", "match": "m"},
-    "Experiment": {"title": "t", "matches": [PLAN]},
 }
 """What a schema cannot be made without."""
 LOOP: list[Any] = []

@@ -26,19 +26,6 @@ SELECTION = {
         **{"rounds": 1, "networks": 1, "steps": 20, "measure_games": 20},
     },
 }
-EXPERIMENT = {
-    "title": "tiny",
-    "seeds": 2,
-    "game": {"dice": 1},
-    "defaults": {"abstraction": "blind", "initial": "abstraction"},
-    "matches": [{"name": "m", "agents": ["q_learning", "random"], "blocks": [4]}],
-}
-MATCH = {
-    "game": {"id": "liars_dice_v0", "params": {"dice": 1}},
-    "against": "random",
-    "learners": [{"id": "sarsa", "name": "x"}],
-    **{"games": 4, "every": 2, "seeds": 2},
-}
 RIGHT: dict[str, Any] = {
     **{"table": "t", "game": "kuhn_v0", "seat": 0, "turn": 0, "action": 0, "step": 0},
     **{"number": 0},

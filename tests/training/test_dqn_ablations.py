@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.ablations import main, read_curve
+from common.errors import MasqueradeError
+from experiments.ablations import CONFIGS, ablate, read_curve
 
 CONFIG = """\
 # {title}
@@ -20,27 +21,27 @@ log: {{tensorboard: false}}
 """
 
 
-def test_every_config_and_seed_is_run_once_and_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_config_and_seed_is_run_once_and_drawn(tmp_path: Path) -> None:
     for replay in ("uniform", "latest"):
         text = CONFIG.format(title=f"{replay} replay", replay=replay)
         (tmp_path / f"{replay}.yaml").write_text(text)
-    paths = [str(tmp_path / f"{replay}.yaml") for replay in ("uniform", "latest")]
-    where = ["--plot", str(tmp_path / "plot.png"), "--runs", str(tmp_path / "runs")]
-    command = [*paths, "--seeds", "2", "--metric", "eval/random/return", *where]
-    assert main(command) == 0
-    told = capsys.readouterr().out
-    assert "uniform replay" in told
-    assert "latest replay" in told
+    paths = [tmp_path / f"{replay}.yaml" for replay in ("uniform", "latest")]
+    where = tmp_path / "runs", tmp_path / "plot.png"
+    rows = list(ablate(paths, "eval/random/return", (0, 1), *where))
+    assert [row.quantity for row in rows] == [
+        f"{replay} replay: eval/random/return" for replay in ("uniform", "latest")
+    ]
     assert (tmp_path / "plot.png").stat().st_size < 200_000
     metrics = tmp_path / "runs" / "latest" / "seed1" / "metrics.csv"
     curve = read_curve(metrics, "eval/random/return")
     assert list(curve) == [80, 160]
     # What is there is not run again.
     written = metrics.stat().st_mtime_ns
-    assert main(command) == 0
-    assert capsys.readouterr().out == told
+    assert list(ablate(paths, "eval/random/return", (0, 1), *where)) == rows
     assert metrics.stat().st_mtime_ns == written
-    assert main([*command[:5], "eval/nobody/return", *where]) == 2
-    assert "choose from eval/random/return" in capsys.readouterr().err
+    with pytest.raises(MasqueradeError, match="choose from eval/random/return"):
+        list(ablate(paths, "eval/nobody/return", (0, 1), *where))
+
+
+def test_the_configs_are_there() -> None:
+    assert len(CONFIGS) == 5

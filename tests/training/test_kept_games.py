@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from common.errors import FileError, MasqueradeError
-from experiments import kept_games
-from experiments.kept_games import FILE, Pairing, Player, play_kept
+from experiments import pursuit_cells
+from experiments.pursuit_cells import FILE, Pairing, Player, play_kept
 from experiments.runner import Settings
 
 RANDOM, HEURISTIC = Player("random", "random"), Player("heuristic", "pursuit_heuristic")
@@ -17,7 +17,7 @@ PAIRING = Pairing("phantom_v0", {"board": "map_1"}, RANDOM, HEURISTIC, 1.0)
 """Nobody searches, so that its games are the same every time."""
 
 
-def outcomes(games: list[kept_games.KeptGame]) -> list[tuple[int, int, int]]:
+def outcomes(games: list[pursuit_cells.KeptGame]) -> list[tuple[int, int, int]]:
     return [(game.game, game.caught, game.length) for game in games]
 
 
@@ -26,18 +26,18 @@ def test_a_command_goes_on_with_the_next_game(
 ) -> None:
     whole = play_kept(PAIRING, 6, 3, Settings(folder=tmp_path / "whole"))
     settings, played = Settings(folder=tmp_path), []
-    play_one = kept_games.play_one
+    play_one = pursuit_cells.play_one
 
-    def stopped_at_the_fourth(pairing: Pairing, seed: int, number: int) -> kept_games.KeptGame:
+    def stopped_at_the_fourth(pairing: Pairing, seed: int, number: int) -> pursuit_cells.KeptGame:
         if len(played) == 3:
             raise KeyboardInterrupt
         played.append(number)
         return play_one(pairing, seed, number)
 
-    monkeypatch.setattr(kept_games, "play_one", stopped_at_the_fourth)
+    monkeypatch.setattr(pursuit_cells, "play_one", stopped_at_the_fourth)
     with pytest.raises(KeyboardInterrupt):
         play_kept(PAIRING, 6, 3, settings)
-    monkeypatch.setattr(kept_games, "play_one", play_one)
+    monkeypatch.setattr(pursuit_cells, "play_one", play_one)
     # Cut off in the middle of a line, too: that game is played again.
     path = tmp_path / FILE
     path.write_text(path.read_text()[:-4])
@@ -50,7 +50,7 @@ def test_of_a_game_that_was_played_twice_the_first_counts(tmp_path: Path) -> Non
     first = play_kept(PAIRING, 2, 0, settings)
     again = replace(first[1], caught=1 - first[1].caught)
     with (tmp_path / FILE).open("a") as file:
-        file.write(kept_games._line(astuple(again)))
+        file.write(pursuit_cells._line(astuple(again)))
     assert play_kept(PAIRING, 2, 0, settings) == first
 
 
@@ -58,7 +58,7 @@ def test_two_commands_do_not_play_the_same_games(tmp_path: Path) -> None:
     settings = Settings(folder=tmp_path)
     play_kept(PAIRING, 1, 0, settings)
     with (
-        kept_games._alone(tmp_path / FILE),
+        pursuit_cells._alone(tmp_path / FILE),
         pytest.raises(MasqueradeError, match=r"another command plays games .* wait"),
     ):
         play_kept(PAIRING, 2, 0, settings)
@@ -101,7 +101,7 @@ def test_searches_and_their_simulations_are_counted(tmp_path: Path) -> None:
     "text", ["nothing,of,ours\n1,2,3\n", "KEPT\n", "HEAD\na,b,0,0,x,1,1,1,1.0\n", "HEAD\na,b\n"]
 )
 def test_a_file_of_something_else_gets_one_line(tmp_path: Path, text: str) -> None:
-    head = ",".join(kept_games.COLUMNS)
+    head = ",".join(pursuit_cells.COLUMNS)
     (tmp_path / FILE).write_text(text.replace("HEAD", head))
     with pytest.raises(FileError, match="move it away") as caught:
         play_kept(PAIRING, 2, 0, Settings(folder=tmp_path))

@@ -32,7 +32,7 @@ def test_the_printed_sets_are_ten_of_the_small_game() -> None:
 def test_the_order_of_the_cards_matters_to_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "PRINTED_SETS", PRINTED_SETS[:2])
     rows = list(card_order(Settings(scale=0.2)))
-    assert [row.id for row in rows] == ["E3"] * 8
+    assert len(rows) == 8
     assert rows[0].ours > 0
     assert rows[0].games == 8
     again = list(card_order(Settings(scale=0.2)))
@@ -40,7 +40,7 @@ def test_the_order_of_the_cards_matters_to_the_result(monkeypatch: pytest.Monkey
 
 
 def test_a_ratio_is_that_of_the_sums() -> None:
-    row = searching._ratio("E1", "half", np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    row = searching._ratio("half", np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
     assert (row.ours, row.low, row.high) == (0.5, 0.5, 0.5)
 
 

@@ -17,7 +17,7 @@ def test_a_group_is_played_once_and_kept(tmp_path: Path) -> None:
 
     def group(settings: Settings) -> Iterable[Row]:
         calls.append(settings)
-        yield Row("R1", "wins, %", 12.0, 9.0, 15.0, games=settings.games(100), wanted=(10, 14))
+        yield Row("wins, %", 12.0, 9.0, 15.0, games=settings.games(100), wanted=(10, 14))
 
     path = tmp_path / "kept.json"
     first = reproduce({"R1": group}, Settings(), path)
@@ -30,7 +30,7 @@ def test_a_group_is_played_once_and_kept(tmp_path: Path) -> None:
 
 def test_what_was_finished_before_a_failure_is_kept(tmp_path: Path) -> None:
     def good(settings: Settings) -> Iterable[Row]:
-        return [Row("A", "one", 1.0)]
+        return [Row("one", 1.0), Row("two", 2.0, id="B")]
 
     def bad(settings: Settings) -> Iterable[Row]:
         raise KeyboardInterrupt
@@ -38,22 +38,25 @@ def test_what_was_finished_before_a_failure_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     with pytest.raises(KeyboardInterrupt):
         reproduce({"A": good, "B": bad}, Settings(), path)
-    assert reproduce({"A": bad, "B": bad}, Settings(), path, only=["A"]) == [Row("A", "one", 1.0)]
+    assert reproduce({"A": bad, "B": bad}, Settings(), path, only=["A"]) == [
+        Row("one", 1.0, id="A"),
+        Row("two", 2.0, id="B"),
+    ]
 
 
 def test_a_number_outside_the_wanted_range_is_called_a_miss() -> None:
-    assert Row("R", "q", 8.9, wanted=(9, None)).verdict == "MISS"
-    assert Row("R", "q", 9.0, wanted=(9, None)).verdict == "hit"
-    assert Row("R", "q", 9.1, wanted=(None, 9)).verdict == "MISS"
-    assert Row("R", "q", 9.1).verdict == ""
-    assert "MISS" in table_text([Row("R", "q", 8.9, wanted=(9, None))])
+    assert Row("q", 8.9, wanted=(9, None)).verdict == "MISS"
+    assert Row("q", 9.0, wanted=(9, None)).verdict == "hit"
+    assert Row("q", 9.1, wanted=(None, 9)).verdict == "MISS"
+    assert Row("q", 9.1).verdict == ""
+    assert "MISS" in table_text([Row("q", 8.9, wanted=(9, None))])
 
 
 def test_an_interval_on_both_sides_of_an_end_decides_nothing() -> None:
-    assert Row("R", "q", 10.0, 8.0, 12.0, wanted=(9, None)).verdict == "not decided"
-    assert Row("R", "q", 8.0, 6.0, 9.5, wanted=(9, None)).verdict == "not decided"
-    assert Row("R", "q", 10.0, 9.0, 12.0, wanted=(9, None)).verdict == "hit"
-    assert Row("R", "q", 8.0, 7.0, 8.9, wanted=(9, None)).verdict == "MISS"
+    assert Row("q", 10.0, 8.0, 12.0, wanted=(9, None)).verdict == "not decided"
+    assert Row("q", 8.0, 6.0, 9.5, wanted=(9, None)).verdict == "not decided"
+    assert Row("q", 10.0, 9.0, 12.0, wanted=(9, None)).verdict == "hit"
+    assert Row("q", 8.0, 7.0, 8.9, wanted=(9, None)).verdict == "MISS"
 
 
 def test_bad_input_gets_one_line(

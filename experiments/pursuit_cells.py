@@ -1,9 +1,10 @@
-"""Games of pursuits by the clock, kept one by one.
+"""Cells of the tables of pursuits: two players on every board, by simulations or by the clock.
 
-A game at 2.5 seconds a decision takes up to a minute, and a table of them hours. So every game is
-kept as a line of ``search_games.csv`` as soon as it is over, with what its searches have done: a
-command that was stopped goes on with the next game, and lines from elsewhere count as well.
-``workers`` play side by side, each on a core of its own if there are as many.
+A game at 2.5 seconds a decision takes up to a minute, and a table of them hours. So every game of a
+search by the clock is kept as a line of ``search_games.csv`` as soon as it is over, with what its
+searches have done: a command that was stopped goes on with the next game, and lines from elsewhere
+count as well. ``workers`` play side by side, each on a core of its own if there are as many. Other
+games are played anew, once for all cells of a command that have them.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from agents import make_agent
-from arena.match import play_match
+from arena.match import play_match, play_shown
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import append_text, make_folder, read_text, write_text
 from common.processes import leave_with_parent
 from common.progress import LOG_EVERY, Progress
+from common.statistics import Interval, wilson
 from envs import make_game
 from envs.core.game import Game
 from experiments.phantom import JOINT_SEARCH
 from experiments.runner import Settings
-
-__all__ = ["SEARCHES", "KeptGame", "Pairing", "Player", "play_kept"]
 
 FILE = "search_games.csv"
 STOP_EARLY = ("mo_ismcts", "ismcts", "pursuit_search", "holdem_search")
@@ -69,19 +72,23 @@ class Player:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Who meets whom, where, and with how much time."""
+    """Who meets whom, where, and with how much time or how many simulations."""
 
     game: str
     options: Mapping[str, Any]
     fugitive: Player
     detectives: Player
-    seconds: float
+    seconds: float | None = None
+    simulations: int = 0
 
     def make(self) -> tuple[Game, list[Any]]:
         """The game and its players."""
         game = make_game(self.game, **self.options)
-        players = self.fugitive, self.detectives
-        return game, [player.make(game, 0, self.seconds) for player in players]
+        fugitive, detectives = (
+            player.make(game, self.simulations, self.seconds)
+            for player in (self.fugitive, self.detectives)
+        )
+        return game, [fugitive, *[detectives] * (game.facts.num_players - 1)]
 
     @property
     def name(self) -> str:
@@ -96,6 +103,119 @@ class Pairing:
         ]
         known = json.dumps([self.game, dict(self.options), players, self.seconds], sort_keys=True)
         return hashlib.blake2b(known.encode(), digest_size=4).hexdigest()
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+MAPS = ("map_1", "map_2", "map_3")
+BOARDS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "scotland_yard_v0": ({},),
+    "phantom_v0": tuple({"board": board} for board in MAPS),
+}
+"""The city, and the maps that are kept with the project."""
+PLACEMENT = 6
+"""Moves of a round of the Phantom's game: his and five detectives'; first they are placed."""
+Wins = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Games of one pairing, on one board or on several."""
+
+    is_won: Wins
+    """[games] by the detectives."""
+    lengths: npt.NDArray[np.int64]
+    """[games] actions and chance events."""
+    simulations: int = 0
+    """Of all searches by the clock."""
+    searches: int = 0
+
+    @property
+    def rounds(self) -> npt.NDArray[np.int64]:
+        """[games] the round of the Phantom's game in which each ended."""
+        return -(-self.lengths // PLACEMENT)
+
+    @property
+    def is_first(self) -> Wins:
+        """[games] whether the detectives won in the first round, by a start on his place."""
+        found: Wins = self.is_won & (self.rounds == 1)
+        return found
+
+    def rate(self, has_first: bool = True) -> Interval:
+        """Games that the detectives won, in %, with or without those of the first round."""
+        return win_rate(self.is_won if has_first else self.is_won[~self.is_first])
+
+
+def join(cells: Sequence[Cell]) -> Cell:
+    """All games of some cells."""
+    return Cell(
+        np.concatenate([cell.is_won for cell in cells]),
+        np.concatenate([cell.lengths for cell in cells]),
+        sum(cell.simulations for cell in cells),
+        sum(cell.searches for cell in cells),
+    )
+
+
+def win_rate(won: Wins) -> Interval:
+    """Games that were won, in %."""
+    return wilson(int(won.sum()), len(won)).times(100)
+
+
+def difference(one: Wins, other: Wins) -> Interval:
+    """How much more often the first won, in points.
+
+    Newcombe's interval of Wilson's two, which holds for few games, too, and if one side won all.
+
+    >>> print(difference(np.ones(6, bool), np.zeros(6, bool)))
+    100.000 [44.798, 100.000]
+    """
+    a, b = (wilson(int(won.sum()), len(won)) for won in (one, other))
+    low = np.hypot(a.mean - a.low, b.high - b.mean)
+    high = np.hypot(a.high - a.mean, b.mean - b.low)
+    mean = a.mean - b.mean
+    return Interval(mean, float(mean - low), float(mean + high)).times(100)
+
+
+_PLAYED: dict[tuple[str, int, int, int], Cell] = {}
+"""Cells of this command."""
+
+
+def play_cells(
+    game_id: str,
+    fugitive: Player,
+    detectives: Player,
+    games: int,
+    settings: Settings,
+    seconds: float | None = None,
+    simulations: int = 0,
+    **options: Any,
+) -> list[Cell]:
+    """So many games on each board of a game."""
+    found = []
+    for number, board in enumerate(BOARDS[game_id]):
+        where = {**board, **options}
+        pairing = Pairing(game_id, where, fugitive, detectives, seconds, simulations)
+        found.append(_cell(pairing, games, 1000 * settings.seed + number, settings))
+    return found
+
+
+def _cell(pairing: Pairing, games: int, seed: int, settings: Settings) -> Cell:
+    if pairing.seconds is not None and {pairing.fugitive.id, pairing.detectives.id} & set(SEARCHES):
+        kept = play_kept(pairing, games, seed, settings)
+        return Cell(
+            np.array([game.caught == 1 for game in kept]),
+            np.array([game.length for game in kept]),
+            sum(game.simulations for game in kept),
+            sum(game.searches for game in kept),
+        )
+    key = pairing.settings, pairing.simulations, games, seed
+    if key not in _PLAYED:
+        result = play_shown(*pairing.make(), games, seed=seed)
+        _PLAYED[key] = Cell(result.returns[:, 1] > 0, result.lengths)
+    return _PLAYED[key]
+
+
+# ---- games by the clock --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
