@@ -14,14 +14,11 @@ import fcntl
 import hashlib
 import io
 import json
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, field, fields
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,7 @@ from agents import make_agent
 from arena.match import play_match, play_shown
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import append_text, make_folder, read_text, write_text
-from common.processes import leave_with_parent
+from common.processes import side_by_side
 from common.progress import LOG_EVERY, Progress
 from common.statistics import Interval, wilson
 from envs import make_game
@@ -251,7 +248,8 @@ def play_kept(pairing: Pairing, number: int, seed: int, settings: Settings) -> l
         done = number - len(missing)
         progress = Progress(number, "games", done=done, after=LOG_EVERY)
         with _alone(path), closing(progress):
-            for found in _play(pairing, seed, missing, settings.workers):
+            work = partial(play_one, pairing, seed)
+            for _, found in side_by_side(work, missing, settings.workers):
                 append_text(path, _line(astuple(found)))
                 kept[found.game] = found
                 progress.add(1)
@@ -272,31 +270,6 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _is_of(found: KeptGame, pairing: Pairing, seed: int) -> bool:
     return found.settings == pairing.settings and found.seed == seed
-
-
-def _play(pairing: Pairing, seed: int, games: Sequence[int], workers: int) -> Iterator[KeptGame]:
-    """Games as they end."""
-    if workers == 1:
-        for game in games:
-            yield play_one(pairing, seed, game)
-        return
-    number, context = min(workers, len(games)), get_context("spawn")
-    pool = ProcessPoolExecutor(number, context, initializer=_leave_quietly)
-    try:
-        waiting = [pool.submit(play_one, pairing, seed, game) for game in games]
-        for done in as_completed(waiting):
-            yield done.result()
-    except BrokenProcessPool as error:
-        fix = "the same command goes on, with fewer --workers if memory was short"
-        raise MasqueradeError(f"a process that played games has died: {fix}") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _leave_quietly() -> None:
-    """Let Ctrl-C end a process at once: its game is played again, and the first process tells."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    leave_with_parent()
 
 
 _MADE: dict[str, tuple[Game, list[Any]]] = {}

@@ -65,10 +65,7 @@ LISTED = {
     "scotland_yard": "a thesis on the reduced Scotland Yard: alpha-beta, Q-learning, solvers",
     "-m experiments.holdem.population": "six networks that teach each other",
     "-m experiments.holdem.selection": "which inputs a network of hold'em should see",
-    "-m experiments.liars_dice.rounds": "equilibria of single rounds of Liar's Dice",
     "-m experiments.no_thanks.makers": "databases, networks and self-play of No Thanks!",
-    "-m experiments.no_thanks.thresholds": "the equilibrium of threshold rules of No Thanks!",
-    "-m experiments.no_thanks.tuning": "weights of features by matches",
 }
 """What each repeats; those with settings of their own are modules to run."""
 
@@ -246,10 +243,7 @@ def _wanted(row: Row) -> str:
 @answers_in_one_line("reproduce", "stopped: the same command goes on with the next group")
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
-    parser = Parser(
-        prog="python -m experiments",
-        description=__doc__,
-    )
+    parser = Parser(prog="python -m experiments", description=__doc__)
     parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(EXPERIMENTS)}")
     parser.add_argument("--list", action="store_true", help="say which experiments there are")
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="groups, not all")

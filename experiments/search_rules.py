@@ -144,12 +144,7 @@ def exact_lead(table: Table) -> Group:
 
 
 def searched_where_it_comes(
-    agent: Any,
-    tree: GameTree,
-    seed: int,
-    is_open: Bools,
-    least: float = 0.0,
-    num_searches: int = 1,
+    agent: Any, tree: GameTree, seed: int, is_open: Bools, least: float = 0.0, num_searches: int = 1
 ) -> tuple[Probs, Bools]:
     """What a search plays wherever its own moves lead with more than ``least``, and where that is.
 
@@ -261,10 +256,7 @@ def both_search(settings: Settings) -> Iterator[Row]:
     yield Row.of(what, win_rate(won), games=len(won))
 
 
-SMALL: Mapping[str, Mapping[str, Any]] = {
-    "leduc_v0": {},
-    "liars_dice_v0": {"preset": "openspiel"},
-}
+SMALL: Mapping[str, Mapping[str, Any]] = {"leduc_v0": {}, "liars_dice_v0": {"preset": "openspiel"}}
 """Games whose exploitability is exact, with their options."""
 EXPLOITED = ("ismcts", "mo_ismcts", "oos")
 SIMULATIONS = 100_000
@@ -337,10 +329,7 @@ HOLDEM_SEARCH = Player("holdem_search", "holdem_search")
 
 
 def heads_up(
-    *rules: str,
-    player: Player = HOLDEM_SEARCH,
-    games: int = 10 * GAMES,
-    simulations: int = 0,
+    *rules: str, player: Player = HOLDEM_SEARCH, games: int = 10 * GAMES, simulations: int = 0
 ) -> Group:
     """Hold'em for two."""
     options = {"num_players": 2}
@@ -368,9 +357,7 @@ GROUPS: dict[str, Group] = {
         Table("leduc_v0", Player("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
     ),
     "LI": exact_lead(Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
-    "D": equal_seats(
-        Table("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",)),
-    ),
+    "D": equal_seats(Table("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",))),
     "H": heads_up("holdem_call"),
     "HL": heads_up("holdem_loose"),
     "HO": heads_up("holdem_odds"),

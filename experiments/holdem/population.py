@@ -11,15 +11,14 @@ process of its own. Everything is kept in a folder; the same command goes on whe
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from agents.base import Agent
 from agents.learning.device import computing_on
@@ -29,15 +28,65 @@ from arena.report.columns import aligned
 from common.commands import MAX_WORKERS, Parser, answers_in_one_line, at_least
 from common.errors import MasqueradeError, OptionError, one_line
 from common.files import read_json, write_json
-from common.processes import leave_with_parent
+from common.processes import side_by_side
 from common.progress import Progress
 from common.saved import saved_number
 from common.statistics import Interval, mean_interval
 from envs.core.game import Game
 from envs.core.options import Options, option
-from experiments.holdem.tables import draw_tables, intervals, play_tables
+from envs.core.rollouts import Rollouts
 from training.config import AgentSettings, GameSettings, RunConfig, read_yaml
 from training.runner import finish, is_finished
+
+# ---- tables of mixed players from one set --------------------------------------------------------
+
+NUM_ROWS = 2048
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def draw_tables(
+    num_members: int, num_players: int, num_games: int, seed: int, member: int | None = None
+) -> Indices:
+    """[games, players] who sits where: different members at random, if there are enough.
+
+    With ``member`` that one sits at every table.
+
+    >>> draw_tables(9, 6, 2, seed=0, member=3).shape
+    (2, 6)
+    """
+    rng = np.random.default_rng([seed, num_members, num_players])
+    if num_members < num_players:
+        seating = rng.integers(0, num_members, (num_games, num_players))
+    else:
+        order = rng.random((num_games, num_members)).argsort(axis=1)
+        seating = order[:, :num_players]
+    if member is not None:
+        missing = ~(seating == member).any(axis=1)
+        seats = rng.integers(0, num_players, num_games)
+        seating[missing, seats[missing]] = member
+    return seating.astype(np.int64)
+
+
+def play_tables(game: Game, agents: Sequence[Agent], seating: Indices, seed: int) -> Floats:
+    """[games, players] what every seat got; game *i* has the deal of (seed, *i*)."""
+    rollouts = Rollouts(game, agents, min(NUM_ROWS, len(seating)), seed)
+    found = np.zeros(seating.shape)
+    for first in range(0, len(seating), NUM_ROWS):
+        numbers = np.arange(first, min(first + NUM_ROWS, len(seating)))
+        rows = numbers - first
+        rollouts.begin(rows, numbers, seating[numbers])
+        rollouts.run()
+        found[numbers] = rollouts.batch.totals[rows]
+    return found
+
+
+def intervals(seating: Indices, returns: Floats, num_members: int) -> list[Interval]:
+    """What each member got per game it sat in."""
+    return [mean_interval(returns[seating == member]) for member in range(num_members)]
+
+
+# ---- the population ------------------------------------------------------------------------------
 
 WORST, RANDOM = "worst", "random"
 DEVICE = "cpu"
@@ -341,18 +390,12 @@ def _counted(specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:
     """Finish these runs, so many at a time, each in a process of its own if there are several."""
     waiting = [(config.to_dict(), folder) for config, folder in jobs if not is_finished(folder)]
-    if workers == 1 or len(waiting) < 2:
-        for content, folder in waiting:
-            _finish(content, folder)
-        return
-    context = multiprocessing.get_context("spawn")
-    number = min(workers, len(waiting))
-    with ProcessPoolExecutor(number, context, initializer=leave_with_parent) as pool:
-        list(pool.map(_finish, *zip(*waiting, strict=True)))
+    list(side_by_side(_finish, waiting, workers))
 
 
-def _finish(content: dict[str, Any], folder: Path) -> None:
+def _finish(job: tuple[dict[str, Any], Path]) -> None:
     """Begin a run, or go on with it."""
+    content, folder = job
     finish(RunConfig.parse(content), folder, DEVICE, "experiments.holdem.population", False)
 
 
@@ -365,10 +408,7 @@ Work = Callable[[dict[str, Any], Path, int], Iterable[str]]
 def run_command(name: str, description: str | None, work: Work, arguments: list[str] | None) -> int:
     """Run from the command line; bad input gets one line and exit code 2."""
     runs = Path("runs") / f"{name}s"
-    parser = Parser(
-        prog=f"python -m training.{name}",
-        description=description,
-    )
+    parser = Parser(prog=f"python -m training.{name}", description=description)
     parser.add_argument("--config", type=Path, required=True, help="in experiments/holdem/configs/")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
     parser.add_argument("--workers", type=at_least(1, MAX_WORKERS), default=1, help="side by side")

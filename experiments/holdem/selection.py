@@ -24,8 +24,15 @@ from common.errors import MasqueradeError, OptionError
 from common.files import read_json, write_json
 from common.statistics import Interval, mean_interval
 from envs.core.options import Options, option
-from experiments.holdem.population import DEVICE, check_name, run_command, train_all
-from experiments.holdem.tables import draw_tables, intervals, play_tables
+from experiments.holdem.population import (
+    DEVICE,
+    check_name,
+    draw_tables,
+    intervals,
+    play_tables,
+    run_command,
+    train_all,
+)
 from training.config import AgentSettings, GameSettings, RunConfig
 
 

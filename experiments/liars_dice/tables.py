@@ -14,6 +14,7 @@ stands in ``configs/``.
 ``learning``  R7, R8: players that learn while they are measured against an equilibrium player, and
               a picture of their shares of games won so far
 ``leaning``   what that player wins by leaning on a profile of lies, and what it risks
+``rounds``    equilibria of single rounds, as far as they fit into 4 GB
 ============  ====================================================================================
 """
 
@@ -43,6 +44,7 @@ from envs import make_game
 from envs.core.game import Game
 from envs.core.rng import stream
 from experiments.ablations import draw_bands
+from experiments.liars_dice.rounds import rounds
 from experiments.runner import Group, Row, Settings
 from training.missing import train_missing
 
@@ -350,4 +352,5 @@ GROUPS: dict[str, Group] = {
     **{name: matches(name) for name in ("plain", "profiled", "gain", "others")},
     "learning": learning,
     "leaning": leaning,
+    "rounds": rounds,
 }

@@ -6,15 +6,15 @@
                     predicted places against true ones, which nobody had measured
 ``strength.py``     E2, E8, E11, E12: matches; L: DQN and SARSA(lambda) over several seeds, against
                     known and unknown players
+``thresholds.py``   T, TM: the equilibrium of threshold rules
 ==================  =============================================================================
 
-Besides ``python -m experiments no_thanks`` there are commands of their own: ``makers`` (files of
-slices), ``tuning`` (weights by matches) and ``thresholds`` (the equilibrium of one rule).
+``python -m experiments.no_thanks.makers`` makes files of slices by hand.
 """
 
 from __future__ import annotations
 
-from experiments.no_thanks import databases, searching, strength
+from experiments.no_thanks import databases, searching, strength, thresholds
 from experiments.runner import Group
 
 __all__ = ["GROUPS"]
@@ -35,4 +35,6 @@ GROUPS: dict[str, Group] = {
     "E13": searching.exact_segment,
     "A": databases.predicted_places,
     "L": strength.learners,
+    "T": thresholds.pure,
+    "TM": thresholds.mixed,
 }

@@ -17,14 +17,7 @@ from common.statistics import mean_interval
 from envs.core.position import Position
 from envs.core.rng import new_rng
 from experiments.no_thanks.makers import FINAL_WEIGHTS, ONES, played_position, random_position
-from experiments.no_thanks.strength import (
-    BEST,
-    KNOWN,
-    compare,
-    database,
-    file_of,
-    final,
-)
+from experiments.no_thanks.strength import BEST, KNOWN, compare, database, file_of, final
 from experiments.no_thanks.tuning import TuningSettings, neighbour_error, tune
 from experiments.runner import Row, Settings
 

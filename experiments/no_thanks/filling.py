@@ -7,12 +7,10 @@ processes. Pieces that are done are kept in a folder, and a second start takes t
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from common.files import open_file, whole_file
-from common.processes import leave_with_parent
+from common.processes import side_by_side
 
 PIECE = 100
 """Rows that are kept together."""
@@ -57,16 +55,17 @@ def fill(job: Job, size: int, filling: Filling | None = None) -> Rows:
     """Make ``size`` rows."""
     filling = filling or Filling()
     pieces = [(first, min(first + PIECE, size)) for first in range(0, size, PIECE)]
-    found: dict[int, Rows] = {}
-    for first, last in pieces:
-        path = _path(job, filling, first, last)
+    found: dict[tuple[int, int], Rows] = {}
+    for piece in pieces:
+        path = _path(job, filling, *piece)
         rows = None if path is None else _kept(path)
-        if rows is not None and len(rows) == last - first:
-            found[first] = rows
-    missing = [piece for piece in pieces if piece[0] not in found]
+        if rows is not None and len(rows) == piece[1] - piece[0]:
+            found[piece] = rows
+    missing = [piece for piece in pieces if piece not in found]
     started = told = time.monotonic()
-    for number, (piece, rows) in enumerate(_make(job, missing, filling.workers), start=1):
-        found[piece[0]] = rows
+    makers = side_by_side(partial(_piece, job), missing, filling.workers)
+    for number, (piece, rows) in enumerate(makers, start=1):
+        found[piece] = rows
         path = _path(job, filling, *piece)
         if path is not None:
             with whole_file(path) as file:
@@ -75,8 +74,9 @@ def fill(job: Job, size: int, filling: Filling | None = None) -> Rows:
         if filling.report and (now - told > 5 or number == len(missing)):
             told = now
             left = (now - started) / number * (len(missing) - number)
-            filling.report(f"{job.title}: {piece[1]} of {size} rows, {left:.0f} s left")
-    return np.concatenate([found[first] for first, _ in pieces])
+            done = sum(len(each) for each in found.values())
+            filling.report(f"{job.title}: {done} of {size} rows, {left:.0f} s left")
+    return np.concatenate([found[piece] for piece in pieces])
 
 
 def _kept(path: Path) -> Rows | None:
@@ -87,25 +87,6 @@ def _kept(path: Path) -> Rows | None:
     except Exception:  # of damage NumPy says whatever its parsers raise
         return None
     return rows if rows.dtype.kind != "f" or np.isfinite(rows).all() else None
-
-
-def _make(
-    job: Job, pieces: list[tuple[int, int]], workers: int
-) -> Iterator[tuple[tuple[int, int], Rows]]:
-    if workers == 1 or len(pieces) < 2:
-        make = job.worker() if pieces else None
-        for first, last in pieces:
-            assert make is not None
-            yield (first, last), make(first, last)
-        return
-    context = multiprocessing.get_context("spawn")
-    number = min(workers, len(pieces))
-    with ProcessPoolExecutor(number, context, initializer=leave_with_parent) as pool:
-        try:
-            yield from zip(pieces, pool.map(_piece, [job] * len(pieces), pieces), strict=True)
-        except (KeyboardInterrupt, GeneratorExit):
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 _WORKER: dict[str, Callable[[int, int], Rows]] = {}

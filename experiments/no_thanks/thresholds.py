@@ -1,7 +1,7 @@
 """The symmetric equilibrium of the threshold rules of No Thanks!.
 
-``python -m experiments.no_thanks.thresholds`` seats one player with every threshold against
-others who share one, and asks how much the best of them gains. The threshold that leaves the least
+One player with every threshold sits against others who share one: how much does the best of them
+gain? The threshold that leaves the least
 to gain is the equilibrium of the family. All pairs play the same decks, every seat in turn.
 
 The first pass looks at all thresholds, the second, with ten times the games, at those near the best
@@ -9,13 +9,13 @@ of the first; whoever deviates may choose any threshold in both.
 
 No single threshold is an exact equilibrium: against low ones a higher one gains, against high ones
 it pays to leave every card to the others (a threshold far below zero). The two gains meet at 12, by
-places as by scores, and that is the threshold of least gain. With three players ``--mixed`` finds
-the equilibrium in which everybody draws a threshold before the game.
+places as by scores, and that is the threshold of least gain. In a mixed equilibrium of three
+everybody draws a threshold before the game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -24,8 +24,8 @@ import numpy.typing as npt
 from numba import types
 
 from agents.games.no_thanks.rules import takes_below
-from common.commands import MAX_GAMES, SEED, Parser, answers_in_one_line, at_least
 from common.errors import OptionError
+from common.statistics import Interval
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
@@ -34,6 +34,7 @@ from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE, can_pay
 from envs.no_thanks.kernels import RULES as RULES_RECORD
 from envs.no_thanks.kernels import STATE as STATE_RECORD
+from experiments import runner
 
 REFINEMENT = 10
 """So many times the games in the second pass, for thresholds at most ``NEAR`` away."""
@@ -164,58 +165,29 @@ def mixed_equilibrium(
     return mix, float(worth.max() - mix @ worth)
 
 
-@answers_in_one_line("thresholds")
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table of the second pass and the equilibrium."""
-    parser = Parser(
-        prog="python -m experiments.no_thanks.thresholds",
-        description="the symmetric equilibrium of the threshold rules of No Thanks!",
-    )
-    parser.add_argument(
-        "--players", type=at_least(2, most=7), default=3, help="(default %(default)s)"
-    )
-    parser.add_argument(
-        "--returns", choices=("place", "score", "win"), default="place", help="(%(default)s)"
-    )
-    parser.add_argument(
-        "--games", type=at_least(2, most=MAX_GAMES), default=1000, help="decks a pair (%(default)s)"
-    )
-    parser.add_argument("--seed", type=SEED, default=0, help="of the decks (%(default)s)")
-    parser.add_argument(
-        "--low", type=at_least(-1000, most=1000), default=-15, help="lowest threshold (%(default)s)"
-    )
-    parser.add_argument(
-        "--high",
-        type=at_least(-1000, most=1000),
-        default=20,
-        help="highest threshold (%(default)s)",
-    )
-    parser.add_argument(
-        "--mixed",
-        type=at_least(-1000, most=1000),
-        nargs="+",
-        metavar="T",
-        help="mix these thresholds instead",
-    )
-    arguments = parser.parse_args(argv)
-    game = NoThanks(num_players=arguments.players, returns=arguments.returns)
-    if arguments.mixed:
-        mix, gain = mixed_equilibrium(game, arguments.mixed, arguments.games, arguments.seed)
-        for threshold, share in zip(arguments.mixed, mix, strict=True):
-            print(f"{threshold:>6}  {share:.3f}")
-        print(f"gain of the best of them: {gain:+.4f}")
-        return 0
-    if arguments.low > arguments.high:
-        raise OptionError(f"--low {arguments.low} must not be above --high {arguments.high}")
-    family = range(arguments.low, arguments.high + 1)
-    found = find_equilibrium(game, family, arguments.games, arguments.seed)
-    print("others  best response  gain in " + arguments.returns)
-    for row in found.rows:
-        error = f"{row.gain:+.4f} ± {1.96 * row.standard_error:.4f}"
-        print(f"{row.threshold:>6}  {row.best_response:>13}  {error}")
-    print(f"least to gain against: {found.threshold}")
-    return 0
+FAMILY = range(-15, 21)
+MIXED = (-5, 7, 12, 14)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def pure(settings: runner.Settings) -> Iterator[runner.Row]:
+    """T: what can be gained in the second pass against three who share a threshold."""
+    for returns in ("place", "score"):
+        game = NoThanks(num_players=3, returns=returns)
+        found = find_equilibrium(game, FAMILY, settings.games(1000), settings.seed)
+        for row in found.rows:
+            error = 1.96 * row.standard_error
+            gain = Interval(row.gain, row.gain - error, row.gain + error)
+            note = f"best response {row.best_response}"
+            what = f"gain against threshold {row.threshold}, by {returns}"
+            yield runner.Row.of(what, gain, note=note)
+        best = found.threshold
+        yield runner.Row(f"threshold of least gain, by {returns}", best, wanted=(12, 12))
+
+
+def mixed(settings: runner.Settings) -> Iterator[runner.Row]:
+    """TM: how often each of some thresholds is drawn in equilibrium."""
+    game = NoThanks(returns="place")
+    mix, gain = mixed_equilibrium(game, MIXED, settings.games(1000), settings.seed)
+    for threshold, share in zip(MIXED, mix, strict=True):
+        yield runner.Row(f"share of threshold {threshold}, by place", float(share))
+    yield runner.Row("gain of the best of them", gain)

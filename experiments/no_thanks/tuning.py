@@ -3,14 +3,8 @@
 One generation compares a base with four candidates. Everybody meets only the next one of the
 circle, so five matches are enough; who is ahead of whom by how much is added up along it.
 
-==============  ==================================================================================
-``strict``      candidates near the base; the best of the five is the new base
-``recombine``   the same; the new base is the mean of all five by score
-``single``      candidates differ from the base in one weight, which takes turns; the best is next
-==============  ==================================================================================
-
-``python -m experiments.no_thanks.tuning --generations 2 --size 20 --games 12`` runs a few.
-Databases and matches are kept in a folder, and the same command goes on where it was stopped.
+Candidates lie near the base; the new base is the mean of all five by score. Databases and matches
+are kept in a folder, so that the same settings go on where they were stopped.
 
 Without any games: in a database every row has a nearest neighbour among the others. The better the
 weights, the nearer what became of the neighbour is to what became of the row. So
@@ -33,16 +27,6 @@ from scipy.spatial import cKDTree
 from agents.games.no_thanks.slices.estimates import STORED
 from agents.games.no_thanks.slices.features import CATEGORIES, NUM_CATEGORIES, NUM_FEATURES
 from agents.games.no_thanks.slices.files import Slices
-from common.commands import (
-    AMOUNT,
-    COUNT,
-    MAX_GAMES,
-    SEED,
-    WORKERS,
-    Parser,
-    answers_in_one_line,
-    at_least,
-)
 from common.errors import OptionError
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.filling import Filling
@@ -53,7 +37,6 @@ Weights = npt.NDArray[np.float64]
 MEAN_PLACE = 2.0
 
 
-METHODS = ("strict", "recombine", "single")
 NUM_STRATEGIES = 5
 
 
@@ -69,15 +52,11 @@ class TuningSettings:
     factor: float = 1.3
     """Candidates change a weight by at most this factor."""
     seed: int = 0
-    method: str = "recombine"
-    """One of the ``METHODS``."""
     segments: tuple[int, ...] = SEGMENTS
     workers: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is unknown or makes no sense."""
-        if self.method not in METHODS:
-            raise OptionError(f"method must be one of {', '.join(METHODS)}, not '{self.method}'")
+        """Refuse what makes no sense."""
         if self.factor <= 1.0:
             raise OptionError(f"factor must be above 1, not {self.factor}")
 
@@ -121,14 +100,12 @@ def inaccuracy(places: Sequence[float]) -> float:
     return abs(MEAN_PLACE - float(np.mean(places)))
 
 
-def circle_scores(
-    pairs: Sequence[tuple[float, float]], counts_itself: bool = True
-) -> npt.NDArray[np.float64]:
+def circle_scores(pairs: Sequence[tuple[float, float]]) -> npt.NDArray[np.float64]:
     """Scores from the mean places of pairs (0, 1), (1, 2) ... (n - 1, 0).
 
     From every strategy in turn, with a score of 0, one walks round the circle but for its last
     pair: the next one's score is the present one's, plus by how much it beats the mean place in
-    their match. A strategy's score is the mean over all walks, with or without its own.
+    their match. A strategy's score is the mean over all walks, its own included.
 
     >>> circle_scores([(1.5, 2.5), (1.9, 2.1), (1.8, 2.2)]).round(3).tolist()
     [-0.167, -0.4, -0.233]
@@ -140,30 +117,13 @@ def circle_scores(
         for step in range(n - 1):
             score += MEAN_PLACE - pairs[(start + step) % n][1]
             totals[(start + step + 1) % n] += score
-    return totals / (n if counts_itself else n - 1)
+    return totals / n
 
 
 def recombine(weights: Sequence[Sequence[float]], scores: Sequence[float]) -> Weights:
     """The mean of all weights by score, the lowest score counting for nothing."""
     above = np.asarray(scores) - min(scores)
     return scale_weights(above @ np.asarray(weights))
-
-
-def _candidates(
-    base: Weights, number: int, settings: TuningSettings, rng: np.random.Generator
-) -> list[Weights]:
-    """The base and four others."""
-    if settings.method != "single":
-        others = [candidate(base, settings.factor, rng) for _ in range(NUM_STRATEGIES - 1)]
-        return [base, *others]
-    # The factor shrinks with every turn round the weights.
-    factor = settings.factor ** (0.5 ** (number // NUM_CATEGORIES))
-    found = [base]
-    for power in (2, 1, -1, -2):
-        changed = base.copy()
-        changed[number % NUM_CATEGORIES] *= factor**power
-        found.append(scale_weights(changed))
-    return found
 
 
 def tune(
@@ -181,7 +141,8 @@ def tune(
     base = scale_weights([1.0] * NUM_CATEGORIES)
     found = []
     for number in range(settings.generations):
-        line = _candidates(base, number, settings, rng)
+        others = [candidate(base, settings.factor, rng) for _ in range(NUM_STRATEGIES - 1)]
+        line = [base, *others]
         seed = settings.seed + number
         strategies = [_strategy(game, weights, settings, seed, folder) for weights in line]
         filling = Filling(settings.workers, None, folder / "matches")
@@ -196,10 +157,8 @@ def tune(
         for weights, score in zip(line, scores, strict=True):
             log(f"{number}  {' '.join(f'{w:.2f}' for w in weights)}  {score:.4f}")
         log(f"{number}  inaccuracy {inaccuracy([first for first, _ in places]):.4f}")
-        if settings.method == "recombine" and scores.max() > 0:
+        if scores.max() > 0:
             base = recombine([w.tolist() for w in line], scores.tolist())
-        else:
-            base = line[int(np.argmax(scores))]
         found.append(Generation(line, places, scores, base))
     return found
 
@@ -279,32 +238,3 @@ def make_fitted_slices(
         return tuple(fit_weights(rows, stored, num_steps, rng).tolist())
 
     return make_slices(game, size, segments, ONES, seed, source, stored, filling, fit)
-
-
-@answers_in_one_line("tuning")
-def main(argv: Sequence[str] | None = None) -> int:
-    """Tune the weights of the full game with a known deck."""
-    parser = Parser(prog="python -m experiments.no_thanks.tuning")
-    parser.add_argument("--generations", type=COUNT, default=19, help="(%(default)s)")
-    parser.add_argument(
-        "--size", type=COUNT, default=1000, help="positions a boundary (%(default)s)"
-    )
-    parser.add_argument(
-        "--games", type=at_least(2, most=MAX_GAMES), default=200, help="decks a pair (%(default)s)"
-    )
-    parser.add_argument("--factor", type=AMOUNT, default=1.3, help="(%(default)s)")
-    parser.add_argument("--seed", type=SEED, default=0, help="(%(default)s)")
-    parser.add_argument("--method", choices=METHODS, default="recombine", help="(%(default)s)")
-    parser.add_argument("--workers", type=WORKERS, default=1, help="processes (%(default)s)")
-    parser.add_argument("--folder", type=Path, default=Path("runs/no_thanks_tuning"))
-    a = parser.parse_args(argv)
-    chosen = TuningSettings(
-        a.generations, a.size, a.games, a.factor, a.seed, a.method, workers=a.workers
-    )
-    found = tune(NoThanks("known_future"), chosen, a.folder, lambda line: print(line, flush=True))
-    print(f"last base  {' '.join(f'{w:.2f}' for w in found[-1].base)}")
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

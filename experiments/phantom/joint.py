@@ -244,10 +244,7 @@ def back_up(trees, work, depth):
 
 
 @compiled(
-    types.void(
-        *(KERNELS, OPTIONAL_KERNELS, RULES, STATE, RNG, JOINT_TREES, WORK),
-        *(_OPTIONS, INT),
-    )
+    types.void(*(KERNELS, OPTIONAL_KERNELS, RULES, STATE, RNG, JOINT_TREES, WORK), *(_OPTIONS, INT))
 )
 def run_joint(kernels, optional, rules, world, rng, trees, work, options, count):
     """Run ``count`` simulations from worlds like ``world``."""

@@ -71,12 +71,7 @@ OUR_PHANTOM = Player("our search", "pursuit_search")
 UNGUESSED = Player(
     "our search without a guess",
     "mo_ismcts",
-    {
-        "selection": "ucb",
-        "opponents": "rule",
-        "epsilon": 0.0,
-        "rollout_depth": 6 * PLACEMENT,
-    },
+    {"selection": "ucb", "opponents": "rule", "epsilon": 0.0, "rollout_depth": 6 * PLACEMENT},
 )
 PLAYERS = {
     "detectives": {
@@ -189,14 +184,14 @@ def budgets(
 
 
 # One detective; boards on which neither side wins for certain.
-BOARDS: dict[str, dict[str, Any]] = {
+SMALL_BOARDS: dict[str, dict[str, Any]] = {
     "3x3, 3 rounds": {"rows": 3, "columns": 3, "rounds": 3, "map_seed": 1},
     "3x4, 3 rounds": {"rows": 3, "columns": 4, "rounds": 3, "map_seed": 6},
     "2x4, 4 rounds": {"rows": 2, "columns": 4, "rounds": 4, "map_seed": 2},
 }
 NEAR = 0.02
 MODELS: dict[str, Any] = {"opponents": "rule", "epsilon": 0.0, "rollout_depth": 36}
-PLAYERS: dict[str, dict[str, Any]] = {
+EXACT_PLAYERS: dict[str, dict[str, Any]] = {
     "mo_ismcts": {"selection": "ucb"},
     "mo_ismcts with models": {"selection": "ucb", **MODELS},
 }
@@ -229,14 +224,14 @@ def searched(
 
 def distances(settings: Settings) -> Iterator[Row]:
     """A row for each board, player and side."""
-    for board, options in BOARDS.items():
+    for board, options in SMALL_BOARDS.items():
         game = make_game("phantom_v0", num_detectives=1, reveals=(3,), **options)
         solver = make_solver(game, "discounted")
         solver.run(2000)
         tree, exact = solver.tree, solver.average_policy()
         value = float(expected_values(tree, exact)[0])
         owner = tree.infosets["player"][tree.sequence_infosets]
-        for name, params in PLAYERS.items():
+        for name, params in EXACT_PLAYERS.items():
             agent = make_agent("mo_ismcts", game, iterations=SIMULATIONS, **params)
             own = searched(agent, tree, settings.seed)
             for side, who in enumerate(("Phantom", "detective")):

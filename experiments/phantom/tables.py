@@ -40,10 +40,7 @@ def rate_row(what: str, cell: Cell, has_first: bool = True, **more: Any) -> Row:
 
 
 def pairing(
-    detectives: str,
-    phantom: str,
-    published: float | None,
-    wanted: tuple[float, float] | None,
+    detectives: str, phantom: str, published: float | None, wanted: tuple[float, float] | None
 ) -> Group:
     """The rows of one pairing: all maps, each map, without the first round, both orders."""
 
@@ -52,7 +49,7 @@ def pairing(
         for order, words in ORDERS.items():
             cells = cells_of(settings, detectives, phantom, order)
             is_main = order == "fugitive_first"
-            more = {"published": published, "wanted": wanted} if is_main else {}
+            more: dict[str, Any] = {"published": published, "wanted": wanted} if is_main else {}
             whole = join(cells)
             yield rate_row(f"{who}, detectives win, %, {words}", whole, **more)
             yield rate_row(f"the same without round 1, {words}", whole, has_first=False)
@@ -156,9 +153,7 @@ GROUPS: dict[str, Group] = {
         (BELIEF, BELIEF),
     ),
     "B5": ahead(
-        "the same against the heuristic Phantom",
-        (CAPTURE, HEURISTIC),
-        (BELIEF, HEURISTIC),
+        "the same against the heuristic Phantom", (CAPTURE, HEURISTIC), (BELIEF, HEURISTIC)
     ),
     "B6": ahead(
         "Phantom with foresight ahead of the belief one, against belief detectives",
@@ -166,14 +161,10 @@ GROUPS: dict[str, Group] = {
         (BELIEF, BELIEF),
     ),
     "B7": ahead(
-        "the same against heuristic detectives",
-        (HEURISTIC, FORESIGHT),
-        (HEURISTIC, BELIEF),
+        "the same against heuristic detectives", (HEURISTIC, FORESIGHT), (HEURISTIC, BELIEF)
     ),
     "B8": ahead(
-        "the same against detectives with capture tables",
-        (CAPTURE, FORESIGHT),
-        (CAPTURE, BELIEF),
+        "the same against detectives with capture tables", (CAPTURE, FORESIGHT), (CAPTURE, BELIEF)
     ),
 }
 """By id: what a thesis reports (R), what it leaves out (M), and what beats it (R+, B)."""

@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
-MAKERS, TUNING = "experiments.no_thanks.makers", "experiments.no_thanks.tuning"
+MAKERS = "experiments.no_thanks.makers"
 BAD = [
     (MAKERS, ["database", "{}/a.npz", "--size", "0"], "must be from 1 to"),
     (MAKERS, ["database", "{}/a.npz", "--segments", "3", "3"], "must add up to the 24 cards"),
     (MAKERS, ["database", "{}/a.npz", "--seed", "-1"], "must be from 0 to"),
     (MAKERS, ["network", "{}/a.npz", "--workers", "0"], "must be from 1 to"),
     (MAKERS, ["self_play", "{}/a.npz", "--games", "many"], "invalid"),
-    (TUNING, ["--generations", "0"], "must be from 1 to"),
-    (TUNING, ["--factor", "0.5", "--folder", "{}"], "factor must be above 1, not 0.5"),
-    ("experiments.no_thanks.thresholds", ["--low", "5", "--high", "1"], "must not be above"),
-    ("experiments.no_thanks.thresholds", ["--players", "9"], "from 2 to 7"),
 ]
 
 

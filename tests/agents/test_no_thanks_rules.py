@@ -19,7 +19,6 @@ from envs.core.rng import new_rng, stream
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.thresholds import (
     find_equilibrium,
-    main,
     mean_returns,
     mixed_equilibrium,
 )
@@ -130,11 +129,6 @@ def test_equal_thresholds_share_the_places() -> None:
     assert errors[0] > 0
 
 
-def test_the_command_says_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--games", "5", "--low", "11", "--high", "13"]) == 0
-    assert "least to gain against: " in capsys.readouterr().out
-
-
 def test_thresholds_drawn_by_chance_leave_nothing_to_gain() -> None:
     game = NoThanks(returns="place")
     mix, gain = mixed_equilibrium(game, [-5, 7, 12, 14], num_games=60)
@@ -144,8 +138,3 @@ def test_thresholds_drawn_by_chance_leave_nothing_to_gain() -> None:
     assert mix.max() < 0.9
     with pytest.raises(OptionError, match="three players only"):
         mixed_equilibrium(NoThanks(num_players=4), [0, 12], num_games=1)
-
-
-def test_the_command_mixes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--games", "2", "--mixed", "0", "12"]) == 0
-    assert "gain of the best of them" in capsys.readouterr().out

@@ -18,9 +18,7 @@ from experiments.no_thanks.matches import (
     compare_strategies,
 )
 from experiments.no_thanks.tuning import (
-    METHODS,
     TuningSettings,
-    _candidates,
     candidate,
     circle_scores,
     inaccuracy,
@@ -42,12 +40,13 @@ def test_three_who_beat_each_other_in_turn_are_inaccurate() -> None:
 def test_scores_are_added_up_round_the_circle() -> None:
     pairs = [(1.5, 2.5), (1.9, 2.1), (1.8, 2.2)]
     np.testing.assert_allclose(circle_scores(pairs), [-0.5 / 3, -1.2 / 3, -0.7 / 3])
-    np.testing.assert_allclose(circle_scores(pairs, counts_itself=False), [-0.25, -0.6, -0.35])
+    # Published: without the walk that begins with a strategy itself.
+    np.testing.assert_allclose(circle_scores(pairs) * 3 / 2, [-0.25, -0.6, -0.35])
 
 
 def test_a_generation_ends_in_a_mean_by_score() -> None:
     pairs = [(1.873, 2.127), (2.035, 1.965), (1.891, 2.109), (2.185, 1.815), (1.925, 2.075)]
-    scores = circle_scores(pairs, counts_itself=False)
+    scores = circle_scores(pairs) * 5 / 4
     np.testing.assert_allclose(scores - scores.min(), [0.183, 0.047, 0.1135, 0, 0.254], atol=5e-4)
     weights = [
         [1.14, 0.51, 0.90, 0.78, 1.67],
@@ -80,18 +79,9 @@ def test_candidates_stay_near_the_base() -> None:
         assert found.max() / found.min() <= 1.3**2 + 1e-9
 
 
-def test_one_weight_at_a_time_takes_turns() -> None:
-    settings = TuningSettings(1, 3, 4, factor=2.0, method="single", segments=SEGMENTS)
-    rng = np.random.default_rng(0)
-    for number, weight in ((0, 0), (3, 3), (6, 1)):
-        line = _candidates(np.ones(5), number, settings, rng)
-        assert len(line) == 5
-        for changed in line[1:]:
-            others = np.delete(changed, weight)
-            assert np.allclose(others, others[0])
-            assert changed[weight] != pytest.approx(others[0])
-    with pytest.raises(OptionError, match="method must be one of"):
-        TuningSettings(1, 3, 4, method="luck")
+def test_a_factor_changes_something() -> None:
+    with pytest.raises(OptionError, match=r"factor must be above 1, not 1\.0"):
+        TuningSettings(1, 3, 4, factor=1.0)
 
 
 def test_mean_places_of_two_strategies_add_up_to_four(tmp_path: Path) -> None:
@@ -127,9 +117,8 @@ def test_equals_share_their_places_and_all_get_the_better_count() -> None:
     assert found.seat_places(0, 0).mean == pytest.approx(13 / 6)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_tuning_can_be_repeated_and_says_what_it_does(method: str, tmp_path: Path) -> None:
-    settings = TuningSettings(2, 3, 4, seed=1, method=method, segments=SEGMENTS)
+def test_tuning_can_be_repeated_and_says_what_it_does(tmp_path: Path) -> None:
+    settings = TuningSettings(2, 3, 4, seed=1, segments=SEGMENTS)
     lines: list[str] = []
     found = tune(GAME, settings, tmp_path / "one", lines.append)
     assert [generation.base.sum() for generation in found] == pytest.approx([5, 5])

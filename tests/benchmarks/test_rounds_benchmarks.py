@@ -8,6 +8,7 @@ from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.learning.learner import Task
 from agents.spec import AgentSpec
+from common.errors import MasqueradeError
 from envs.liars_dice.game import LiarsDice
 from experiments.liars_dice import rounds, tables
 from experiments.runner import Settings
@@ -23,21 +24,21 @@ def policy(tmp_path_factory):
     return path
 
 
-def test_rounds_table(capsys, tmp_path) -> None:
-    out = tmp_path / "rounds.md"
-    told = ["--max-dice", "1", "--faces", "3", "--threads", "1", "--out", str(out)]
-    assert rounds.main(told) == 0
-    mark, head, _, plain, wild = out.read_text().splitlines()
-    assert "liars_dice_rounds" in mark
-    assert "value to the opener" in head
-    assert "| 1 against 1 | 64 |" in plain
-    assert "ones_unbiddable" in wild
-    assert plain in capsys.readouterr().out
+def test_a_round_is_solved_between_bounds() -> None:
+    for wild in rounds.WILDS:
+        row = rounds.solve(wild, (1, 1), 1e-3, faces=3)
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low <= row.ours <= row.high
+        assert row.high - row.low < 2e-3 + 1e-9
+    assert "64 public nodes" in rounds.solve("none", (1, 1), 1e-1, faces=3).note
 
 
-def test_rounds_that_do_not_fit_are_named(capsys) -> None:
-    assert rounds.main(["--max-dice", "1", "--max-gb", "1e-6"]) == 0
-    assert "too large" in capsys.readouterr().out
+def test_rounds_that_do_not_fit_are_named(monkeypatch) -> None:
+    with pytest.raises(MasqueradeError, match="more than any memory holds"):
+        rounds.solve("none", (5, 5), 1.0)
+    monkeypatch.setattr(rounds, "MOST_BYTES", 1e3)
+    assert rounds.solve("none", (1, 1), 1.0).quantity.endswith("too many")
 
 
 def test_learners_are_measured_and_drawn(tmp_path, policy, monkeypatch) -> None:
@@ -63,14 +64,6 @@ def test_leaning_gains_from_who_never_lies_as_expected(policy) -> None:
     assert len(rows) == 5
     assert risks[0] == pytest.approx(other.table.exploitability, abs=1e-4)
     assert risks[1] >= risks[0]
-
-
-def test_rounds_beyond_any_memory_leave_the_others_alone(capsys) -> None:
-    told = ["--pairs", "5:5", "1:1", "--wild", "none", "--threads", "1"]
-    assert rounds.main(told) == 0
-    printed = capsys.readouterr()
-    assert "1 against 1" in printed.out
-    assert "more than any memory holds" in printed.err
 
 
 def test_the_experiments_of_the_project_can_be_read() -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from common.errors import OptionError
 from envs import make_game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
 from envs.pursuit.options import BLOCKED, CAUGHT, ESCAPED, START
-from experiments.phantom.config import load_config
 from tests.support.pursuits import belief, play, record
 
 PHANTOM: Any = make_game("phantom_v0", "map_1")
@@ -217,64 +213,3 @@ def test_the_same_seed_plays_the_same_game() -> None:
 
 
 # ---- configuration files -------------------------------------------------------------------------
-
-
-def test_a_configuration_file_sets_map_and_rules(tmp_path: Path) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(
-        json.dumps(
-            {
-                "graph": {
-                    "Rows": 4,
-                    "Columns": 6,
-                    "probOfKeepingNode": 0.9,
-                    "probTaxi": 0.5,
-                    "probTram": 0.3,
-                },
-                "camera": {"moveSpeed": 1, "zoomSpeed": 2},
-                "game": {
-                    "fantomVisibleTurns": [2, 4],
-                    "fantomTokens": {"horseCab": 3, "taxi": 2, "tram": 1},
-                    "detectiveTokens": {"horseCab": 8, "taxi": 7, "tram": 6},
-                    "numberOfTurns": 12,
-                    "numberOfDetectives": 3,
-                    "aiDelays": 500,
-                },
-            }
-        )
-    )
-    game = make_game("phantom_v0", **load_config(path))
-    o: Any = game.options
-    assert (o.rows, o.columns, o.keep, o.taxi, o.tram) == (4, 6, 0.9, 0.5, 0.3)
-    assert (o.rounds, o.reveals, o.num_detectives) == (12, (2, 4), 3)
-    assert (o.fugitive_tickets, o.detective_tickets) == ((3, 2, 1), (8, 7, 6))
-
-
-def test_a_missing_configuration_file_means_the_defaults(tmp_path: Path) -> None:
-    assert load_config(tmp_path / "none.json") == {}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"grahp": {}}, "unknown section 'grahp': did you mean 'graph'?"),
-        ({"graph": {"Rosw": 3}}, "unknown key 'Rosw' in 'graph': did you mean 'Rows'?"),
-        ({"graph": {"Rows": "many"}}, "Rows in 'graph' must be a number, not 'many'"),
-        (
-            {"game": {"fantomTokens": {"taxi": 1}}},
-            "fantomTokens in 'game' must name horseCab, taxi and tram, not {'taxi': 1}",
-        ),
-        (
-            {"game": {"fantomVisibleTurns": 3}},
-            "fantomVisibleTurns in 'game' must be a list of rounds, not 3",
-        ),
-    ],
-)
-def test_a_bad_value_in_a_configuration_is_named(
-    tmp_path: Path, content: dict[str, Any], message: str
-) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(OptionError) as caught:
-        load_config(path)
-    assert message in str(caught.value)

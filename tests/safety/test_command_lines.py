@@ -18,7 +18,7 @@ from envs.core import warming
 from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population, selection
-from experiments.no_thanks import makers, thresholds, tuning
+from experiments.no_thanks import makers
 from play import door
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
 
@@ -31,7 +31,6 @@ MEASURING = [
         "benchmarks.play_load",
         "benchmarks.search_time",
         "benchmarks.variance_gain",
-        "experiments.liars_dice.rounds",
         "tests.support.holdem_oracle",
     ]
 ]
@@ -45,8 +44,7 @@ DOORS: dict[str, Main] = {
     "reproduce": runner.main,
     "boards": boards.main,
     "warming": warming.main,
-    "thresholds": thresholds.main,
-    **{module.__name__: module.main for module in (makers, tuning)},
+    "makers": makers.main,
     **{module.__name__: module.main for module in MEASURING},
     "harness": lambda words: harness.main("x", "", [JOB], argv=words),
 }

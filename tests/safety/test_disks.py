@@ -30,8 +30,7 @@ from envs import describe
 from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population, selection
-from experiments.liars_dice import rounds
-from experiments.no_thanks import makers, tuning
+from experiments.no_thanks import makers
 from masquerade import commands as arena_commands
 from play import door
 from tests.support.parsers import name_of, parser_of, sources
@@ -94,15 +93,7 @@ WRITES: dict[str, Command] = {
         makers.main,
         ["self_play", "out.npz", "--rounds", "1", "--games", "2", "--epochs", "1"],
     ),
-    "experiments.no_thanks.tuning": (
-        tuning.main,
-        ["--generations", "1", "--size", "1", "--games", "2"],
-    ),
     "benchmarks": (lambda words: measure("tiny", "", [JOB], argv=words), ["--rounds", "1"]),
-    "experiments.liars_dice.rounds": (
-        rounds.main,
-        ["--max-dice", "1", "--max-gb", "1e-6", *OUT],
-    ),
 }
 READS: dict[str, Command] = {
     "evaluate replay": (evaluate.main, ["replay", "played"]),
@@ -112,7 +103,6 @@ READS: dict[str, Command] = {
 NO_FILES = {
     "envs.core.warming",  # fills the compiler's cache, and does without if it cannot
     "play.warming",
-    "experiments.no_thanks.thresholds",
     "benchmarks.coverage",
     "benchmarks.dqn_quality",
     "benchmarks.play_load",

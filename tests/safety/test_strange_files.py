@@ -27,7 +27,6 @@ from common.errors import MasqueradeError
 from common.files import append_text, read_arrays, read_json, read_text, read_yaml
 from envs import make_game
 from envs.holdem.phh import read_hands
-from experiments.phantom.config import load_config
 from play.catalogue import Catalogue
 from play.files import Library
 from tests.support.small_files import HAND
@@ -38,7 +37,6 @@ READ: dict[str, Callable[[Path], object]] = {
     "json": lambda path: read_json(path, "mend it"),
     "yaml": lambda path: read_yaml(path, "game"),
     "arrays": lambda path: read_arrays(path, "mend it"),
-    "phantom's settings": load_config,
 }
 
 

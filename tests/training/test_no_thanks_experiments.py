@@ -19,7 +19,7 @@ TINY = NoThanks(highest=14, removed=3, chips=2, known_future=True)
 
 
 def test_every_experiment_has_a_group() -> None:
-    assert list(GROUPS) == [*(f"E{number}" for number in range(1, 14)), "A", "L"]
+    assert list(GROUPS) == [*(f"E{number}" for number in range(1, 14)), "A", "L", "T", "TM"]
 
 
 def test_the_printed_sets_are_ten_of_the_small_game() -> None:

@@ -16,9 +16,14 @@ from common.errors import MasqueradeError
 from envs import make_game
 from experiments.holdem import population as populations
 from experiments.holdem import selection as selections
-from experiments.holdem.population import Population, PopulationConfig
+from experiments.holdem.population import (
+    Population,
+    PopulationConfig,
+    draw_tables,
+    intervals,
+    play_tables,
+)
 from experiments.holdem.selection import Selection, SelectionConfig
-from experiments.holdem.tables import draw_tables, intervals, play_tables
 from training.config import read_yaml
 from training.runner import make_learner
 

@@ -37,7 +37,7 @@ __all__ = [
 
 EQUILIBRIUM_THRESHOLD = 12
 """With three players the threshold against which another one gains least, by places and by scores:
-``python -m experiments.no_thanks.thresholds`` finds it."""
+``python -m experiments no_thanks --only T`` finds it."""
 
 THRESHOLD, SHARE, SEQUENCE, ALWAYS_PAY, ALWAYS_TAKE = range(5)
 

@@ -64,10 +64,7 @@ class Graph(NamedTuple):
 
 
 _INTS, _WORDS, _TABLE = types.int32[::1], types.uint64[::1], types.int32[:, ::1]
-GRAPH = types.NamedTuple(
-    [_INTS, _INTS, _TABLE, _WORDS, _TABLE, _INTS, _INTS, _WORDS],
-    Graph,
-)
+GRAPH = types.NamedTuple([_INTS, _INTS, _TABLE, _WORDS, _TABLE, _INTS, _INTS, _WORDS], Graph)
 
 
 @helper
