@@ -62,25 +62,14 @@ def neighbour_distance(settings: Settings) -> Iterator[Row]:
         slopes.append(np.polyfit(np.log(sizes), np.log(means), 1)[0])
         for size, mean in zip(sizes, means, strict=True):
             if size in (100, 1600, 12800):
-                yield Row(
-                    f"distance to the nearest of {size}, {left} cards left",
-                    float(mean),
-                    games=NUM_QUERIES,
-                    published=PRINTED_DISTANCES[size],
-                )
+                what = f"distance to the nearest of {size}, {left} cards left"
+                yield Row(what, float(mean), games=NUM_QUERIES, published=PRINTED_DISTANCES[size])
+        what = f"exponent of N, {left} cards left"
         yield Row(
-            f"exponent of N, {left} cards left",
-            float(slopes[-1]),
-            games=NUM_QUERIES,
-            published=-0.188,
-            wanted=(-0.22, -0.16),
+            what, float(slopes[-1]), games=NUM_QUERIES, published=-0.188, wanted=(-0.22, -0.16)
         )
-    yield Row(
-        "exponent of N, mean of all boundaries",
-        float(np.mean(slopes)),
-        published=-0.188,
-        wanted=(-0.22, -0.16),
-    )
+    what = "exponent of N, mean of all boundaries"
+    yield Row(what, float(np.mean(slopes)), published=-0.188, wanted=(-0.22, -0.16))
 
 
 def database_size(settings: Settings) -> Iterator[Row]:
@@ -91,20 +80,12 @@ def database_size(settings: Settings) -> Iterator[Row]:
             break
         pair = database(settings, size), database(settings, size // 2)
         found = compare(settings, *pair, 400)
-        yield Row.of(
-            f"mean place of {size} positions against {size // 2}",
-            found.mean_place(),
-            games=found.scores[..., 0].size,
-            published=printed,
-        )
+        what = f"mean place of {size} positions against {size // 2}"
+        yield Row.of(what, found.mean_place(), games=found.num_games, published=printed)
     pair = database(settings, largest), database(settings, 100)
     found = compare(settings, *pair, 1000)
-    yield Row.of(
-        f"mean place of {largest} positions against 100",
-        found.mean_place(),
-        games=found.scores[..., 0].size,
-        wanted=(None, 2.0),
-    )
+    what = f"mean place of {largest} positions against 100"
+    yield Row.of(what, found.mean_place(), games=found.num_games, wanted=(None, 2.0))
 
 
 def one_weight_raised(settings: Settings) -> Iterator[Row]:
@@ -115,12 +96,8 @@ def one_weight_raised(settings: Settings) -> Iterator[Row]:
         decks = settings.games(games) // 2
         places = found.places[:decks][:, found.sides == 0].mean(axis=1)
         if len(places) > 1:
-            yield Row.of(
-                f"(1,1,1,1,8) against (1,1,1,1,1), {2 * len(places)} games",
-                mean_interval(places),
-                games=2 * len(places),
-                published=printed,
-            )
+            what = f"(1,1,1,1,8) against (1,1,1,1,1), {2 * len(places)} games"
+            yield Row.of(what, mean_interval(places), games=2 * len(places), published=printed)
 
 
 def weights(settings: Settings) -> Iterator[Row]:
@@ -159,12 +136,8 @@ def weights(settings: Settings) -> Iterator[Row]:
 def _weight_rows(table: npt.NDArray[np.float64], words: str) -> Iterator[Row]:
     """[seeds, categories]: each weight over the seeds, and whether 1 and 5 are the largest."""
     for i, name in enumerate(CATEGORIES):
-        yield Row.of(
-            f"weight of {name} {words}",
-            mean_interval(table[:, i]),
-            games=len(table),
-            published=FINAL_WEIGHTS[i],
-        )
+        what = f"weight of {name} {words}"
+        yield Row.of(what, mean_interval(table[:, i]), games=len(table), published=FINAL_WEIGHTS[i])
     gaps = table[:, [0, 4]].min(axis=1) - table[:, 1:4].max(axis=1)
     yield Row.of(
         f"weights 1 and 5 above the others, {words}: smaller of both less the largest other",
@@ -257,11 +230,8 @@ def predicted_places(settings: Settings) -> Iterator[Row]:
             way = "asked there" if left == boundary else f"searched to {boundary}"
             for name, path in estimates.items():
                 errors = np.abs(_predicted(states, path, boundary) - truth).mean(axis=1)
-                yield Row.of(
-                    f"error of a place, {words} positions, {left} cards left, {way}: {name}",
-                    mean_interval(errors),
-                    games=number,
-                )
+                what = f"error of a place, {words} positions, {left} cards left, {way}: {name}"
+                yield Row.of(what, mean_interval(errors), games=number)
 
 
 def _positions(

@@ -47,6 +47,11 @@ class Comparison:
     """[lines, seats]: which of the two sat there."""
 
     @property
+    def num_games(self) -> int:
+        """Of all decks and line-ups."""
+        return int(self.scores[..., 0].size)
+
+    @property
     def places(self) -> Scores:
         """[decks, lines, seats]: equal scores share the mean of their places."""
         own, others = self.scores[..., :, None], self.scores[..., None, :]

@@ -89,33 +89,18 @@ def search_orders(settings: Settings) -> Iterator[Row]:
     none, take, pay = (found[name] for name in ORDERS)
     ratio = partial(_ratio, id="E1a")
     time_of = "time against no pruning, random small game"
-    yield ratio(
-        f"take first: {time_of}",
-        take["seconds"],
-        none["seconds"],
-        published=0.44,
-        wanted=(0.2, 0.5),
-    )
-    yield ratio(
-        f"pay first: {time_of}", pay["seconds"], none["seconds"], published=1.02, wanted=(0.85, 1.2)
-    )
-    yield ratio(
-        "take first: nodes against no pruning",
-        take["nodes"],
-        none["nodes"],
-        published="",
-        wanted=(0.2, 0.5),
-    )
+    for name, seconds, printed, wanted in (
+        ("take first", take["seconds"], 0.44, (0.2, 0.5)),
+        ("pay first", pay["seconds"], 1.02, (0.85, 1.2)),
+    ):
+        what = f"{name}: {time_of}"
+        yield ratio(what, seconds, none["seconds"], published=printed, wanted=wanted)
+    what, nodes = "take first: nodes against no pruning", (take["nodes"], none["nodes"])
+    yield ratio(what, *nodes, published="", wanted=(0.2, 0.5))
     for name, printed in (("take first", 59370.8), ("pay first", 54336.76)):
+        cuts = {"published": printed, "wanted": (printed / 3, printed * 3), "id": "E1b"}
         interval = mean_interval(found[name]["prunings"])
-        yield Row.of(
-            f"{name}: prunings a game",
-            interval,
-            games=len(small),
-            published=printed,
-            wanted=(printed / 3, printed * 3),
-            id="E1b",
-        )
+        yield Row.of(f"{name}: prunings a game", interval, games=len(small), **cuts)
     yield from _against_solver(small[: settings.games(20)], none["seconds"], cap=True)
     yield from _extremes()
 
@@ -136,14 +121,9 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
             begun = time.process_time()
             solver.solve(position.state)
             taken.append(time.process_time() - begun)
-        words = "with" if with_cap else "without"
-        yield _ratio(
-            f"solver: times as fast as no pruning, small game {words} the cap",
-            plain,
-            np.array(taken),
-            wanted=(100, None),
-            id="E1a",
-        )
+        what = "solver: times as fast as no pruning, small game "
+        what += "with the cap" if with_cap else "without the cap"
+        yield _ratio(what, plain, np.array(taken), wanted=(100, None), id="E1a")
 
 
 def _extremes() -> Iterator[Row]:
@@ -216,13 +196,8 @@ def card_order(settings: Settings) -> Iterator[Row]:
             (2.0, 4.5),
         )
         best = np.argmax(firsts, axis=1)
-        yield Row(
-            f"sets of ten in which player 3 does best; {words}",
-            float((best == 2).sum()),
-            games=len(every),
-            published=8,
-            wanted=(6, 10),
-        )
+        what = f"sets of ten in which player 3 does best; {words}"
+        yield Row(what, float((best == 2).sum()), games=len(every), published=8, wanted=(6, 10))
 
 
 def exact_segment(settings: Settings) -> Iterator[Row]:

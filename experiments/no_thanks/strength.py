@@ -104,80 +104,53 @@ def _place_row(words: str, found: Comparison, most: float | None = None) -> Row:
     return Row.of(
         f"{words}: mean place",
         place,
-        games=found.scores[..., 0].size,
+        games=found.num_games,
         wanted=None if most is None else (None, most),
         note=f"interval {told}; scores {scores}",
     )
+
+
+PRINTED_SEATS = {
+    0: ("one final, two base", ("10 20 20", "18 15 17", "25 14 11")),
+    3: ("one base, two final", ("19 17 14", "10 20 20", "23 17 10")),
+}
+"""Places of 50 games by seat, for two line-ups."""
 
 
 def third_player(settings: Settings) -> Iterator[Row]:
     """E2: does the player after the single one fare worse, or is it the seat?"""
     base = database(settings, 1000)
     found = compare(settings, final(settings), base, 2100, is_rotated=True)
-    games = found.scores[..., 0].size
-    places, sides = found.places, found.sides
-    for line, words in ((0, "one final, two base"), (3, "one base, two final")):
+    games, places = found.num_games, found.places
+    for line, (words, printed) in PRINTED_SEATS.items():
         for seat in range(3):
-            first, second, third = found.counts(line, seat)
-            printed = {
-                (0, 0): "10 20 20",
-                (0, 1): "18 15 17",
-                (0, 2): "25 14 11",
-                (3, 0): "19 17 14",
-                (3, 1): "10 20 20",
-                (3, 2): "23 17 10",
-            }[line, seat]
-            yield Row.of(
-                f"{words}, seat {seat + 1}: mean place",
-                found.seat_places(line, seat),
-                games=len(places),
-                note=f"places {first} {second} {third}; published of 50: {printed}",
-            )
+            what = f"{words}, seat {seat + 1}: mean place"
+            counts = " ".join(str(count) for count in found.counts(line, seat))
+            note = f"places {counts}; published of 50: {printed[seat]}"
+            yield Row.of(what, found.seat_places(line, seat), games=len(places), note=note)
     for seat in range(3):
-        yield Row.of(
-            f"seat {seat + 1}: mean place over all line-ups",
-            mean_interval(places[:, :, seat].mean(axis=1)),
-            games=games,
-        )
-    after, before = [], []
-    for line, line_sides in enumerate(sides):
-        single = int(np.flatnonzero(np.bincount(line_sides, minlength=2)[line_sides] == 1)[0])
-        after.append(places[:, line, (single + 1) % 3])
-        before.append(places[:, line, (single + 2) % 3])
-    gap = np.mean(after, axis=0) - np.mean(before, axis=0)
-    yield Row.of(
-        "of an equal pair, seats rotated: place of the one after the single player "
-        "less that of the one before him",
-        mean_interval(gap),
-        games=games,
-        note="0: the published effect is the seat",
+        what = f"seat {seat + 1}: mean place over all line-ups"
+        yield Row.of(what, mean_interval(places[:, :, seat].mean(axis=1)), games=games)
+    singles = [
+        int(np.flatnonzero(np.bincount(side, minlength=2)[side] == 1)[0]) for side in found.sides
+    ]
+    own, after, before = (
+        np.mean([places[:, line, (seat + k) % 3] for line, seat in enumerate(singles)], axis=0)
+        for k in range(3)
     )
-    yield Row.of(
-        "place of the single player, seats rotated",
-        mean_interval(
-            np.mean(
-                [
-                    places[:, line, np.flatnonzero(np.bincount(side, minlength=2)[side] == 1)[0]]
-                    for line, side in enumerate(sides)
-                ],
-                axis=0,
-            )
-        ),
-        games=games,
-    )
+    what = "of an equal pair, seats rotated: place of the one after the single player "
+    what += "less that of the one before him"
+    note = "0: the published effect is the seat"
+    yield Row.of(what, mean_interval(after - before), games=games, note=note)
+    yield Row.of("place of the single player, seats rotated", mean_interval(own), games=games)
 
 
 def final_against_base(settings: Settings) -> Iterator[Row]:
     """E8: the final strategy against the base, and better players against the final one."""
     found = compare(settings, final(settings), database(settings, 1000), 400)
-    games = found.scores[..., 0].size
-    yield Row.of(
-        "mean place of the final strategy against the base",
-        found.mean_place(),
-        games=games,
-        published=1.978,
-        wanted=(1.9, 2.1),
-    )
+    games = found.num_games
+    what = "mean place of the final strategy against the base"
+    yield Row.of(what, found.mean_place(), games=games, published=1.978, wanted=(1.9, 2.1))
     yield Row.of("its mean score", found.mean_score(), games=games, published=-78.58)
     yield Row.of("mean score of the base", found.mean_score(1), games=games, published=-79.31)
     others = {

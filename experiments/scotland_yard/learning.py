@@ -207,10 +207,7 @@ def survival_rows(settings: Settings) -> Iterator[Row]:
         learner = FugitiveLearner(graph, QSettings(), plans, total, settings.seed)
         learner.learn(total)
         reached = round(100 * (1 - learner.play().win_rate), 2)
+        what = f"learnt Mr. X survives {version}, %"
         yield Row(
-            f"learnt Mr. X survives {version}, %",
-            reached,
-            games=total,
-            wanted=(best - 2.0, best),
-            note=f"best response {best:g}",
+            what, reached, games=total, wanted=(best - 2.0, best), note=f"best response {best:g}"
         )

@@ -92,11 +92,8 @@ def version_rows(version: str) -> Group:
             wanted=WANTED[version],
             note=EXACT,
         )
-        yield Row(
-            f"mean rounds of a game that {version} wins",
-            round(games.mean_length, 2),
-            published=length,
-        )
+        what = f"mean rounds of a game that {version} wins"
+        yield Row(what, round(games.mean_length, 2), published=length)
         if version == "v4":
             best = play(solved().plans, replies_of())
             rate = round(100 * best.win_rate, 2)
