@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.growth import INK, TITLE, dress, save_figure
+from benchmarks.report import INK, TITLE, dress, save_figure
 from common.errors import MasqueradeError
 from common.files import read_text
 from common.statistics import mean_interval

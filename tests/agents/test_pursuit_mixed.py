@@ -18,7 +18,6 @@ from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
 from experiments.scotland_yard.reduced.mixed import (
     MixedPlay,
     exploitability,
-    mixed_values,
     solve_stretch,
 )
 from tests.support.asked_plans import RESPONSE
@@ -30,16 +29,16 @@ def small() -> TeamGraph:
 
 
 def test_one_round_is_won_where_a_detective_is_next_to_him(small: TeamGraph) -> None:
-    found = mixed_values(small, 1)[0]
+    found = MixedPlay(small).values(1)
     certain = certain_wins(small).rounds
     for root in np.flatnonzero(small.is_start):
         assert found.values[root] == pytest.approx(float(certain[root] > 1))
 
 
 def test_more_rounds_are_never_better_for_him(small: TeamGraph) -> None:
-    rates = [found.win_rate(small) for found in mixed_values(small, 6)]
+    rates = [found.win_rate(small) for found in map(MixedPlay(small).values, (3, 6))]
     assert rates == sorted(rates)
-    assert mixed_values(small, 5)[-1].win_rate(small) == pytest.approx(1.0)
+    assert MixedPlay(small).values(5).win_rate(small) == pytest.approx(1.0)
 
 
 def test_a_guess_between_two_places_is_worth_one_half() -> None:
@@ -79,7 +78,7 @@ def test_the_player_is_an_equilibrium_by_the_rules_of_the_game() -> None:
     result, _ = evaluator.evaluate(make_agent(MIXED, game))
     assert result.exploitability == pytest.approx(0.0, abs=1e-6)
     graph = team_graph(game)
-    rate = mixed_values(graph, 2)[-1].win_rate(graph)
+    rate = MixedPlay(graph).values(2).win_rate(graph)
     assert 0.5 < rate < 1.0
     assert result.values[1] == pytest.approx(2 * rate - 1)
     certain, _ = evaluator.evaluate(make_agent(CERTAIN, game))
@@ -90,7 +89,7 @@ def test_mixed_players_meet_with_the_value_of_the_game() -> None:
     game = make_game("scotland_yard_v0", "reduced", rows=3, columns=3, rounds=2)
     agent = make_agent(MIXED, game)
     rate = (play_match(game, [agent, agent], 400, seed=1).returns[:, 1] > 0).mean()
-    exact = mixed_values(team_graph(game), 2)[-1].win_rate(team_graph(game))
+    exact = MixedPlay(team_graph(game)).values(2).win_rate(team_graph(game))
     assert abs(rate - exact) < 4 * np.sqrt(exact * (1 - exact) / 400)
     with pytest.raises(MasqueradeError, match="draws lots"):
         make_agent(

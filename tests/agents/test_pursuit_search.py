@@ -18,9 +18,8 @@ from experiments.scotland_yard.reduced.search import (
     fugitive_table,
     node_value,
     plan_table,
-    principal_line,
 )
-from tests.support.pursuits import cell, thesis_plans
+from tests.support.pursuits import cell, principal_line, thesis_plans
 from tests.support.sampling import IS_FULL
 from tests.support.written_trees import Tree, search_tree
 

@@ -12,8 +12,15 @@ import numpy.typing as npt
 from envs import make_game
 from envs.core.position import Position
 from envs.pursuit.game import Pursuit
-from experiments.scotland_yard.reduced.graph import team_graph
-from experiments.scotland_yard.reduced.search import AlphaBetaSettings, plan_table
+from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
+from experiments.scotland_yard.reduced.search import (
+    INFINITE,
+    NO_MOVE,
+    AlphaBetaSettings,
+    make_room,
+    plan_table,
+    search_node,
+)
 
 
 def cell(row: int, column: int, columns: int = 5) -> int:
@@ -65,3 +72,19 @@ def thesis_plans(version: str, nodes: str) -> npt.NDArray[np.int32]:
     """The plans of an evaluation on the board of the thesis, which take seconds, once."""
     graph = team_graph(make_game("scotland_yard_v0", "reduced"))
     return plan_table(graph, AlphaBetaSettings(version=version, nodes=nodes))
+
+
+def principal_line(
+    graph: TeamGraph, settings: AlphaBetaSettings, team: int, place: int, is_team: bool = True
+) -> tuple[float, list[int], int]:
+    """The value of a position, the best line from it, and how many nodes were visited.
+
+    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced"))
+    >>> principal_line(graph, AlphaBetaSettings(plies=1), graph.team(0, 24), 5)[:2]
+    (94.0, [144])
+    """
+    search, lines, rng, counts = make_room(settings)
+    known = graph.arrays, search, int(is_team), team, place, 0, 0, -INFINITE, INFINITE
+    value = search_node(*known, lines, rng, counts)
+    line = [int(move) for move in lines[0] if move != NO_MOVE]
+    return value / 2, line, int(counts[0])

@@ -286,19 +286,6 @@ class MixedPlay:
         return self._values[left]
 
 
-def mixed_values(graph: TeamGraph, rounds: int) -> list[MixedValues]:
-    """Solve games of so many rounds, and the shorter ones that they end in; the shortest first.
-
-    >>> from envs import make_game
-    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=2, columns=3))
-    >>> [round(found.win_rate(graph), 4) for found in mixed_values(graph, 4)]
-    [0.8333, 1.0]
-    """
-    play = MixedPlay(graph)
-    first = (rounds - 1) % graph.period + 1
-    return [play.values(left) for left in range(first, rounds + 1, graph.period)]
-
-
 # ---- what best responses gain --------------------------------------------------------------------
 
 

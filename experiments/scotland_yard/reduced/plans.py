@@ -258,12 +258,6 @@ class BestResponse:
         values = np.floor(self.values) if len(self.tables) == 1 else self.values
         return float(values.mean())
 
-    @property
-    def rounds_survived(self) -> npt.NDArray[np.float64]:
-        """[starts] rounds that he survives against one table."""
-        found: npt.NDArray[np.float64] = np.round((self.values % 1.0) / PER_ROUND)
-        return found
-
     def reply(self, root: int, teams: list[int], place: int, rounds_left: int) -> int:
         """His best move after the detectives' joint moves since the last sighting.
 

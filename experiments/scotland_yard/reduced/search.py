@@ -41,7 +41,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import RNG
 from envs.core.options import Options, option
 from envs.core.rng import below, seed_rng
-from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph, holds
+from experiments.scotland_yard.reduced.graph import GRAPH, Table, TeamGraph, holds
 
 VERSIONS = ("v1", "v2", "v3", "v4", "danger")
 V1, V2, V3, V4, DANGER = range(5)
@@ -280,27 +280,10 @@ def search_node(graph, search, is_team, team, place, ply, total, low, high, line
     return best
 
 
-def principal_line(
-    graph: TeamGraph, settings: AlphaBetaSettings, team: int, place: int, is_team: bool = True
-) -> tuple[float, list[int], int]:
-    """The value of a position, the best line from it, and how many nodes were visited.
-
-    >>> from envs import make_game
-    >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced"))
-    >>> principal_line(graph, AlphaBetaSettings(plies=1), graph.team(0, 24), 5)[:2]
-    (94.0, [144])
-    """
-    search, lines, counts, rng = _room(settings)
-    known = graph.arrays, search, int(is_team), team, place, 0, 0, -INFINITE, INFINITE
-    value = search_node(*known, lines, rng, counts)
-    line = [int(move) for move in lines[0] if move != NO_MOVE]
-    return value / 2, line, int(counts[0])
-
-
-def _room(settings: AlphaBetaSettings) -> tuple[Any, Any, Any, Any]:
-    search = settings.record()
+def make_room(settings: AlphaBetaSettings) -> tuple[Any, Any, Any, Any]:
+    """What a search works with: the settings, lines, a generator, and the count of nodes."""
     lines = np.full((settings.plies + 1, settings.plies + 1), NO_MOVE, np.int32)
-    return search, lines, np.zeros(1, np.int64), np.zeros(4, np.uint64)
+    return settings.record(), lines, np.zeros(4, np.uint64), np.zeros(1, np.int64)
 
 
 @compiled(
@@ -337,36 +320,6 @@ def _fill_plans(graph, search, period, seed, roots, lines, rng, counts, plans):
                 ply += 2
 
 
-def plan_table(
-    graph: TeamGraph,
-    settings: AlphaBetaSettings,
-    roots: npt.NDArray[np.int64] | None = None,
-    seed: int | None = None,
-) -> npt.NDArray[np.int32]:
-    """Plan from sightings: the teams after each joint move until the next, [roots, period].
-
-    Args:
-        graph: the board.
-        settings: of the search.
-        roots: positions as ``TeamGraph.root`` numbers them; ``None``: all of them, and
-            ``NO_MOVE`` for those that are no positions.
-        seed: of random ties; ``None``: that of the settings.
-    """
-    search, lines, counts, rng = _room(settings)
-    number = np.uint64(settings.seed if seed is None else seed) << np.uint64(32)
-    chosen = (
-        np.flatnonzero(graph.is_start) if roots is None else np.ascontiguousarray(roots, np.int64)
-    )
-    plans = np.full((len(chosen), graph.period), NO_MOVE, np.int32)
-    known = graph.arrays, search, graph.period, number, chosen
-    _fill_plans(*known, lines, rng, counts, plans)
-    if roots is not None:
-        return plans
-    table = np.full((graph.num_roots, graph.period), NO_MOVE, np.int32)
-    table[chosen] = plans
-    return table
-
-
 @compiled(types.void(GRAPH, SEARCH_TYPE, types.uint64, _INTS, _LINES, RNG, _INTS, types.int32[::1]))
 def _fill_replies(graph, search, seed, roots, lines, rng, counts, replies):
     num_places = graph.near.size
@@ -377,25 +330,55 @@ def _fill_replies(graph, search, seed, roots, lines, rng, counts, replies):
         replies[i] = lines[0, 0]
 
 
+def plan_table(
+    graph: TeamGraph,
+    settings: AlphaBetaSettings,
+    roots: npt.NDArray[np.int64] | None = None,
+    seed: int | None = None,
+) -> Table:
+    """Plan from sightings: the teams after each joint move until the next, [roots, period].
+
+    Args:
+        graph: the board.
+        settings: of the search.
+        roots: positions as ``TeamGraph.root`` numbers them; ``None``: all of them, and
+            ``NO_MOVE`` for those that are no positions.
+        seed: of random ties; ``None``: that of the settings.
+    """
+    return _table(graph, settings, roots, seed, (graph.period,))
+
+
 def fugitive_table(
     graph: TeamGraph,
     settings: AlphaBetaSettings,
     roots: npt.NDArray[np.int64] | None = None,
     seed: int | None = None,
-) -> npt.NDArray[np.int32]:
+) -> Table:
     """Where a fugitive goes who searches anew at every move: [roots], ``NO_MOVE`` if he cannot.
 
     He sees everything, so his move depends on where the pieces stand and on nothing else.
     """
-    search, lines, counts, rng = _room(settings)
+    return _table(graph, settings, roots, seed, ())
+
+
+def _table(
+    graph: TeamGraph,
+    settings: AlphaBetaSettings,
+    roots: npt.NDArray[np.int64] | None,
+    seed: int | None,
+    period: tuple[int, ...],
+) -> Table:
+    """Lines of plans, or single replies."""
+    search, *room = make_room(settings)
     number = np.uint64(settings.seed if seed is None else seed) << np.uint64(32)
     chosen = (
         np.flatnonzero(graph.is_start) if roots is None else np.ascontiguousarray(roots, np.int64)
     )
-    replies = np.full(len(chosen), NO_MOVE, np.int32)
-    _fill_replies(graph.arrays, search, number, chosen, lines, rng, counts, replies)
+    found = np.full((len(chosen), *period), NO_MOVE, np.int32)
+    fill: Any = _fill_plans if period else _fill_replies
+    fill(graph.arrays, search, *period, number, chosen, *room, found)
     if roots is not None:
-        return replies
-    table = np.full(graph.num_roots, NO_MOVE, np.int32)
-    table[chosen] = replies
+        return found
+    table = np.full((graph.num_roots, *period), NO_MOVE, np.int32)
+    table[chosen] = found
     return table
