@@ -50,7 +50,7 @@ from envs.core.batch import random_actions
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
-from envs.core.rng import Words, mix
+from envs.core.rng import Words, fold, mix
 
 NUM_TRIES = 20
 ROOT = np.uint64(0x5BD1E995)
