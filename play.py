@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from play.door import main
+from play.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

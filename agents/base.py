@@ -73,6 +73,8 @@ class Agent(ABC):
     """How many earlier observations ``views.past_observations`` is to have."""
     game_ids: ClassVar[tuple[str, ...]] = ()
     """The games it plays; empty: every game."""
+    is_usual: ClassVar[bool] = False
+    """Whether a newcomer to its games meets it first: it answers at once and plays sensibly."""
     roles: tuple[str, ...] = ()
     """The roles it can play; empty: every role of its games."""
     end_games: Callable[[Words, Actions, Probs], None] | None = None

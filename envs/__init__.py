@@ -35,15 +35,15 @@ __all__ = [
 ]
 
 GAMES: dict[str, str] = {
-    "holdem_v0": "envs.holdem.game:Holdem",
-    "kuhn_v0": "envs.kuhn.game:Kuhn",
-    "leduc_v0": "envs.leduc.game:Leduc",
     "liars_dice_v0": "envs.liars_dice.game:LiarsDice",
-    "phantom_v0": "envs.pursuit.phantom:Phantom",
     "scotland_yard_v0": "envs.pursuit.scotland_yard:ScotlandYard",
+    "phantom_v0": "envs.pursuit.phantom:Phantom",
+    "holdem_v0": "envs.holdem.game:Holdem",
     "no_thanks_v0": "envs.no_thanks:NoThanks",
+    "leduc_v0": "envs.leduc.game:Leduc",
+    "kuhn_v0": "envs.kuhn.game:Kuhn",
 }
-"""Every game: id -> where its class is; imported when asked for."""
+"""Every game, the large ones first: id -> where its class is; imported when asked for."""
 
 NOTATIONS: dict[str, str] = {
     ".phh": "envs.holdem.phh:PHH",

@@ -1,7 +1,8 @@
 """A person at the table: every game against any agent, in a browser or in a terminal.
 
-``table`` is one game in play, ``seeing`` what a seat may know of it, ``thinking`` the agents who
-move in it, ``store`` the tables as files and ``tables`` all of them. ``hall`` takes what browsers
-say and hands it on: to ``turns`` (moves), ``counsel`` (advice) and ``map_room``. ``warming`` has
-games compiled, ``server`` are the doors, ``terminal`` is the other way to play.
+``command_line`` reads what is asked for; ``server`` and ``terminal`` are the two ways to play. A
+browser's ``messages`` are answered by ``lobby``, ``moves`` and ``advice``. ``table`` is one game in
+play, ``session`` the games of a table one after the other, ``tables`` all of them and the browsers
+at them; ``view`` is what a seat may know of a game. ``catalogue`` says what can be played and by
+whom, ``agents`` think, ``compiling`` gets games ready, ``store`` and ``maps`` are files.
 """

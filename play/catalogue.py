@@ -2,18 +2,18 @@
 
 Only agents that stand in the list of a game may sit at a table: ids of the project that need no
 file, runs under ``runs/``, and what was named on the command line. So no message can make the
-server import or start anything.
+server import or start anything; only the command line names players of the user's own.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,104 +24,21 @@ from agents.base import Agent
 from common.errors import MasqueradeError, nearest
 from common.files import read_yaml
 from common.imports import look_up
+from common.outline import constant_of
 from envs import GAMES, game_class, make_game
 from envs.core.game import Game
-from envs.core.options import Options
 from envs.core.rollouts import Rollouts, UniformPlayer
-from play.maps import FOLDER, board_of, check_board, saved_maps
-from play.messages import SeatChoice
+from play.maps import FOLDER, check_board, check_pool, draw_map, saved_maps
+from play.messages import GameCard, PlayerCard, PlayersNews, SeatChoice
 
-__all__ = ["OUTSIDERS", "Catalogue", "GameCard", "PlayerCard", "game_of", "rules_of"]
+__all__ = ["OUTSIDERS", "Catalogue", "find_own", "game_of", "rules_of"]
 
 RUNS = Path("runs")
-MAX_POOL, MAX_FAIR_POOL = 50, 4
-"""Random maps that a table can draw from, any or fair ones: all are made before it begins."""
 DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."
 # Programs and bots from outside are named on the command line; learners play from their runs.
 OUTSIDERS = {*OUTSIDE}
 NEED_A_NAME = {*OUTSIDERS, *LEARNERS, "leaning", "profiled"}
-
-
-@dataclass(frozen=True)
-class GameCard:
-    """A game as a newcomer meets it."""
-
-    id: str
-    title: str
-    words: str
-    """What it is about, in a line."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """Other than the game's defaults, for a first game."""
-    against: str = "random"
-    seat: int = 0
-
-
-CARDS = (
-    GameCard(
-        "liars_dice_v0",
-        "Liar's Dice",
-        "Bid on everybody's dice, or call a liar.",
-        against="liars_dice_rule",
-    ),
-    GameCard(
-        "scotland_yard_v0",
-        "Scotland Yard",
-        "Hunt Mr. X through the city, or slip away as him.",
-        against="pursuit_heuristic",
-        seat=1,
-    ),
-    GameCard(
-        "phantom_v0",
-        "Phantom of Old Prague",
-        "A pursuit on maps that are new every time.",
-        against="pursuit_heuristic",
-    ),
-    GameCard(
-        "holdem_v0",
-        "No-Limit Hold'em",
-        "Six players, ten thousand chips, every amount.",
-        options={"menu": "exact"},
-        against="holdem_tight",
-        seat=3,  # the first to act in the first hand: a newcomer need not wait for the others
-    ),
-    GameCard(
-        "no_thanks_v0",
-        "No Thanks!",
-        "Pay a chip, or take the card.",
-        against="no_thanks_rule",
-    ),
-    GameCard(
-        "leduc_v0",
-        "Leduc poker",
-        "Six cards, two rounds of betting.",
-        against="leduc_rule",
-    ),
-    GameCard(
-        "kuhn_v0",
-        "Kuhn poker",
-        "Three cards, one bet: the smallest poker there is.",
-        against="kuhn_rule",
-    ),
-)
-
-
-@dataclass(frozen=True)
-class PlayerCard:
-    """Somebody who can sit at a table."""
-
-    spec: str
-    label: str
-    kind: str
-    """``rules``, ``search``, ``run`` or ``own``."""
-    words: str = ""
-    has_clock: bool = False
-    """Whether seconds for a move can be chosen."""
-    roles: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return asdict(self)
 
 
 class Catalogue:
@@ -138,15 +55,12 @@ class Catalogue:
         self._runs = runs
 
     def games(self) -> list[GameCard]:
-        """All games, the large ones first; a game without a card has its id for a title."""
-        known = {card.id for card in CARDS}
-        others = [GameCard(game_id, game_id, "") for game_id in GAMES if game_id not in known]
-        return [*(card for card in CARDS if card.id in GAMES), *others]
+        """All games, in the order of ``GAMES``."""
+        return [self.card(game_id) for game_id in GAMES]
 
     def card(self, game_id: str) -> GameCard:
         """The card of one game."""
-        found = next((card for card in self.games() if card.id == game_id), None)
-        return found or GameCard(game_id, game_id, "")
+        return _game_card(game_id)
 
     def new_game(self, game_id: str) -> Game:
         """The game as a newcomer gets it."""
@@ -177,26 +91,26 @@ class Catalogue:
     def usual_seats(self, game: Game) -> list[SeatChoice]:
         """Who sits where at a newcomer's table: the rule player of the game in all other seats."""
         card = self.card(game.id)
-        against = card.against if card.against in AGENTS else "random"
         mine = min(card.seat, game.facts.num_players - 1)
         return [
-            SeatChoice(who="me") if seat == mine else SeatChoice(who="agent", agent=against)
+            SeatChoice(who="me") if seat == mine else SeatChoice(who="agent", agent=card.against)
             for seat in range(game.facts.num_players)
         ]
 
-    def describe(self, game: Game) -> dict[str, Any]:
+    def describe(self, game: Game) -> PlayersNews:
         """All that a form for a new table needs."""
-        return {
-            "game": game.id,
-            "title": self.card(game.id).title,
-            "options": game.options.to_dict(),
-            "schema": _schema(game),
-            "presets": {name: dict(values) for name, values in game.presets.items()},
-            "roles": [seat.role for seat in game.facts.seats],
-            "players": [player.to_dict() for player in self.players(game)],
-            "usual": [choice.model_dump() for choice in self.usual_seats(game)],
-            **_maps(game),
-        }
+        picture = draw_map(game)
+        return PlayersNews(
+            game=game.id,
+            title=self.card(game.id).title,
+            options=game.options.to_dict(),
+            schema=_schema(game),
+            presets={name: dict(values) for name, values in game.presets.items()},
+            roles=[seat.role for seat in game.facts.seats],
+            players=self.players(game),
+            usual=self.usual_seats(game),
+            **({"picture": picture, "maps": str(FOLDER)} if picture else {}),
+        )
 
     def check(self, game: Game, spec: str) -> None:
         """Refuse whoever is in no list: nothing else is imported, read or started."""
@@ -220,9 +134,7 @@ class Catalogue:
             found = agent_class(agent_id)
             if found.plays(game.id):
                 label = Path(path).stem if path else agent_id.rpartition(":")[2]
-                yield PlayerCard(
-                    spec, label, "own", _doc(found), found.takes("time_per_move"), _roles(found)
-                )
+                yield _card(spec, label, "own", found)
 
     def _trained(self, game: Game) -> Iterator[PlayerCard]:
         """Runs whose player fits the game."""
@@ -236,7 +148,14 @@ class Catalogue:
                 continue
             if not game.options.misfit(trained):
                 spec = f"{run['agent']}:{path.parent}"
-                yield PlayerCard(spec, path.parent.name, "run", f"trained: {run['agent']}")
+                yield PlayerCard(
+                    spec=spec,
+                    label=path.parent.name,
+                    kind="run",
+                    words=f"trained: {run['agent']}",
+                    has_clock=False,
+                    roles=(),
+                )
 
 
 def rules_of(game: Game) -> list[str]:
@@ -261,17 +180,6 @@ def _schema(game: Game) -> dict[str, Any]:
     if board is not None:
         board["examples"] = [*board["examples"], *saved_maps()]
     return schema
-
-
-def _maps(game: Game) -> dict[str, Any]:
-    """For games with maps: a picture of the one that was chosen, and where maps are."""
-    board = board_of(game, game.new_position().state)
-    if board is None:
-        return {}
-    # Imported when needed: only pursuits have boards.
-    from envs.pursuit.picture import draw_board
-
-    return {"picture": draw_board(board), "maps": str(FOLDER)}
 
 
 @lru_cache(maxsize=64)
@@ -312,45 +220,116 @@ def _built_in(game_class: type[Game]) -> tuple[PlayerCard, ...]:
             continue
         found = agent_class(agent_id)
         if found.plays(game_class.id):
-            has_clock = found.takes("time_per_move")
-            label = agent_id.replace("_", " ")
-            kind = "search" if has_clock else "rules"
-            cards.append(PlayerCard(agent_id, label, kind, _doc(found), has_clock, _roles(found)))
+            kind = "search" if found.takes("time_per_move") else "rules"
+            cards.append(_card(agent_id, agent_id.replace("_", " "), kind, found))
     return tuple(cards)
 
 
-def _doc(found: type[Agent]) -> str:
-    return (inspect.getdoc(found) or "").partition("\n")[0]
+def _card(spec: str, label: str, kind: Any, found: type[Agent]) -> PlayerCard:
+    return PlayerCard(
+        spec=spec,
+        label=label,
+        kind=kind,
+        words=(inspect.getdoc(found) or "").partition("\n")[0],
+        has_clock=found.takes("time_per_move"),
+        roles=found.roles if isinstance(found.roles, tuple) else (),
+    )
 
 
-def _roles(found: type[Agent]) -> tuple[str, ...]:
-    roles = found.roles
-    return tuple(roles) if isinstance(roles, tuple) else ()
-
-
-def _type_of_options(game_id: str) -> type[Options]:
-    """The class of a game's options."""
-    found: type[Options] = look_up("game", GAMES, game_id).Options
-    return found
-
-
-def _as_number(value: object) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        return 0.0  # which the game refuses
+@cache
+def _game_card(game_id: str) -> GameCard:
+    """What a game's class and its players say, read from the sources: nothing is imported."""
+    place = GAMES.get(game_id, "envs.core.game:Game")
+    room = f"{GAMES_ROOM}{place.partition(':')[0].split('.')[1]}."
+    usual = (
+        agent_id
+        for agent_id, where in AGENTS.items()
+        if where.startswith(room)
+        and constant_of(where, "is_usual")
+        and game_id in constant_of(where, "game_ids")
+    )
+    return GameCard(
+        id=game_id,
+        title=constant_of(place, "title") or game_id,
+        words=constant_of(place, "summary"),
+        options=constant_of(place, "first_options"),
+        against=next(usual, "random"),
+        seat=constant_of(place, "first_seat"),
+    )
 
 
 def game_of(game_id: str, options: Mapping[str, Any]) -> Game:
     """The game with options that came from outside: no files but saved maps, no huge pools."""
     check_board(options)
-    names = {*_type_of_options(game_id).json_schema()["properties"], "preset"}
+    check_pool(options)
+    names = {*look_up("game", GAMES, game_id).Options.model_fields, "preset"}
     for name in options:
         if name not in names:
             raise MasqueradeError(f"unknown option '{name}': {nearest(name, names)}")
     if not isinstance(options.get("preset", ""), str):
         raise MasqueradeError("preset must be the name of one")
-    most = MAX_POOL if options.get("max_imbalance") is None else MAX_FAIR_POOL
-    if _as_number(options.get("num_maps", 1)) > most:
-        raise MasqueradeError(f"num_maps: at most {most} at a table")
     return game_class(game_id)(**options)
+
+
+# ---- players of the user's own ------------------------------------------------------------------
+
+
+def find_own(names: Sequence[str]) -> list[str]:
+    """Specifications of what was named on the command line: agents, files or folders of them.
+
+    Args:
+        names: ``module:Class``, ``id:path``, a Python file, a program, or a folder of either.
+    """
+    found: list[str] = []
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            files = sorted(file for file in path.iterdir() if file.is_file())
+            found += [spec for file in files for spec in _from_file(file)]
+        elif path.is_file():
+            found += _from_file(path)
+        else:
+            agent_class(split_path(name)[0])  # says what is wrong with it
+            found.append(name)
+    if names and not found:
+        raise MasqueradeError(f"no players in {', '.join(names)}: give agents, programs or folders")
+    return found
+
+
+def _from_file(path: Path) -> list[str]:
+    """The agents that a Python file defines, or the program that a file is."""
+    if path.suffix == ".py":
+        module = _import(path)
+        classes = [
+            f"{module.__name__}:{name}"
+            for name, value in vars(module).items()
+            if inspect.isclass(value)
+            and issubclass(value, Agent)
+            and value.__module__ == module.__name__
+            and not inspect.isabstract(value)
+        ]
+        if classes:
+            return classes
+    return [f"external:{path}"] if path.stat().st_mode & 0o111 else []
+
+
+def _import(path: Path) -> Any:
+    """A file as a module that processes with the same path can import, too."""
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise MasqueradeError(f"{path} cannot be imported")
+    if path.stem in sys.modules:
+        return sys.modules[path.stem]
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[path.stem]
+        raise MasqueradeError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    return module

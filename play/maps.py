@@ -1,4 +1,4 @@
-"""Maps that people have saved: board files under ``runs/maps``, and nowhere else.
+"""Maps of pursuits that people have saved: board files under ``runs/maps``, and nowhere else.
 
 A map is chosen by the path that the option ``board`` gets, and that is looked at before anything
 is opened: it must name a file of this folder, so no message and no file can make the server read
@@ -7,6 +7,7 @@ another one. A map that is there is never overwritten, for games that were kept 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +17,22 @@ from common.errors import MasqueradeError
 from common.files import read_text, write_text
 from envs.core.game import Game
 
-__all__ = ["FOLDER", "board_of", "check_board", "keep_map", "map_text", "saved_maps"]
+__all__ = [
+    "FOLDER",
+    "board_of",
+    "check_board",
+    "check_pool",
+    "draw_map",
+    "keep_map",
+    "map_text",
+    "read_map",
+    "saved_maps",
+]
 
 FOLDER = Path("runs") / "maps"
 MAX_MAPS = 200
+MAX_POOL, MAX_FAIR_POOL = 50, 4
+"""Random maps that a table can draw from, any or fair ones: all are made before it begins."""
 _NAME = re.compile(r"[\w-][\w -]{0,39}")
 
 
@@ -46,6 +59,17 @@ def check_board(options: Mapping[str, Any]) -> None:
         raise MasqueradeError("board: choose one of the boards in the list, not a file")
 
 
+def check_pool(options: Mapping[str, Any]) -> None:
+    """Refuse options for which more random maps would be made than anybody waits for."""
+    most = MAX_POOL if options.get("max_imbalance") is None else MAX_FAIR_POOL
+    try:
+        wanted = float(str(options.get("num_maps", 1)))
+    except ValueError:
+        return  # which the game refuses
+    if wanted > most:
+        raise MasqueradeError(f"num_maps: at most {most} at a table")
+
+
 def map_text(name: str) -> str | None:
     """A map as a file to be downloaded; ``None`` if there is none."""
     try:
@@ -62,6 +86,29 @@ def board_of(game: Game, state: Any) -> Any | None:
         return None
     number = int(game.record(state).map) if len(boards) > 1 else 0
     return boards[max(number, 0)]
+
+
+def draw_map(game: Game) -> str:
+    """The map that a game begins on; empty for games without maps."""
+    board = board_of(game, game.new_position().state)
+    if board is None:
+        return ""
+    # Imported when needed: other games do without it.
+    from envs.pursuit.picture import draw_board
+
+    return draw_board(board)
+
+
+def read_map(text: str) -> str:
+    """A board file that somebody has brought along, as we write it."""
+    # Imported when needed: other games do without it.
+    from envs.pursuit.board import parse_board
+
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise MasqueradeError("this file is no JSON: choose a board file") from None
+    return parse_board(content).to_text()
 
 
 def keep_map(name: str, text: str) -> str:

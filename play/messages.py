@@ -1,50 +1,19 @@
-"""What a browser may say: one model for each message, and nothing beside them.
+"""What browsers and the server say to each other: one model for each message, and nothing else.
 
-Every message is a JSON object with a ``type``. What does not fit exactly is answered with one line
-that says why, and changes nothing.
+Every message is a JSON object with a ``type``. ``Asked`` are those of a browser: what does not fit
+exactly is answered with one line that says why, and changes nothing. ``Told`` are those to it: what
+a model does not name is not sent. A new message is a class here, a function that does what it asks
+(named in ``play.server``), and ``on(type)`` in ``page/main.js`` for what it is answered with.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from common.errors import MasqueradeError
-from play.guest import Guest
-
-__all__ = [
-    "MAX_MESSAGE",
-    "AboutGame",
-    "Action",
-    "Again",
-    "Client",
-    "Create",
-    "Handlers",
-    "Hint",
-    "Join",
-    "Learnt",
-    "LoadMap",
-    "Lobby",
-    "Look",
-    "Milliseconds",
-    "Move",
-    "Open",
-    "Pace",
-    "Players",
-    "Review",
-    "SaveMap",
-    "SeatChoice",
-    "SeatNumber",
-    "Seconds",
-    "Spec",
-    "TakeBack",
-    "Tournament",
-    "parse_message",
-    "words_of",
-]
 
 MAX_MESSAGE = 200_000
 """Letters of a message at most."""
@@ -61,12 +30,19 @@ Count = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class Message(BaseModel):
-    """Base of all messages."""
+    """Base of all messages and of their parts."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class AboutGame(Message):
+class Asked(Message):
+    """Base of all that a browser says."""
+
+    model_config = ConfigDict(strict=True)
+    type: str
+
+
+class AboutGame(Asked):
     """Base of all that is about one game of a table: in the next one it changes nothing."""
 
     table: Id
@@ -74,9 +50,30 @@ class AboutGame(Message):
     """Which game of the table it is, as views say."""
 
 
+class Told(Message):
+    """Base of all that a browser is told; what is not given is left out."""
+
+    type: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types."""
+        return {"type": self.type, **self.model_dump(exclude_unset=True, by_alias=True)}
+
+
+class OfGame(Told):
+    """Base of all answers about one game of a table: the page drops them in the next one."""
+
+    table: str
+    number: int
+
+
+# ---- what a browser says -------------------------------------------------------------------------
+
+
 class SeatChoice(Message):
     """Who is to sit in a seat of a new table."""
 
+    model_config = ConfigDict(strict=True)
     who: Literal["me", "guest", "agent"]
     """Whoever makes the table, somebody who gets a link, or an agent."""
     agent: Spec = ""
@@ -85,13 +82,13 @@ class SeatChoice(Message):
     name: Annotated[str, Field(max_length=40)] = ""
 
 
-class Lobby(Message):
+class Lobby(Asked):
     """Ask for the games, and for tables and files that can be opened."""
 
     type: Literal["lobby"]
 
 
-class Players(Message):
+class Players(Asked):
     """Ask who can play a game with some options, and for the form of its options."""
 
     type: Literal["players"]
@@ -99,7 +96,7 @@ class Players(Message):
     options: dict[str, Any] = {}
 
 
-class Create(Message):
+class Create(Asked):
     """Make a table; without seats, the one a newcomer gets."""
 
     type: Literal["create"]
@@ -109,21 +106,21 @@ class Create(Message):
     pace: Milliseconds | None = None
 
 
-class Open(Message):
+class Open(Asked):
     """Open a game that was kept, or a sample game of a tournament, to step through it."""
 
     type: Literal["open"]
     name: Annotated[str, Field(max_length=300)]
 
 
-class Tournament(Message):
+class Tournament(Asked):
     """Ask for the games of a tournament that has been played."""
 
     type: Literal["tournament"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Join(Message):
+class Join(Asked):
     """Sit down with a key or an invitation; without either, watch agents play."""
 
     type: Literal["join"]
@@ -200,12 +197,19 @@ class SaveMap(AboutGame):
     name: MapName
 
 
-class LoadMap(Message):
+class LoadMap(Asked):
     """Add a board file from the person's own disk to the maps."""
 
     type: Literal["load_map"]
     name: MapName
     text: Annotated[str, Field(max_length=MAX_MESSAGE)]
+
+
+class Screen(Asked):
+    """How wide the page is: pictures are laid out for it."""
+
+    type: Literal["screen"]
+    layout: Literal["wide", "narrow"]
 
 
 class Review(AboutGame):
@@ -216,30 +220,259 @@ class Review(AboutGame):
     agent: Spec
 
 
-Client = (
-    Lobby
-    | Players
-    | Create
-    | Open
-    | Tournament
-    | Join
-    | Move
-    | TakeBack
-    | Again
-    | Pace
-    | Hint
-    | Look
-    | Learnt
-    | Review
-    | SaveMap
-    | LoadMap
+# ---- what a browser is told ----------------------------------------------------------------------
+
+
+class GameCard(Message):
+    """A game as a newcomer meets it."""
+
+    id: str
+    title: str
+    words: str
+    """What it is about, in a line."""
+    options: dict[str, Any]
+    """Other than the game's defaults, for a first game."""
+    against: str
+    seat: int
+
+
+class PlayerCard(Message):
+    """Somebody who can sit at a table."""
+
+    spec: str
+    label: str
+    kind: Literal["own", "rules", "run", "search"]
+    words: str
+    has_clock: bool
+    """Whether seconds for a move can be chosen."""
+    roles: tuple[str, ...]
+
+
+class LobbyNews(Told):
+    """All that can be played and opened."""
+
+    type = "lobby"
+    games: list[GameCard]
+    files: list[dict[str, Any]]
+    """Games that were kept: ``name``, ``title``, ``names`` and ``returns``."""
+    tournaments: list[dict[str, Any]]
+    """``name``, ``title`` and ``players``."""
+    cold: list[str]
+    """Games that are not compiled yet."""
+    first: Create | None
+    """The table that the command line asks for."""
+
+
+class Compiling(Told):
+    """How far a game is compiled that the browser waits for, in files."""
+
+    type = "compiling"
+    game: str
+    title: str
+    done: int
+    total: int
+
+
+class PlayersNews(Told):
+    """All that a form for a new table needs."""
+
+    type = "players"
+    game: str
+    title: str
+    options: dict[str, Any]
+    form: dict[str, Any] = Field(alias="schema")
+    """JSON schema of the options."""
+    presets: dict[str, dict[str, Any]]
+    roles: list[str]
+    players: list[PlayerCard]
+    usual: list[SeatChoice]
+    picture: str = ""
+    """The map, for games with maps."""
+    maps: str = ""
+    """The folder of the maps that were saved."""
+
+
+class TournamentNews(Told):
+    """The games of a tournament."""
+
+    type = "tournament"
+    folder: str
+    title: str
+    deals: int
+    groups: list[list[list[str]]]
+    """The players of every seating of every group."""
+    samples: list[dict[str, Any]]
+    """``name``, ``deal`` and ``players``."""
+
+
+class Joined(Told):
+    """The browser sits at a table, or watches it."""
+
+    type = "joined"
+    table: str
+    game: str
+    name: str = ""
+    """What was opened, if it is a game that was kept."""
+    key: str
+    invites: dict[int, str]
+    """By seat."""
+
+
+class TableNews(Told):
+    """What stays the same for a game: who sits where, how the table is set up."""
+
+    type = "table"
+    table: str
+    game: str
+    title: str
+    options: dict[str, Any]
+    number: int
+    unit: str
+    yours: list[int]
+    is_watched: bool
+    pace: int
+    is_paused: bool
+    has_map: bool
+    notation: str
+    """Suffix of the hand histories that the game can be had as; empty for none."""
+    seats: list[dict[str, Any]]
+    """``name``, ``role``, ``team``, ``agent``, ``params``, ``is_waiting``."""
+    statistics: list[dict[str, Any]]
+    """``name``, ``games`` and, if there are any, ``mean``, ``half_width``, ``last``."""
+
+
+class Choice(Message):
+    """A legal action in words, or a range of actions that differ by an amount only."""
+
+    action: int
+    words: str
+    last: int | None = None
+    """The last action of a range; they all lie one apart."""
+    amount: int | None = None
+    """The amount of the first action of a range; each further action is one more."""
+
+
+class ViewNews(OfGame):
+    """The game as a seat may see it now."""
+
+    type = "view"
+    seat: int | None
+    turn: int
+    svg: str
+    text: str
+    to_move: int
+    choices: list[Choice]
+    log: list[tuple[int, str]]
+    can_take_back: bool
+
+
+class EndNews(ViewNews):
+    """The same after the end, when nothing is hidden any more."""
+
+    returns: list[float]
+    fault: tuple[int, str] | None
+    seed: str
+    """In letters: numbers of JavaScript have fewer digits."""
+    kept: str
+    num_steps: int
+    is_counted: bool
+    statistics: list[dict[str, Any]]
+
+
+class LookAnswer(OfGame):
+    """A step of a game that is over."""
+
+    type = "look"
+    step: int
+    num_steps: int
+    viewer: int | None
+    svg: str
+    text: str
+    to_move: int
+    log: list[tuple[int, str]]
+
+
+class HintAnswer(OfGame):
+    """What an agent would do: ``agents.advice.Advice``."""
+
+    type = "hint"
+    seat: int
+    turn: int
+    agent: str
+    source: str
+    bars: list[dict[str, Any]]
+    unit: str
+    variation: tuple[int, ...]
+
+
+class ReviewAnswer(OfGame):
+    """What decisions have cost: ``play.advice.Verdict``."""
+
+    type = "review"
+    seat: int
+    turn: int
+    agent: str
+    unit: str
+    verdicts: list[dict[str, Any]]
+
+
+class LearntAnswer(OfGame):
+    """What an agent has learnt: ``agents.learnt.Exhibit``."""
+
+    type = "learnt"
+    agent: str
+    exhibits: list[dict[str, Any]]
+
+
+class Advisers(Told):
+    """Who can be asked for advice: ``spec`` and ``label``."""
+
+    type = "advisers"
+    table: str
+    advisers: list[dict[str, str]]
+
+
+class RulesNews(Told):
+    """The rules in plain words, by paragraphs."""
+
+    type = "rules"
+    table: str
+    rules: list[str]
+
+
+class MapsNews(Told):
+    """The maps that can be chosen, and which of them has just been saved."""
+
+    type = "maps"
+    table: str
+    maps: list[str]
+    saved: str
+
+
+class Refusal(Told):
+    """Why something was not done, and what it was about."""
+
+    type = "error"
+    about: str
+    """The type of what was asked; ``message`` and ``keep`` where nothing was."""
+    text: str
+    table: str = ""
+    number: int = 0
+    game: str = ""
+    name: str = ""
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+ASKED = tuple(
+    kind for base in (Asked, AboutGame) for kind in base.__subclasses__() if kind is not AboutGame
 )
-Handlers = dict[type[Any], Callable[[Guest, Any], Awaitable[None]]]
-"""By the class of a message, what does as it asks."""
-_ADAPTER: TypeAdapter[Client] = TypeAdapter(Annotated[Client, Field(discriminator="type")])
+"""All that a browser can say."""
+_ANY_OF_THEM: Any = Annotated[Union[ASKED], Field(discriminator="type")]  # noqa: UP007
+_ADAPTER: TypeAdapter[Asked] = TypeAdapter(_ANY_OF_THEM)
 
 
-def parse_message(text: str) -> Client:
+def parse_message(text: str) -> Asked:
     """Read a message, or say in a line what is wrong with it.
 
     >>> parse_message('{"type": "lobby"}')

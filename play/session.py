@@ -11,14 +11,16 @@ from typing import Any
 from arena.replay import join_words
 from common.errors import MasqueradeError
 from common.statistics import mean_interval
+from envs.core.drawing import Layout
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
 from envs.core.position import Position
-from play.seeing import ELLIPSIS, Entry, notice
+from play.messages import EndNews, LookAnswer, TableNews, ViewNews
 from play.store import KeptTable
-from play.table import Table
+from play.table import Decision, Table, walk
+from play.view import ELLIPSIS, Entry, notice
 
-__all__ = ["Session", "changed_options", "hashed", "lines_of", "new_secret"]
+__all__ = ["Session", "hashed", "lines_of", "new_secret"]
 
 
 def new_secret() -> str:
@@ -82,25 +84,37 @@ class Session:
         is_alone = all(s.key == own for s in self.table.seats if s.is_person)
         return is_alone and self.table.last_own(seat) is not None
 
+    def begin(self) -> None:
+        """Deal the next game of the series."""
+        self.is_counted = False
+        self.table.begin()
+
+    def take_back(self, seat: int) -> None:
+        """Go back to the last decision of a seat; the game no longer counts."""
+        self.table.take_back(seat)
+        if self.is_counted:
+            self.results.pop()
+            self.is_counted = False
+
     # ---- what is sent ----------------------------------------------------------------------------
 
-    def describe(self, seats: list[int]) -> dict[str, Any]:
-        """What stays the same for a game: who sits where, the rules, the unit."""
+    def describe(self, seats: list[int]) -> TableNews:
+        """What stays the same for a game: who sits where, how the table is set up."""
         facts = self.game.facts
-        return {
-            "type": "table",
-            "table": self.id,
-            "game": self.game.id,
-            "title": self.title,
-            "options": changed_options(self.game),
-            "number": self.table.number,
-            "unit": facts.unit.name,
-            "yours": seats,
-            "is_watched": not self.table.has_people,
-            "pace": self.pace,
-            "is_paused": self.is_paused,
-            "has_map": hasattr(self.game, "boards"),
-            "seats": [
+        return TableNews(
+            table=self.id,
+            game=self.game.id,
+            title=self.title,
+            options=self.game.options.changed(),
+            number=self.table.number,
+            unit=facts.unit.name,
+            yours=seats,
+            is_watched=not self.table.has_people,
+            pace=self.pace,
+            is_paused=self.is_paused,
+            has_map=hasattr(self.game, "boards"),
+            notation=self.game.notation,
+            seats=[
                 {
                     "name": seat.name,
                     "role": facts.seats[i].role,
@@ -111,42 +125,39 @@ class Session:
                 }
                 for i, seat in enumerate(self.table.seats)
             ],
-            "statistics": self.statistics(),
-        }
+            statistics=self.statistics(),
+        )
 
-    def view(self, viewer: int | None) -> dict[str, Any]:
+    def view(self, viewer: int | None, layout: Layout = "wide") -> ViewNews:
         """The game as a seat may see it now; after the end, all of it."""
         table = self.table
         # At the end everything is turned up.
-        sight = table.sight(None if table.is_over else viewer)
+        sight = table.sight(None if table.is_over else viewer, layout)
         log = table.full_log() if viewer is None or table.is_over else table.log(viewer)
-        message: dict[str, Any] = {
-            "type": "view",
+        told: dict[str, Any] = {
             "table": self.id,
-            "seat": viewer,
             "number": table.number,
+            "seat": viewer,
             "turn": len(log) if viewer is None else table.turn_of(viewer),
             "svg": sight.svg,
             "text": sight.text,
             "to_move": sight.to_move,
-            "choices": [choice.to_dict() for choice in sight.choices],
+            "choices": sight.choices,
             "log": lines_of(log),
             "can_take_back": viewer is not None and self.can_take_back(viewer),
         }
-        return {**message, **self._end()} if table.is_over else message
-
-    def _end(self) -> dict[str, Any]:
-        """What is told when a game is over, and not before."""
-        table = self.table
-        return {
-            "returns": table.returns(),
-            "fault": table.fault,
-            "seed": str(table.seed),  # more digits than numbers of JavaScript have
-            "kept": self.kept,
-            "num_steps": len(self._steps()) - 1,
-            "is_counted": self.is_counted,
-            "statistics": self.statistics(),
-        }
+        if not table.is_over:
+            return ViewNews(**told)
+        return EndNews(
+            **told,
+            returns=table.returns(),
+            fault=table.fault,
+            seed=str(table.seed),
+            kept=self.kept,
+            num_steps=len(self._steps()) - 1,
+            is_counted=self.is_counted,
+            statistics=self.statistics(),
+        )
 
     def statistics(self) -> list[dict[str, Any]]:
         """For everybody at the table: games that count, and the mean result with its interval."""
@@ -178,32 +189,30 @@ class Session:
 
     # ---- stepping through a game that is over ----------------------------------------------------
 
-    def look(self, step: int, viewer: int | None) -> dict[str, Any]:
+    def look(self, step: int, viewer: int | None, layout: Layout = "wide") -> LookAnswer:
         """A step of a game without secrets: one that is over, or that only agents play."""
-        table = self.table
         self._check_open()
-        if viewer is not None and viewer >= len(table.seats):
+        if viewer is not None and viewer >= len(self.table.seats):
             raise MasqueradeError(f"there is no seat {viewer} at this table")
         ends = self._steps()
         step = min(step, len(ends) - 1)
-        history = table.history
-        walk = Position(self.game, table.number)
-        entries: list[Entry] = []
         start = ends[step - 1] if step else 0
-        for number, action in enumerate(history[: ends[step]]):
-            if number >= start:
-                entries += _entry(walk, action, viewer)
-            self.game.kernels.step(walk.state, self.game.rules, action)
-        return {
-            "type": "look",
-            "step": step,
-            "num_steps": len(ends) - 1,
-            "viewer": viewer,
-            "svg": self.game.draw(walk.state, viewer),
-            "text": self.game.render(walk.state, viewer),
-            "to_move": walk.turn,
-            "log": lines_of(entries),
-        }
+        entries: list[Entry] = []
+        then = Position(self.game, self.table.number)
+        for then, action in walk(self.game, self.table.history[: ends[step]], self.table.number):
+            if len(then.history) >= start:
+                entries += _entry(then, action, viewer)
+        return LookAnswer(
+            table=self.id,
+            number=self.table.number,
+            step=step,
+            num_steps=len(ends) - 1,
+            viewer=viewer,
+            svg=self.game.draw(then.state, viewer, layout),
+            text=self.game.render(then.state, viewer),
+            to_move=then.turn,
+            log=lines_of(entries),
+        )
 
     @property
     def is_open(self) -> bool:
@@ -223,17 +232,13 @@ class Session:
 
     def _steps(self) -> list[int]:
         """How much of the history each step has: chance events in a row are one step."""
-        walk = Position(self.game, self.table.number)
-        ends = [0]
-        was_chance = False
-        for number, action in enumerate(self.table.history):
-            is_chance = walk.is_chance
+        ends, was_chance = [0], False
+        for then, _ in walk(self.game, self.table.history, self.table.number):
+            is_chance = then.is_chance
             if is_chance and was_chance:
-                ends[-1] = number + 1
-            else:
-                ends.append(number + 1)
+                ends.pop()
+            ends.append(len(then.history) + 1)
             was_chance = is_chance
-            self.game.kernels.step(walk.state, self.game.rules, action)
         return ends
 
     # ---- keeping ---------------------------------------------------------------------------------
@@ -253,7 +258,9 @@ class Session:
     @classmethod
     def from_kept(cls, table_id: str, content: KeptTable, table: Table) -> Session:
         """The session whose table has been made again."""
-        table.load(content)
+        table.seed, table.number = content.seed, content.number
+        table.restore([Decision(*decision) for decision in content.decisions], content.fault)
+        table.has_taken_back = content.has_taken_back
         results = [result.model_dump() for result in content.results]
         if any(len(one["names"]) != len(one["returns"]) for one in results):
             raise MasqueradeError("this table cannot be set up again: its results are damaged")
@@ -269,16 +276,10 @@ class Session:
         )
 
 
-def changed_options(game: Game) -> dict[str, Any]:
-    """The options that are not as usual."""
-    usual = game.Options().to_dict()
-    return {k: v for k, v in game.options.to_dict().items() if v != usual[k]}
-
-
-def _entry(walk: Position, action: int, viewer: int | None) -> list[Entry]:
+def _entry(then: Position, action: int, viewer: int | None) -> list[Entry]:
     if viewer is None:
-        return [Entry(CHANCE if walk.is_chance else walk.turn, walk.action_text(action))]
-    entry = notice(walk.game, walk.state, action, viewer)
+        return [Entry(CHANCE if then.is_chance else then.turn, then.action_text(action))]
+    entry = notice(then.game, then.state, action, viewer)
     return [] if entry is None else [entry]
 
 
@@ -295,14 +296,14 @@ def _without_gaps(words: list[str]) -> list[str]:
     return list(dict.fromkeys(said)) if hidden else words
 
 
-def lines_of(entries: list[Entry]) -> list[list[Any]]:
+def lines_of(entries: list[Entry]) -> list[tuple[int, str]]:
     """Entries as pairs of actor and words; chance events in a row are one line."""
-    lines: list[list[Any]] = []
+    lines: list[tuple[int, str]] = []
     chance: list[str] = []
 
     def close() -> None:
         if chance:
-            lines.append([CHANCE, join_words(_without_gaps(chance))])
+            lines.append((CHANCE, join_words(_without_gaps(chance))))
             chance.clear()
 
     for entry in entries:
@@ -310,6 +311,6 @@ def lines_of(entries: list[Entry]) -> list[list[Any]]:
             chance.append(entry.words)
         else:
             close()
-            lines.append([entry.actor, entry.words])
+            lines.append((entry.actor, entry.words))
     close()
     return lines

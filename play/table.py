@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,14 +17,14 @@ import numpy as np
 
 from agents.base import Agent, Views
 from common.errors import IllegalActionError, MasqueradeError
+from envs.core.drawing import Layout
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.position import Position
 from envs.core.rollouts import Rollouts
-from play.seeing import Entry, Sight, look, notice
-from play.store import KeptTable
+from play.view import Entry, Sight, look, notice
 
-__all__ = ["MAX_LENGTH", "Decision", "Seat", "Table"]
+__all__ = ["MAX_LENGTH", "Decision", "Seat", "Table", "check_role", "walk"]
 
 MAX_LENGTH = 20_000
 """Actions and chance events that a game at a table may have at most."""
@@ -61,6 +61,22 @@ class Decision:
     """The agent's generator after the move, in hexadecimal; empty for a person's."""
 
 
+def check_role(game: Game, number: int, seat: Seat, agent: Agent) -> None:
+    """Refuse an agent in a seat whose role it cannot play."""
+    if not agent.can_sit(number):
+        role = game.facts.seats[number].role
+        raise MasqueradeError(f"{seat.agent} cannot play the {role}: choose another")
+
+
+def walk(game: Game, history: Sequence[int], number: int) -> Iterator[tuple[Position, int]]:
+    """Every action of a game, with the position before it; it moves on with the game."""
+    position = Position(game, number)
+    for action in history:
+        yield position, action
+        game.kernels.step(position.state, game.rules, action)
+        position.history.append(action)
+
+
 class Table:
     """A game with people and agents round it.
 
@@ -94,6 +110,8 @@ class Table:
         self.game = game
         self.seats = list(seats)
         self.agents = agents or {}
+        for number, agent in self.agents.items():
+            check_role(game, number, self.seats[number], agent)
         self.seed = 0
         self.number = -1
         self.decisions: list[Decision] = []
@@ -250,24 +268,21 @@ class Table:
         """A number that rises with all that a seat notices, and when a move is taken back."""
         return self._skipped[seat] + len(self._logs[seat])
 
-    def sight(self, viewer: int | None) -> Sight:
+    def sight(self, viewer: int | None, layout: Layout = "wide") -> Sight:
         """The board as a seat may see it; everything is for those who watch agents alone."""
         if viewer is None and self.has_people and not self.is_over:
             raise MasqueradeError("people play here: only their own seats are shown until the end")
-        sight = look(self.game, self._position.state, viewer)
+        sight = look(self.game, self._position.state, viewer, layout)
         if self.is_over and sight.to_move != OVER:  # a forfeit ends a game that could go on
             sight = Sight(sight.svg, sight.text, OVER, [])
         return sight
 
     def full_log(self) -> list[Entry]:
         """Everything that has happened; nobody may see it while people play."""
-        walk = Position(self.game, self.number)
-        log = []
-        for action in self.history:
-            actor = CHANCE if walk.is_chance else walk.turn
-            log.append(Entry(actor, walk.action_text(action)))
-            walk.apply(action)
-        return log
+        return [
+            Entry(CHANCE if then.is_chance else then.turn, then.action_text(action))
+            for then, action in walk(self.game, self.history, self.number)
+        ]
 
     # ---- keeping ---------------------------------------------------------------------------------
 
@@ -283,9 +298,3 @@ class Table:
             "fault": self.fault,
             "has_taken_back": self.has_taken_back,
         }
-
-    def load(self, content: KeptTable) -> None:
-        """Go on where ``to_dict`` was made, with the same game, seats and agents."""
-        self.seed, self.number = content.seed, content.number
-        self.restore([Decision(*decision) for decision in content.decisions], content.fault)
-        self.has_taken_back = content.has_taken_back

@@ -1,9 +1,10 @@
-"""The tables of a server: those in memory, those on disk, and who is told of them."""
+"""The tables of a server, those in memory and those on disk, and the browsers at them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,17 +14,22 @@ from typing import Any, TypeVar
 
 from agents.base import Agent
 from common.errors import FileError, MasqueradeError, one_line
+from envs.core.drawing import Layout
 from envs.core.game import Game
+from play.agents import Thinkers
 from play.catalogue import Catalogue, game_of
-from play.files import Library
-from play.guest import Guest
-from play.messages import AboutGame
+from play.compiling import Compiler
+from play.messages import AboutGame, Create, OfGame, Refusal, Told, ViewNews
 from play.session import Session
-from play.store import Store
-from play.table import Seat, Table
-from play.thinking import Thinkers
+from play.store import Library, Store
+from play.table import Seat, Table, check_role
 
-__all__ = ["Claim", "Tables", "check_role", "viewers_of"]
+__all__ = ["Browser", "Claim", "Tables"]
+
+MAX_PLACES = 24
+"""Tables at which one browser can sit; from the one it came to first it gets up again."""
+MAX_WAITING = 400
+"""Messages that may wait for a browser before it is given up."""
 
 MAX_TABLES = 400
 """Tables in memory; those at which nobody sits make room for others."""
@@ -34,6 +40,62 @@ NUM_WRITERS = 8
 T = TypeVar("T")
 
 
+class Browser:
+    """One browser: what waits to be sent to it, and where it sits."""
+
+    def __init__(self) -> None:
+        """It sits nowhere yet."""
+        self.outbox: asyncio.Queue[str | None] = asyncio.Queue(MAX_WAITING)
+        self.places: dict[str, list[int]] = {}
+        """Seats by table; no seat for one who watches."""
+        self.layout: Layout = "wide"
+        """How pictures are laid out for it."""
+        self.num_asked = 0
+        """Answers that are being made for it."""
+        self._last: dict[tuple[str, int | None], str] = {}
+
+    def send(self, message: Told) -> None:
+        """Put a message into the box; a browser that does not take them is given up."""
+        content = message.to_dict()
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False, default=str)
+        if isinstance(message, ViewNews):
+            # What looks the same is not sent again: not even that something happened may show.
+            place = message.table, message.seat
+            if self._last.get(place) == text:
+                return
+            self._last[place] = text
+        try:
+            self.outbox.put_nowait(text)
+        except asyncio.QueueFull:
+            with contextlib.suppress(asyncio.QueueEmpty):
+                while True:
+                    self.outbox.get_nowait()
+            self.outbox.put_nowait(None)
+
+    def show(self, session: Session) -> None:
+        """Send how a table stands, as each of the browser's seats there may see it."""
+        seats = self.places.get(session.id)
+        # Who came after the end of a game has no seat in the next one.
+        if seats or (seats is not None and session.is_open):
+            viewers: list[int | None] = [*seats] or [None]
+            for seat in viewers:
+                self.send(session.view(seat, self.layout))
+
+    def sit(self, table_id: str, seats: list[int]) -> None:
+        """Come to a table, or to other seats of it."""
+        self.places.pop(table_id, None)
+        self.places[table_id] = seats
+        if len(self.places) > MAX_PLACES:
+            gone = next(iter(self.places))
+            del self.places[gone]
+            self.forget_view(gone)
+        self.forget_view(table_id)
+
+    def forget_view(self, table_id: str) -> None:
+        """Send the next view of a table even if it looks like the last."""
+        self._last = {place: text for place, text in self._last.items() if place[0] != table_id}
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a browser has asked about: one game of a table, from where the browser sits there.
@@ -41,7 +103,7 @@ class Claim:
     Whatever takes long has one: the answer is sent while all that still holds, or it is dropped.
     """
 
-    guest: Guest
+    browser: Browser
     session: Session
     number: int
     places: tuple[int, ...]
@@ -54,50 +116,63 @@ class Claim:
     @property
     def holds(self) -> bool:
         """Whether neither another game nor another seat has come since."""
-        places = self.guest.places.get(self.session.id)
+        places = self.browser.places.get(self.session.id)
         return self.table.number == self.number and places == list(self.places)
 
-    def send(self, answer: dict[str, Any]) -> None:
+    @property
+    def about(self) -> dict[str, Any]:
+        """Table and number, as answers have them."""
+        return {"table": self.session.id, "number": self.number}
+
+    def send(self, answer: OfGame) -> None:
         """Send what belongs to the game; refused if another one, or another seat, has come."""
         if not self.holds:
             raise MasqueradeError(GONE_ON)
-        self.guest.send({**answer, "table": self.session.id, "number": self.number})
+        self.browser.send(answer)
 
 
 class Tables:
-    """All tables and the browsers at them.
+    """All tables, the browsers at them, and what serves them.
 
     Args:
         folder: where tables and games are kept.
         catalogue: what can be played, and by whom.
         thinkers: the agents.
+        pace: least milliseconds of an agent's move, where a table says nothing else.
     """
 
-    def __init__(self, folder: Path, catalogue: Catalogue, thinkers: Thinkers) -> None:
+    def __init__(
+        self, folder: Path, catalogue: Catalogue, thinkers: Thinkers, pace: int = 600
+    ) -> None:
         """Tables that were kept are read when somebody comes back to them."""
+        self.pace = pace
+        self.first: Create | None = None
+        """The table that the command line asks for, as a page would."""
+        self.compiler = Compiler(catalogue)
         self.store = Store(folder / "tables")
         self.library = Library(folder / "games", catalogue)
         self.catalogue = catalogue
         self.thinkers = thinkers
         self.sessions: dict[str, Session] = {}
-        self.guests: set[Guest] = set()
-        self.busy: set[str] = set()
-        """Tables at which agents move."""
+        self.browsers: set[Browser] = set()
+        self.drivers: dict[str, asyncio.Task[None]] = {}
+        """What has agents move, by table."""
         self._jobs: set[asyncio.Task[None]] = set()
         self._disk = ThreadPoolExecutor(NUM_WRITERS, thread_name_prefix="disk")
 
     def close(self) -> None:
         """Stop all that is under way; every table has been kept already."""
-        for task in self._jobs:
+        for task in (*self._jobs, *self.drivers.values()):
             task.cancel()
+        self.compiler.stop()
         self.thinkers.close()
         self._disk.shutdown(wait=True)
 
     # ---- finding ---------------------------------------------------------------------------------
 
-    def own(self, guest: Guest, message: AboutGame, seat: int | None) -> Claim:
+    def own(self, browser: Browser, message: AboutGame, seat: int | None) -> Claim:
         """The game that a message is about, if it is in play and the browser has that seat."""
-        places = guest.places.get(message.table)
+        places = browser.places.get(message.table)
         session = self.sessions.get(message.table)
         if places is None or session is None:
             raise MasqueradeError("sit down at the table first")
@@ -107,7 +182,7 @@ class Tables:
             raise MasqueradeError("only those who sit at the table can do that")
         if message.number != session.table.number:
             raise MasqueradeError(GONE_ON)
-        return Claim(guest, session, message.number, tuple(places))
+        return Claim(browser, session, message.number, tuple(places))
 
     async def find(self, table_id: str) -> Session:
         """A table in memory, or one that was kept."""
@@ -132,8 +207,8 @@ class Tables:
     def admit(self, session: Session) -> None:
         """Put a table into memory; one at which nobody sits makes room."""
         if len(self.sessions) >= MAX_TABLES:
-            taken = {table_id for guest in self.guests for table_id in guest.places}
-            free = next((i for i in self.sessions if i not in taken | self.busy), None)
+            taken = {table_id for browser in self.browsers for table_id in browser.places}
+            free = next((i for i in self.sessions if i not in taken | self.drivers.keys()), None)
             if free is None:
                 raise MasqueradeError(f"all {MAX_TABLES} tables are taken: try again later")
             del self.sessions[free]
@@ -141,11 +216,11 @@ class Tables:
 
     def agents(self, game: Game, seats: list[Seat]) -> dict[int, Agent]:
         """The agents of a table; may take seconds."""
-        found = {}
-        for number, seat in enumerate(seats):
-            if not seat.is_person:
-                found[number] = self.agent_at(game, number, seat)
-        return found
+        return {
+            number: self.agent_at(game, number, seat)
+            for number, seat in enumerate(seats)
+            if not seat.is_person
+        }
 
     def agent_at(self, game: Game, number: int, seat: Seat) -> Agent:
         """The agent of one seat, if it may sit there."""
@@ -190,9 +265,9 @@ class Tables:
         """Tell everybody at a table what the disk has against it, and the terminal."""
         text = f"not kept, and lost if the server ends now: {one_line(error, 500)}"
         print(f"play.py: {text}", file=sys.stderr)
-        for guest in list(self.guests):
-            if session.id in guest.places:
-                guest.send({"type": "error", "about": "keep", "text": text, "table": session.id})
+        for browser in list(self.browsers):
+            if session.id in browser.places:
+                browser.send(Refusal(about="keep", text=text, table=session.id))
 
     async def _on_disk(self, job: Callable[[], T]) -> T:
         """Read or write in a thread of its own, however many agents are thinking."""
@@ -200,18 +275,14 @@ class Tables:
 
     def tell(self, session: Session) -> None:
         """Show everybody at a table how the game stands."""
-        for guest in list(self.guests):
-            places = guest.places.get(session.id)
-            # Who came after the end of a game has no seat in the next one.
-            if places or (places is not None and session.is_open):
-                for seat in viewers_of(places):
-                    guest.send(session.view(seat))
+        for browser in list(self.browsers):
+            browser.show(session)
 
     def tell_table(self, session: Session) -> None:
         """Tell everybody at a table who sits there, and how it is set up."""
-        for guest in list(self.guests):
-            if session.id in guest.places:
-                guest.send(session.describe(guest.places[session.id]))
+        for browser in list(self.browsers):
+            if session.id in browser.places:
+                browser.send(session.describe(browser.places[session.id]))
 
     def job(self, work: Callable[[], Awaitable[Any]]) -> None:
         """Do something beside everything else."""
@@ -223,15 +294,3 @@ class Tables:
         task = asyncio.create_task(run())
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
-
-
-def check_role(game: Game, number: int, seat: Seat, agent: Agent) -> None:
-    """Refuse an agent in a seat whose role it cannot play."""
-    if not agent.can_sit(number):
-        role = game.facts.seats[number].role
-        raise MasqueradeError(f"{seat.agent} cannot play the {role}: choose another")
-
-
-def viewers_of(seats: list[int]) -> list[int | None]:
-    """Through whose eyes a browser looks; who has no seat sees everything, if anything."""
-    return list(seats) or [None]

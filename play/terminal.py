@@ -16,12 +16,12 @@ from common.errors import IllegalActionError, MasqueradeError, nearest
 from envs import game_class
 from envs.core.game import Game
 from envs.core.kernels import CHANCE
-from play.advice import review
+from play.advice import verdicts
+from play.agents import Thinkers
 from play.catalogue import Catalogue
 from play.messages import SeatChoice
 from play.session import Session, lines_of
 from play.table import Seat, Table
-from play.thinking import Thinkers
 
 __all__ = ["Terminal", "play_in_terminal"]
 
@@ -275,8 +275,7 @@ class Terminal:
         self._news(viewer)
 
     def _new(self) -> None:
-        self.session.is_counted = False
-        self.table.begin()
+        self.session.begin()
         self._begin()
 
     def _quit(self, _rest: str) -> None:
@@ -288,7 +287,7 @@ class Terminal:
         spec, agent = self._adviser(name)
         for number, seat in enumerate(self.table.seats):
             if seat.is_person:
-                for verdict in review(self.table, number, agent):
+                for verdict in verdicts(self.table, number, agent):
                     cost = "" if verdict.cost is None else f", costs {verdict.cost:.3g}"
                     best = f"{verdict.best} {verdict.best_share:.0%}"
                     self._say(f"  {verdict.words}: {spec} {verdict.share:.0%}, most {best}{cost}")
@@ -298,10 +297,7 @@ class Terminal:
         own = [number for number in people if self.table.last_own(number) is not None]
         if not own:
             raise MasqueradeError("there is nothing to take back yet")
-        self.table.take_back(max(own, key=lambda seat: self.table.last_own(seat) or 0))
-        if self.session.is_counted:
-            self.session.results.pop()
-            self.session.is_counted = False
+        self.session.take_back(max(own, key=lambda seat: self.table.last_own(seat) or 0))
         self._num_shown = {seat: len(self.table.log(seat)) for seat in self._num_shown if seat >= 0}
         self._say("taken back")
 
@@ -331,10 +327,6 @@ def play_in_terminal(
         for number, seat in enumerate(seats)
         if not seat.is_person
     }
-    for number, agent in agents.items():
-        if not agent.can_sit(number):
-            role = game.facts.seats[number].role
-            raise MasqueradeError(f"{seats[number].agent} cannot play the {role}: choose another")
     table = Table(game, seats, agents)
     table.begin(arguments.seed)
     session = Session("terminal", table, catalogue.card(game.id).title)

@@ -86,11 +86,19 @@ class Canvas:
     '<circle cx="100" cy="50" r="8" class="f-red" stroke="#000000"/>'
     """
 
-    def __init__(self, width: float, height: float, title: str) -> None:
-        """An empty picture of a fixed size; ``title`` says in words what it shows."""
+    def __init__(self, width: float, height: float, title: str, has_detail: bool = False) -> None:
+        """An empty picture of a fixed size.
+
+        Args:
+            width: of the picture.
+            height: of the picture.
+            title: what it shows, in words.
+            has_detail: as a map has, which a page lets people enlarge (``data-zoom``).
+        """
         self.width = width
         self.height = height
         self.title = title
+        self.has_detail = has_detail
         self._lines: list[str] = []
         self._colours: dict[str, None] = {}  # those in use, in order
         self._has_actions = False
@@ -101,9 +109,10 @@ class Canvas:
         box = f'viewBox="0 0 {to_number(self.width)} {to_number(self.height)}"'
         # What can be clicked must not be hidden from screen readers, as parts of an image are.
         role = "group" if self._has_actions else "img"
+        zoom = ' data-zoom=""' if self.has_detail else ""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="{role}" '
-            f'font-family="{FONT}" font-size="14">'
+            f'font-family="{FONT}" font-size="14"{zoom}>'
         )
         lines = [head, f"<title>{escape(self.title)}</title>", self._style(), *self._lines]
         return "\n".join([*lines, "</svg>"])

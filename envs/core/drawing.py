@@ -7,7 +7,7 @@ viewer does not know: pictures of worlds that a viewer cannot tell apart are equ
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PALETTE",
     "Drawing",
+    "Layout",
     "around",
     "draw_text",
     "playable",
@@ -29,6 +30,8 @@ __all__ = [
     "whose_turn",
 ]
 
+Layout = Literal["wide", "narrow"]
+"""What a picture is laid out for: a desk or a telephone. A game need not make a difference."""
 CHIP_COLOURS = {100: "black", 25: "green", 5: "red", 1: "blue"}
 SUITS = {
     "s": (

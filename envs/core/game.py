@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from common.errors import IllegalActionError, OptionError, nearest
-from envs.core.drawing import draw_text
+from envs.core.drawing import Layout, draw_text
 from envs.core.facts import Facts, ObservationField
 from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.options import Options
@@ -53,6 +53,16 @@ class Game(ABC):
     state_dtype: ClassVar[np.dtype[Any]]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     """Named sets of options, such as the rules of another library."""
+    title: ClassVar[str] = ""
+    """How people call it."""
+    summary: ClassVar[str] = ""
+    """What it is about, in a line, for somebody who has never heard of it."""
+    first_options: ClassVar[Mapping[str, Any]] = {}
+    """Options of a newcomer's first game, other than the defaults."""
+    first_seat: ClassVar[int] = 0
+    """Where a newcomer sits."""
+    notation: ClassVar[str] = ""
+    """Suffix of the files in which other programs have its games, one of ``envs.NOTATIONS``."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Refuse field names that are methods of a record when run as plain Python."""
@@ -121,14 +131,22 @@ class Game(ABC):
     def render(self, state: State, viewer: int | None = None) -> str:
         """The position as text: all of it, or what seat ``viewer`` may see."""
 
-    def draw(self, state: State, viewer: int | None = None) -> str:
+    def draw(self, state: State, viewer: int | None = None, layout: Layout = "wide") -> str:
         """The position as an SVG picture: all of it, or what seat ``viewer`` may see.
 
         What can be clicked to play action N has ``data-action="N"``: the legal actions of the seat
         to move, if that is the viewer's or all is shown. The picture has the same size all game
-        long. See ``envs/core/drawing.py``; without a drawing of its own a game shows its text.
+        long; ``layout`` says for what kind of screen. See ``envs/core/drawing.py``; without a
+        drawing of its own a game shows its text.
         """
         return draw_text(self.render(state, viewer), self.id)
+
+    def amount_of(self, state: State, action: int) -> tuple[int, str] | None:
+        """The amount of an action, and its words with ``{}`` for it; ``None`` if it has none.
+
+        Actions in a row that have one differ by it alone, one more each: a page shows a slider.
+        """
+        return None
 
     def conserved(self, state: State) -> dict[str, float]:
         """Amounts that may never change during a game (chips, cards, dice), for ``check_game``."""

@@ -51,11 +51,13 @@ and the rewards of a player's decisions are its result less the blinds it had po
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, Seat, Unit
 from envs.core.game import Game
 from envs.core.kernels import Kernels, OptionalKernels
@@ -72,7 +74,7 @@ from envs.holdem.options import (
     HoldemOptions,
     rules_array,
 )
-from envs.holdem.picture import cards_text, draw_table, move_text, read_move, table_text
+from envs.holdem.picture import bet_amount, cards_text, draw_table, move_text, read_move, table_text
 
 __all__ = ["Holdem"]
 
@@ -107,6 +109,11 @@ class Holdem(Game):
     """No-Limit Texas Hold'em; see the module for the rules."""
 
     id = "holdem_v0"
+    title = "No-Limit Hold'em"
+    summary = "Six players, ten thousand chips, every amount."
+    first_options: ClassVar[Mapping[str, Any]] = {"menu": "exact"}
+    first_seat = 3  # the first to act in the first hand: a newcomer need not wait for the others
+    notation = ".phh"
     Options = HoldemOptions
     state_dtype = STATE
     kernels = Kernels.of(functions)
@@ -241,6 +248,10 @@ class Holdem(Game):
         """A move in its position: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
         return move_text(state, self.rules, action)
 
+    def amount_of(self, state: Any, action: int) -> tuple[int, str] | None:
+        """What a bet or a raise is to, unless it is all-in."""
+        return bet_amount(state, self.rules, action)
+
     def parse_action(self, text: str, state: Any) -> int:
         """Read ``fold``, ``check``, ``call``, ``bet 100``, ``raises to 325``, ``all-in``.
 
@@ -266,7 +277,7 @@ class Holdem(Game):
         """The common cards and the pot, then one line for every player."""
         return table_text(self.record(state), self.rules.view(RULES)[0], viewer)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """The table with cards, chips and the button, and the viewer's actions as buttons."""
         return draw_table(self, state, viewer)
 

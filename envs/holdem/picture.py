@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Pot",
+    "bet_amount",
     "button_words",
     "cards_text",
     "draw_table",
@@ -67,6 +68,15 @@ def meaning(state, rules, action):
     if kind == RAISE:
         bet = amount_of(s, r, s.to_move, action)
     return kind, np.int64(bet), np.int64(highest_raise(s, r, s.to_move))
+
+
+def bet_amount(state: Any, rules: Any, action: int) -> tuple[int, str] | None:
+    """What a bet or a raise is to, and its words with a gap for that; not of one that is all-in."""
+    s = state.view(STATE)[0]
+    kind, amount, _ = meaning(state, rules, action)
+    if kind != RAISE or amount == s.bets[s.to_move] + s.stacks[s.to_move]:
+        return None
+    return amount, "raises to {}" if s.bet_to > 0 else "bets {}"
 
 
 def move_text(state: Any, rules: Any, action: int) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from envs.core.drawing import Layout
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
@@ -44,6 +45,8 @@ class Kuhn(Game):
     """Kuhn poker; see the module for the rules."""
 
     id = "kuhn_v0"
+    title = "Kuhn poker"
+    summary = "Three cards, one bet: the smallest poker there is."
     Options = KuhnOptions
     state_dtype = STATE
     kernels = Kernels.of(functions)
@@ -101,7 +104,7 @@ class Kuhn(Game):
             lines.append(f"{mark} player {player}: card {card}, {1 + s.has_bet[player]} in the pot")
         return "\n".join(lines)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """See ``envs/kuhn/picture.py``."""
         from envs.kuhn.picture import draw
 

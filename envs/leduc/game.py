@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from envs.core.drawing import Layout
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
@@ -52,6 +53,8 @@ class Leduc(Game):
     """Leduc poker; see the module for the rules."""
 
     id = "leduc_v0"
+    title = "Leduc poker"
+    summary = "Six cards, two rounds of betting."
     Options = LeducOptions
     state_dtype = STATE
     kernels = Kernels.of(functions)
@@ -119,7 +122,7 @@ class Leduc(Game):
             )
         return "\n".join(lines)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """See ``envs/leduc/picture.py``."""
         from envs.leduc.picture import draw
 

@@ -50,6 +50,7 @@ from typing import Any
 import numpy as np
 
 from common.errors import IllegalActionError, OptionError, nearest
+from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
@@ -137,6 +138,8 @@ class LiarsDice(Game):
     """Liar's Dice; see the module for the rules."""
 
     id = "liars_dice_v0"
+    title = "Liar's Dice"
+    summary = "Bid on everybody's dice, or call a liar."
     Options = LiarsDiceOptions
     state_dtype = STATE
     kernels = Kernels.of(functions)
@@ -294,7 +297,7 @@ class LiarsDice(Game):
                 lines.append(f"it showed {shown.strip(' |')}: {call}")
         return "\n".join(lines)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """See ``envs/liars_dice/picture.py``."""
         from envs.liars_dice.picture import draw
 

@@ -44,6 +44,7 @@ from typing import Any
 import numpy as np
 
 from common.errors import OptionError
+from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels
@@ -145,6 +146,8 @@ class NoThanks(Game):
     """
 
     id = "no_thanks_v0"
+    title = "No Thanks!"
+    summary = "Pay a chip, or take the card."
     Options = NoThanksOptions
     state_dtype = functions.STATE
     kernels = Kernels.of(functions)
@@ -326,7 +329,7 @@ class NoThanks(Game):
             lines.append(f"deck {' '.join(map(str, coming)) or 'empty'}")
         return "\n".join(lines)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """The card on the table, everybody's chips and runs."""
         return picture.draw(self, state, viewer)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, Seat
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
@@ -197,7 +198,7 @@ class Pursuit(Game):
         lines.append(f"possible: {len(possible)} places: {shown}" if possible else "possible: -")
         return "\n".join(lines)
 
-    def draw(self, state: Any, viewer: int | None = None) -> str:
+    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
         """The map with pieces and last moves; tickets and travel log beside it."""
         return draw_pursuit(self, state, viewer)
 

@@ -95,6 +95,8 @@ class Phantom(Pursuit):
     """
 
     id = "phantom_v0"
+    title = "Phantom of Old Prague"
+    summary = "A pursuit on maps that are new every time."
     Options = PhantomOptions
     fugitive_name = "the Phantom"
     presets = MappingProxyType(

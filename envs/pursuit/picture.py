@@ -159,7 +159,8 @@ def draw_pursuit(game: Pursuit, state: Any, viewer: int | None) -> str:
     """The position as ``viewer`` may see it."""
     s = game.record(state)
     plan = MapPlan(game.boards)
-    drawing = Drawing(plan.width + PANEL, plan.height, f"{game.id}, {game.status(state)}")
+    title = f"{game.id}, {game.status(state)}"
+    drawing = Drawing(plan.width + PANEL, plan.height, title, has_detail=True)
     if s.phase == MAP_DRAW:
         drawing.rect(0, 0, plan.width, plan.height, 14, fill="paper", stroke="paper_line", thick=2)
         drawing.text(plan.width / 2, plan.height / 2, "a map is drawn", 22, "faint")

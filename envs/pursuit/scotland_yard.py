@@ -62,6 +62,9 @@ class ScotlandYard(Pursuit):
     """
 
     id = "scotland_yard_v0"
+    title = "Scotland Yard"
+    summary = "Hunt Mr. X through the city, or slip away as him."
+    first_seat = 1
     Options = ScotlandYardOptions
     fugitive_name = "Mr. X"
     presets = MappingProxyType(

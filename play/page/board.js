@@ -1,9 +1,8 @@
 // The picture of a game: what carries data-action can be clicked and focused, maps can be zoomed.
 
-import { calm, el, picture } from "./dom.js";
+import { calm, el, isNarrow, picture } from "./dom.js";
 
 const MAX_ZOOM = 6;
-const NARROW = 560;
 const MAX_PANEL = 2.2;
 
 export class Board {
@@ -57,7 +56,7 @@ export class Board {
   }
 
   isMap() {
-    return this.box !== null && (this.box.width * this.box.height > 560_000 || this.zoom.scale > 1);
+    return this.svg !== null && (this.svg.dataset.zoom !== undefined || this.zoom.scale > 1);
   }
 
   // ---- showing a picture -------------------------------------------------------------------------
@@ -79,7 +78,7 @@ export class Board {
     this.frame.replaceChildren(svg);
     this.svg = svg;
     if (!isSameSize) this.zoom = { scale: 1, x: 0, y: 0 };
-    this.tools.hidden = width * height <= 560_000;
+    this.tools.hidden = svg.dataset.zoom === undefined;
     this.applyZoom();
     this.applyLayers();
     this.applyFilter();
@@ -217,7 +216,7 @@ export class Board {
 function layOut(svg) {
   const [, , width, height] = svg.dataset.box.split(" ").map(Number);
   const beside = svg.querySelector("[data-beside]");
-  if (!beside || innerWidth > NARROW) return { width, height };
+  if (!beside || !isNarrow()) return { width, height };
   const [left, wide, high] = beside.dataset.beside.split(" ").map(Number);
   const scale = Math.min(left / wide, MAX_PANEL);
   beside.setAttribute("transform", `translate(${(left - scale * wide) / 2 - scale * left} ${height}) scale(${scale})`);

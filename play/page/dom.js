@@ -43,4 +43,7 @@ export function dropToasts(about) {
   }
 }
 
+// Pictures are laid out for a narrow page, or for a wide one.
+export const isNarrow = () => innerWidth <= 560;
+
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,6 +1,6 @@
 // The page: which part of it is shown follows the part of the address behind the #.
 
-import { dropToasts, el, toast } from "./dom.js";
+import { dropToasts, el, isNarrow, toast } from "./dom.js";
 import { showLobby, showTournament } from "./lobby.js";
 import { connect, keepKey, keyOf, on, send } from "./net.js";
 import { showSetup } from "./setup.js";
@@ -10,7 +10,7 @@ const main = document.getElementById("main");
 const title = document.getElementById("title");
 const tools = document.getElementById("tools");
 // What is awaited: a table of a game, one that is known, or a file; whatever else comes is for later.
-const app = { lobby: null, view: null, awaited: null, pending: null };
+const app = { lobby: null, view: null, awaited: null, pending: null, layout: "wide" };
 
 function route() {
   const [where, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
@@ -70,11 +70,15 @@ function openSetup(game) {
 
 on("open", () => {
   document.getElementById("offline").hidden = true;
+  tellScreen();
   if (app.view instanceof TableView) {
     send({ type: "join", table: app.view.id, key: keyOf(app.view.id) });
   } else route();
 });
-on("closed", () => { document.getElementById("offline").hidden = false; });
+on("closed", () => {
+  document.getElementById("offline").hidden = false;
+  app.layout = "wide";
+});
 on("error", (message) => {
   const isAbout = message.table && message.about !== "join";
   // Of a table or a game that is not shown any more nobody wants to hear.
@@ -150,6 +154,14 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   } else if (app.view?.key?.(event)) event.preventDefault();
 });
+
+// Pictures come in a layout for the width of the page; the server draws wide ones unless it is told.
+function tellScreen() {
+  const layout = isNarrow() ? "narrow" : "wide";
+  if (layout !== app.layout) send({ type: "screen", layout });
+  app.layout = layout;
+}
+window.addEventListener("resize", tellScreen);
 
 function showHelp() {
   const rows = app.view?.help?.() ?? [["Tab, Enter", "choose a game"], ["?", "this list"]];

@@ -25,7 +25,8 @@ export class Stepper {
     this.count = view.num_steps;
     const button = (words, label, run) => el("button", { type: "button", class: "plain", "aria-label": label, onclick: run }, words);
     const files = view.kept ? [el("a", { class: "chip", href: `/games/${encodeURIComponent(view.kept)}`, download: "" }, "save as a file")] : [];
-    if (view.kept && this.table.info.game === "holdem_v0") files.push(el("a", { class: "chip", href: `/games/${encodeURIComponent(view.kept.replace(/\.json$/, ".phh"))}`, download: "" }, "as PHH"));
+    const { notation } = this.table.info;
+    if (view.kept && notation) files.push(el("a", { class: "chip", href: `/games/${encodeURIComponent(view.kept.replace(/\.json$/, notation))}`, download: "" }, `as ${notation.slice(1).toUpperCase()}`));
     this.range.max = String(this.count);
     this.range.value = String(this.now());
     this.viewers.replaceChildren(el("option", { value: "" }, "everything"),

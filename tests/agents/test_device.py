@@ -22,7 +22,7 @@ from agents.spec import AgentSpec
 from common.errors import OptionError
 from envs import make_game
 from experiments.holdem.population import Population, PopulationConfig
-from play.thinking import Thinkers
+from play.agents import Thinkers
 from training.best_response import Search, bound
 from training.config import RunConfig
 from training.runner import begin_run, make_learner, resume_run

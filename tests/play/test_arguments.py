@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from common.errors import MasqueradeError
-from play import door
+from play import command_line, server
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_what_is_wrong_or_does_nothing_is_refused(
     words: str, said: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(door, "_listen", lambda *_: pytest.fail("a server was started"))
+    monkeypatch.setattr(server, "listen", lambda *_: pytest.fail("a server was started"))
     monkeypatch.setattr("sys.stdin", None)
-    assert door.main(words.split()) == 2
+    assert command_line.main(words.split()) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.count("\n") == 1
@@ -65,10 +65,10 @@ def test_what_is_wrong_or_does_nothing_is_refused(
 
 def test_a_host_that_there_is_not_is_no_fault_of_the_port() -> None:
     with pytest.raises(MasqueradeError, match="choose another --host"):
-        door._listen("no host", 0)
+        server.listen("no host", 0)
 
 
 def test_what_is_not_said_is_as_usual() -> None:
-    parsed = door.parse_arguments(["kuhn_v0", "--seat", "0", "--port", "0", "--pace", "0"])
+    parsed = command_line.parse_arguments(["kuhn_v0", "--seat", "0", "--port", "0", "--pace", "0"])
     assert (parsed.seat, parsed.port, parsed.pace) == (0, 0, 0)
-    assert (parsed.host, parsed.folder) == ("127.0.0.1", door.FOLDER)
+    assert (parsed.host, parsed.folder) == ("127.0.0.1", command_line.FOLDER)

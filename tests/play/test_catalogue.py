@@ -9,9 +9,8 @@ import pytest
 
 from common.errors import MasqueradeError
 from envs import GAMES, make_game
-from play.catalogue import Catalogue, game_of
-from play.own_players import find_own
-from play.thinking import Thinkers
+from play.agents import Thinkers
+from play.catalogue import Catalogue, find_own, game_of
 
 OWN = '''
 import numpy as np

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.guest import Guest
-from play.hall import FAULT, Hall
 from play.messages import MAX_MESSAGE
-from play.thinking import Thinkers
+from play.server import FAULT, handle
+from play.tables import Browser, Tables
 
 NUM_MESSAGES = 10_000
 JUNK: list[Any] = [
@@ -91,7 +91,7 @@ def test_broken_messages_change_no_table_and_are_all_answered(tmp_path: Path) ->
     asyncio.run(fuzz(tmp_path))
 
 
-async def answered(guest: Guest, what: str) -> dict[str, Any]:
+async def answered(guest: Browser, what: str) -> dict[str, Any]:
     """The next thing that is sent, but for advisers and rules, which come by themselves."""
     while True:
         answer: dict[str, Any] = json.loads(str(await guest.outbox.get()))
@@ -100,31 +100,31 @@ async def answered(guest: Guest, what: str) -> dict[str, Any]:
 
 
 async def fuzz(folder: Path) -> None:
-    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
-    guest = Guest()
-    hall.enter(guest)
+    tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
+    guest = Browser()
+    tables.browsers.add(guest)
     seats = [{"who": "me"}, {"who": "guest"}]
     message = {"type": "create", "game": "kuhn_v0", "seats": seats}
-    await hall.handle(guest, json.dumps(message))
+    await handle(tables, guest, json.dumps(message))
     while (await answered(guest, "a table"))["type"] != "view":
         pass
-    table_id = next(iter(hall.tables.sessions))
-    before = json.dumps(hall.tables.sessions[table_id].to_dict())
+    table_id = next(iter(tables.sessions))
+    before = json.dumps(tables.sessions[table_id].to_dict())
     kept = (folder / "tables" / f"{table_id}.json").read_bytes()
     rng = np.random.default_rng(0)
     for number in range(NUM_MESSAGES):
         text = broken(rng, table_id, 0)
-        await hall.handle(guest, text)
+        await handle(tables, guest, text)
         answer = await answered(guest, f"message {number}: {text[:200]}")
         assert answer["type"] in ("error", "lobby", "players", "look", "hint", "learnt"), text[:200]
         assert answer.get("text") != FAULT, text
         if answer["type"] == "error":
             assert "\n" not in answer["text"]
             assert len(answer["text"]) < 2000
-    assert json.dumps(hall.tables.sessions[table_id].to_dict()) == before
+    assert json.dumps(tables.sessions[table_id].to_dict()) == before
     assert (folder / "tables" / f"{table_id}.json").read_bytes() == kept
-    assert list(hall.tables.sessions) == [table_id]
-    await hall.close()
+    assert list(tables.sessions) == [table_id]
+    tables.close()
 
 
 # ---- tables that somebody has edited -------------------------------------------------------------
@@ -163,23 +163,23 @@ def test_a_table_that_was_edited_is_refused_in_a_line(
 
 
 async def edited(folder: Path, name: str, value: object) -> None:
-    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
-    guest = Guest()
+    tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
+    guest = Browser()
     seats = [{"who": "me"}, {"who": "me"}]
-    await hall.handle(guest, json.dumps({"type": "create", "game": "kuhn_v0", "seats": seats}))
+    await handle(tables, guest, json.dumps({"type": "create", "game": "kuhn_v0", "seats": seats}))
     joined = await answered(guest, "a table")
     table_id = joined["table"]
     while (await answered(guest, "a table"))["type"] != "view":
         pass
     path = folder / "tables" / f"{table_id}.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
-    hall.tables.sessions.clear()
-    stranger = Guest()
+    tables.sessions.clear()
+    stranger = Browser()
     join = {"type": "join", "table": table_id, "key": joined["key"]}
-    await hall.handle(stranger, json.dumps(join))
+    await handle(tables, stranger, json.dumps(join))
     answer = await answered(stranger, "a join")
     assert answer["type"] == "error"
     assert answer["text"] != FAULT
     assert "\n" not in answer["text"]
-    assert not hall.tables.sessions
-    await hall.close()
+    assert not tables.sessions
+    tables.close()

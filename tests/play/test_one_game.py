@@ -16,14 +16,14 @@ from agents.advice import advise
 from agents.base import Agent
 from agents.learnt import exhibits
 from envs.core.kernels import OVER
-from play import counsel
+from play import advice
 from play.advice import Verdict
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.guest import Guest
-from play.hall import FAULT, Hall
-from play.messages import AboutGame, Client, Join, parse_message
+from play.messages import ASKED, AboutGame, Join, parse_message
+from play.server import FAULT, handle
 from play.session import Session
-from play.thinking import Thinkers
+from play.tables import Browser, Tables
 
 ME, GUEST, AGENT = {"who": "me"}, {"who": "guest"}, {"who": "agent", "agent": "kuhn_rule"}
 # What a message about a game says beside the game; a new message without an entry fails.
@@ -44,33 +44,31 @@ def kind_of(model: type[Any]) -> str:
     return str(get_args(model.model_fields["type"].annotation)[0])
 
 
-ABOUT_A_TABLE = {
-    kind_of(model): model for model in get_args(Client) if "table" in model.model_fields
-}
+ABOUT_A_TABLE = {kind_of(model): model for model in ASKED if "table" in model.model_fields}
 
 
 class Room:
-    """A hall, and tables of Kuhn poker in it."""
+    """A server, and tables of Kuhn poker in it."""
 
     def __init__(self, folder: Path) -> None:
-        self.hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+        self.tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
 
-    async def table(self, *seats: dict[str, Any]) -> tuple[Session, Guest, dict[str, Any]]:
-        guest = Guest()
-        self.hall.enter(guest)
+    async def table(self, *seats: dict[str, Any]) -> tuple[Session, Browser, dict[str, Any]]:
+        guest = Browser()
+        self.tables.browsers.add(guest)
         await self.say(guest, "create", game="kuhn_v0", seats=list(seats))
         joined = await hear(guest, "joined")
-        return self.hall.tables.sessions[joined["table"]], guest, joined
+        return self.tables.sessions[joined["table"]], guest, joined
 
-    async def say(self, guest: Guest, kind: str, **fields: Any) -> None:
-        await self.hall.handle(guest, json.dumps({"type": kind, **fields}))
+    async def say(self, guest: Browser, kind: str, **fields: Any) -> None:
+        await handle(self.tables, guest, json.dumps({"type": kind, **fields}))
 
-    async def about(self, guest: Guest, session: Session, kind: str, **fields: Any) -> None:
+    async def about(self, guest: Browser, session: Session, kind: str, **fields: Any) -> None:
         """Say something about the game in play, unless ``fields`` name another."""
         about = {"table": session.id, "number": session.table.number}
         await self.say(guest, kind, **{**about, **FIELDS[kind], **fields})
 
-    async def play_out(self, session: Session, guests: list[Guest]) -> None:
+    async def play_out(self, session: Session, guests: list[Browser]) -> None:
         """Everybody passes."""
         table = session.table
         while not table.is_over:
@@ -78,7 +76,7 @@ class Room:
             await self.about(guests[seat], session, "move", seat=seat, turn=turn)
 
 
-async def hear(guest: Guest, *kinds: str) -> dict[str, Any]:
+async def hear(guest: Browser, *kinds: str) -> dict[str, Any]:
     """The next message of one of these kinds."""
     while True:
         text = str(await guest.outbox.get())
@@ -103,7 +101,7 @@ class Gate:
             assert self.opens.wait()
             return function(*arguments)
 
-        patch.setattr(counsel, name, wait)
+        patch.setattr(advice, name, wait)
 
     async def is_reached(self) -> None:
         assert await asyncio.to_thread(self.has_come.wait, 120)
@@ -131,8 +129,8 @@ def test_no_message_about_an_earlier_game_does_anything(tmp_path: Path) -> None:
     async def play() -> None:
         room = Room(tmp_path)
         session, guest, joined = await room.table(ME, GUEST)
-        other = Guest()
-        room.hall.enter(other)
+        other = Browser()
+        room.tables.browsers.add(other)
         await room.say(other, "join", table=session.id, invite=joined["invites"]["1"])
         await hear(other, "view")
         await room.play_out(session, [guest, other])
@@ -153,7 +151,7 @@ def test_no_message_about_an_earlier_game_does_anything(tmp_path: Path) -> None:
                     assert "another game" in answer["text"], kind
                     assert (answer["about"], answer["number"]) == (kind, number)
             assert json.dumps(session.to_dict()) == before
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -173,7 +171,7 @@ def test_a_move_decided_before_another_was_taken_back_is_late(tmp_path: Path) ->
         await room.about(guest, session, "move", seat=1, turn=late, action=1)
         assert "gone on" in (await hear(guest, "error"))["text"]
         assert [decision.action for decision in table.decisions] == [1]
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -194,10 +192,10 @@ def test_a_review_does_not_tell_of_the_next_game(
             reviewed.append((table.number, len(table.decisions)))
             return []
 
-        gate = Gate(monkeypatch, "review", review)
+        gate = Gate(monkeypatch, "verdicts", verdicts)
         session, guest, joined = await room.table(ME, GUEST)
-        other = Guest()
-        room.hall.enter(other)
+        other = Browser()
+        room.tables.browsers.add(other)
         await room.say(other, "join", table=session.id, invite=joined["invites"]["1"])
         await hear(other, "view")
         await room.play_out(session, [guest, other])
@@ -211,7 +209,7 @@ def test_a_review_does_not_tell_of_the_next_game(
         assert reviewed == [(0, num_decisions)], "the game that it was asked about"
         assert answer["type"] == "error", "and dropped, for another one is in play"
         assert "another game" in answer["text"]
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -233,7 +231,7 @@ def test_a_review_that_nobody_waits_for_is_given_up(
                 looked_at.append(number)
                 yield Verdict(number, "pass", 1.0, "pass", 1.0, None)
 
-        monkeypatch.setattr(counsel, "review", review)
+        monkeypatch.setattr(advice, "verdicts", review)
         session, guest, _ = await room.table(ME, ME)
         await room.play_out(session, [guest, guest])
         await room.about(guest, session, "review")
@@ -242,7 +240,7 @@ def test_a_review_that_nobody_waits_for_is_given_up(
         opens.set()
         assert "another game" in (await hear(guest, "review", "error"))["text"]
         assert looked_at == [0]
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -258,20 +256,20 @@ def test_the_end_of_a_game_does_not_name_the_file_of_the_one_before(
         await room.play_out(session, [guest, guest])
         assert session.kept
         has_come, opens = asyncio.Event(), asyncio.Event()
-        keep_game = room.hall.tables.keep_game
+        keep_game = room.tables.keep_game
 
         async def keep_later(session: Session) -> None:
             has_come.set()
             await opens.wait()
             await keep_game(session)
 
-        monkeypatch.setattr(room.hall.tables, "keep_game", keep_later)
+        monkeypatch.setattr(room.tables, "keep_game", keep_later)
         first = session.kept
         await room.about(guest, session, "again")
         last = asyncio.create_task(room.play_out(session, [guest, guest]))
         await has_come.wait()
-        back = Guest()
-        room.hall.enter(back)
+        back = Browser()
+        room.tables.browsers.add(back)
         await room.say(back, "join", table=session.id, key=joined["key"])
         view = await hear(back, "view")
         assert (view["to_move"], view["kept"]) == (OVER, "")
@@ -280,7 +278,7 @@ def test_the_end_of_a_game_does_not_name_the_file_of_the_one_before(
         while not view["kept"]:
             view = await hear(back, "view")
         assert view["kept"] != first
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -309,7 +307,7 @@ def test_an_answer_comes_only_to_whom_and_where_it_was_asked(
         answer = await hear(guest, kind, "error")
         assert answer["type"] == (kind if change == "nothing" else "error")
         assert answer["number"] == number
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -346,6 +344,6 @@ def test_an_agent_hears_the_end_of_the_game_that_has_ended(
         has_time.set()
         await is_told.wait()
         assert told == [expected]
-        await room.hall.close()
+        room.tables.close()
 
     run(play())

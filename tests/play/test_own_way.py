@@ -19,12 +19,12 @@ from agents.base import Agent
 from agents.processes.outside import OutsideAgent
 from envs import make_game
 from envs.core.kernels import OVER
-from play import counsel, thinking
+from play import advice, agents
+from play.agents import MAX_THREADS, Thinkers, is_quick
 from play.catalogue import OUTSIDERS, Catalogue
-from play.guest import Guest
-from play.hall import MAX_ASKED, Hall
+from play.server import MAX_ASKED, handle
 from play.table import Seat, Table
-from play.thinking import MAX_THREADS, Thinkers, is_quick
+from play.tables import Browser, Tables
 
 NUM_BUSY = MAX_THREADS
 HEADS_UP = {"num_players": 2}
@@ -54,19 +54,19 @@ class Busy(OutsideAgent):
 @pytest.fixture
 def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Busy]]:
     """``ismcts`` is such a thinker."""
-    build = thinking._build
+    build = agents._build
 
     def plant(game: Any, spec: str, params: dict[str, Any]) -> Agent:
         return Busy(game, 1.0, 1) if spec == "ismcts" else build(game, spec, params)
 
-    monkeypatch.setattr(thinking, "_build", plant)
+    monkeypatch.setattr(agents, "_build", plant)
     monkeypatch.setattr(Busy, "started", threading.Semaphore(0))
     monkeypatch.setattr(Busy, "opens", threading.Event())
     yield Busy
     Busy.opens.set()
 
 
-async def hear(guest: Guest, *kinds: str) -> dict[str, Any]:
+async def hear(guest: Browser, *kinds: str) -> dict[str, Any]:
     while True:
         message: dict[str, Any] = json.loads(str(await guest.outbox.get()))
         assert message["type"] != "error" or "error" in kinds, message
@@ -75,20 +75,20 @@ async def hear(guest: Guest, *kinds: str) -> dict[str, Any]:
 
 
 class Room:
-    """A hall whose tables are asked by name."""
+    """A server whose tables are asked by name."""
 
     def __init__(self, folder: Path) -> None:
-        self.hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+        self.tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
 
-    def guest(self) -> Guest:
-        guest = Guest()
-        self.hall.enter(guest)
+    def guest(self) -> Browser:
+        guest = Browser()
+        self.tables.browsers.add(guest)
         return guest
 
-    async def say(self, guest: Guest, kind: str, **fields: Any) -> None:
-        await self.hall.handle(guest, json.dumps({"type": kind, **fields}))
+    async def say(self, guest: Browser, kind: str, **fields: Any) -> None:
+        await handle(self.tables, guest, json.dumps({"type": kind, **fields}))
 
-    async def play_out(self, guest: Guest, rng: np.random.Generator) -> int:
+    async def play_out(self, guest: Browser, rng: np.random.Generator) -> int:
         """Play to the end, and wait for the answer to every move; how many there were."""
         num_moves, view = 0, await hear(guest, "view")
         while view["to_move"] != OVER:
@@ -104,7 +104,7 @@ class Room:
                 view = await hear(guest, "view")
         return num_moves
 
-    async def keep_busy(self, num: int) -> list[Guest]:
+    async def keep_busy(self, num: int) -> list[Browser]:
         """So many tables at each of which another slow thinker is asked for a move."""
         guests = []
         for number in range(num):
@@ -184,7 +184,7 @@ def test_an_agent_that_is_asked_is_not_stopped_to_make_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     thinkers, stopped = Thinkers(max_agents=1), list[Agent]()
-    monkeypatch.setattr(thinking, "_stop", stopped.append)
+    monkeypatch.setattr(agents, "_stop", stopped.append)
     games = [make_game("kuhn_v0", num_players=number) for number in (2, 3, 4)]
     first = thinkers.agent(games[0], "random")
     with thinkers.lock(first):
@@ -218,7 +218,7 @@ def test_every_move_is_answered_while_eight_slow_thinkers_are_busy(
         busy.opens.set()
         for guest in waiting:
             assert (await hear(guest, "view"))["to_move"] == 1
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -227,7 +227,7 @@ def test_tables_that_share_a_slow_thinker_wait_without_losing_their_time(
     tmp_path: Path, busy: type[Busy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever waits for its turn does not think yet, and takes no thread from anybody."""
-    monkeypatch.setattr(thinking, "MAX_THREADS", 2)
+    monkeypatch.setattr(agents, "MAX_THREADS", 2)
 
     async def play() -> None:
         room = Room(tmp_path)
@@ -243,7 +243,7 @@ def test_tables_that_share_a_slow_thinker_wait_without_losing_their_time(
         for guest in (*guests, *other):
             view = await hear(guest, "view")
             assert (view["to_move"], view.get("fault")) == (1, None)
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -257,7 +257,7 @@ def test_moves_do_not_wait_for_what_others_have_opened(
         seats = [{"who": "me"}, {"who": "agent", "agent": "kuhn_rule"}]
         await room.say(player, "create", game="kuhn_v0", seats=seats)
         await hear(player, "joined")
-        with held(monkeypatch, room.hall.tables.library, "games_of") as opened:
+        with held(monkeypatch, room.tables.library, "games_of") as opened:
             for _ in range(-(-2 * MAX_THREADS // MAX_ASKED)):
                 crowd = room.guest()
                 for _ in range(MAX_ASKED):
@@ -267,7 +267,7 @@ def test_moves_do_not_wait_for_what_others_have_opened(
             await room.say(crowd, "tournament", name="x")
             assert "wait for the answers" in (await hear(crowd, "error"))["text"]
             assert await room.play_out(player, np.random.default_rng(0)) > 0
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -283,7 +283,7 @@ def test_moves_do_not_wait_for_the_advice_that_the_same_agent_gives(
             seats = [{"who": "me"}, {"who": "agent", "agent": "kuhn_rule"}]
             await room.say(guest, "create", game="kuhn_v0", seats=seats)
             views.append(await hear(guest, "view"))
-        with held(monkeypatch, counsel, "advise") as asked:
+        with held(monkeypatch, advice, "advise") as asked:
             about = {name: views[0][name] for name in ("table", "number", "seat")}
             await room.say(guests[0], "hint", **about, agent="kuhn_rule")
             assert await asyncio.to_thread(asked.acquire, True, 120)
@@ -291,7 +291,7 @@ def test_moves_do_not_wait_for_the_advice_that_the_same_agent_gives(
             await room.say(guests[1], "move", **about, action=0)
             while views[1]["to_move"] != OVER and len(views[1]["log"]) < 3:
                 views[1] = await hear(guests[1], "view")
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -305,7 +305,7 @@ def test_the_end_of_a_game_does_not_hold_up_the_server(
         room = Room(tmp_path)
         players = [room.guest(), room.guest()]
         seats = [{"who": "me"}, {"who": "agent", "agent": "kuhn_rule"}]
-        with held(monkeypatch, room.hall.tables.library, "keep") as ended:
+        with held(monkeypatch, room.tables.library, "keep") as ended:
             await room.say(players[0], "create", game="kuhn_v0", seats=seats)
             slow_end = asyncio.create_task(room.play_out(players[0], np.random.default_rng(0)))
             assert await asyncio.to_thread(ended.acquire, True, 120)
@@ -313,7 +313,7 @@ def test_the_end_of_a_game_does_not_hold_up_the_server(
             assert (await hear(players[1], "view"))["to_move"] == 0
             assert not slow_end.done()
         assert await slow_end > 0
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 

@@ -20,13 +20,13 @@ from envs import make_game
 from envs.core.game import Game
 from envs.core.kernels import UNSEEN
 from envs.core.rng import new_rng
-from play import seeing
+from play import view
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.guest import Guest
-from play.hall import Hall
+from play.server import handle
 from play.session import Session
 from play.table import Seat, Table
-from play.thinking import Thinkers
+from play.tables import Browser, Tables
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL
 
@@ -46,7 +46,7 @@ def sit(game: Game) -> Session:
     return Session("T", Table(game, seats), game.id)
 
 
-def taken(guest: Guest) -> list[str]:
+def taken(guest: Browser) -> list[str]:
     """What was sent to a browser since it was asked last."""
     sent = []
     while not guest.outbox.empty():
@@ -66,7 +66,7 @@ def compare_streams(game: Game, num_games: int) -> int:
         session = sit(game)
         table = session.table
         table.begin(seed, number=0)
-        guests = [Guest() for _ in table.seats]
+        guests = [Browser() for _ in table.seats]
         streams: list[list[str]] = [[] for _ in guests]
         while not table.is_over:
             for seat, guest in enumerate(guests):
@@ -90,14 +90,14 @@ def test_what_is_sent_depends_only_on_what_the_seat_noticed(
     assert compare_streams(make_game(game_id, **options), MORE * num_games) > 2
 
 
-def leak_of_look(game: Game, state: Any, viewer: int | None) -> seeing.Sight:
-    true = seeing.look(game, state, viewer)
-    return seeing.Sight(true.svg, game.render(state), true.to_move, true.choices)
+def leak_of_look(game: Game, state: Any, viewer: int | None, _layout: str) -> view.Sight:
+    true = view.look(game, state, viewer)
+    return view.Sight(true.svg, game.render(state), true.to_move, true.choices)
 
 
-def leak_of_notice(game: Game, state: Any, action: int, viewer: int) -> seeing.Entry | None:
-    entry = seeing.notice(game, state, action, viewer)
-    return entry and seeing.Entry(entry.actor, f"{entry.words} ({action})")
+def leak_of_notice(game: Game, state: Any, action: int, viewer: int) -> view.Entry | None:
+    entry = view.notice(game, state, action, viewer)
+    return entry and view.Entry(entry.actor, f"{entry.words} ({action})")
 
 
 @pytest.mark.parametrize(("name", "leak"), [("look", leak_of_look), ("notice", leak_of_notice)])
@@ -131,11 +131,11 @@ def test_what_a_seat_is_sent_is_the_same_in_every_world_it_cannot_tell_apart(gam
             viewer = int(rng.integers(len(table.seats)))
             legal = table.position.legal_actions()
             action = int(rng.choice(legal))
-            sent = json.dumps(session.view(viewer))
+            sent = json.dumps(session.view(viewer).to_dict())
             token = int(game.kernels.seen(truth, game.rules, action, viewer))
-            noticed = seeing.notice(game, truth, action, viewer)
+            noticed = view.notice(game, truth, action, viewer)
             num_swapped += swapped(table, viewer, seed=num_moves)
-            assert json.dumps(session.view(viewer)) == sent
+            assert json.dumps(session.view(viewer).to_dict()) == sent
             world = table._position.state
             if token != UNSEEN:
                 assert noticed == like(game, world, viewer, token, noticed)
@@ -151,7 +151,7 @@ def like(game: Game, world: Any, viewer: int, token: int, noticed: Any) -> Any:
     game.kernels.legal(world, game.rules, mask)
     for action in np.flatnonzero(mask):
         if int(game.kernels.seen(world, game.rules, int(action), viewer)) == token:
-            return seeing.notice(game, world, int(action), viewer)
+            return view.notice(game, world, int(action), viewer)
     return noticed
 
 
@@ -161,15 +161,15 @@ def test_what_an_agent_has_learnt_is_shown_without_secrets(tmp_path: Path) -> No
 
 
 async def compare_learnt(folder: Path) -> int:
-    hall, rng = Hall(folder, Catalogue(), Thinkers()), np.random.default_rng(0)
+    tables, rng = Tables(folder, Catalogue(), Thinkers()), np.random.default_rng(0)
     known: dict[tuple[Any, ...], tuple[str, set[bytes]]] = {}
     for agent, game in [
         ("leduc_rule", make_game("leduc_v0")),
         ("liars_dice_rule", make_game("liars_dice_v0", dice=1, faces=3)),
     ]:
-        hall.thinkers.adviser(game, agent, is_here=True)  # which may have to be compiled first
-        session = hall.tables.sessions["T"] = sit(game)
-        guest = Guest()
+        tables.thinkers.adviser(game, agent, is_here=True)  # which may have to be compiled first
+        session = tables.sessions["T"] = sit(game)
+        guest = Browser()
         guest.sit("T", list(range(len(session.table.seats))))
         for seed in range(60 * MORE):
             session.table.begin(seed, number=0)
@@ -177,7 +177,7 @@ async def compare_learnt(folder: Path) -> int:
                 seat = session.table.turn
                 about = {"table": "T", "number": 0}
                 message = {"type": "learnt", **about, "seat": seat, "agent": agent}
-                await hall.handle(guest, json.dumps(message))
+                await handle(tables, guest, json.dumps(message))
                 sent = str(await guest.outbox.get())
                 position = session.table.position
                 key = agent, seat, tuple(position.tokens(seat))
@@ -186,7 +186,7 @@ async def compare_learnt(folder: Path) -> int:
                 assert json.loads(sent)["type"] == "learnt"
                 states.add(position.state.tobytes())
                 session.table.move(seat, int(rng.choice(position.legal_actions())))
-    await hall.close()
+    tables.close()
     return sum(len(states) - 1 for _, states in known.values())
 
 
@@ -195,6 +195,6 @@ def test_a_call_is_named_though_it_turns_up_dice_that_nobody_could_guess() -> No
     position = game.replay([0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 0])  # the lowest bid
     liar = game.facts.num_actions - 1
     for viewer in (0, 1):
-        entry = seeing.notice(game, position.state, liar, viewer)
+        entry = view.notice(game, position.state, liar, viewer)
         assert entry is not None
         assert entry.words == "liar"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from envs import make_game
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.door import main
+from play.command_line import main
 from play.session import Session
 from play.table import Seat, Table
 from play.terminal import Terminal
-from play.thinking import Thinkers
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -16,8 +16,8 @@ from websockets.exceptions import InvalidStatus
 from envs import GAMES
 from envs.pursuit.generators import grid_board
 from play.catalogue import Catalogue
-from play.guest import Guest
-from play.warming import Warmth
+from play.compiling import Compiler
+from play.tables import Browser
 from tests.support.play_server import Client, Server, serving
 from tests.support.sampling import IS_FULL
 
@@ -236,15 +236,15 @@ def test_an_interrupt_ends_the_server_and_keeps_the_tables(folder: Path) -> None
 def test_whoever_waits_for_the_compiler_is_told_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Warmth, "_begin", lambda self: None)  # nothing is compiled here
+    monkeypatch.setattr(Compiler, "_begin", lambda self: None)  # nothing is compiled here
 
     async def wait() -> str:
-        warmth, guest = Warmth(Catalogue()), Guest()
-        warmth.cold = ["kuhn_v0"]
-        waiting = asyncio.create_task(warmth.wait(guest, "kuhn_v0"))
-        told = str(await guest.outbox.get())
+        compiler, browser = Compiler(Catalogue()), Browser()
+        compiler.cold = ["kuhn_v0"]
+        waiting = asyncio.create_task(compiler.wait(browser.send, "kuhn_v0"))
+        told = str(await browser.outbox.get())
         assert not waiting.done()
-        warmth.cold.clear()
+        compiler.cold.clear()
         await waiting
         return told
 

@@ -24,11 +24,11 @@ from arena.spec import TournamentSpec
 from arena.tournament import run_tournament
 from envs import make_game
 from envs.core.rng import new_rng
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.guest import Guest
-from play.hall import FAULT, Hall
+from play.server import FAULT, handle
 from play.session import Session
-from play.thinking import Thinkers
+from play.tables import Browser, Tables
 from tests.support.sampling import IS_FULL
 from tests.support.wire import lines_of
 
@@ -175,7 +175,7 @@ def nosy(table: str, mine: int, view: dict[str, Any]) -> list[dict[str, Any]]:
     return [*found, {"type": "open", "name": table}, {"type": "open", "name": f"{table}.json"}]
 
 
-async def told(guest: Guest, is_wanted: Callable[[str], bool]) -> str:
+async def told(guest: Browser, is_wanted: Callable[[str], bool]) -> str:
     """The next message of a kind that is wanted; others come by themselves."""
     while True:
         text = str(await guest.outbox.get())
@@ -183,34 +183,36 @@ async def told(guest: Guest, is_wanted: Callable[[str], bool]) -> str:
             return text
 
 
-async def answers(hall: Hall, guest: Guest, messages: list[dict[str, Any]]) -> list[str]:
+async def answers(tables: Tables, guest: Browser, messages: list[dict[str, Any]]) -> list[str]:
     """What each of them is answered with, in their order."""
     found = []
     for message in messages:
-        await hall.handle(guest, json.dumps(message))
+        await handle(tables, guest, json.dumps(message))
         answer = await told(guest, lambda kind: kind not in ("advisers", "rules"))
         assert FAULT not in answer, message
         found.append(answer)
     return found
 
 
-async def seated(hall: Hall, game_id: str, options: dict[str, Any]) -> tuple[Session, list[Guest]]:
+async def seated(
+    tables: Tables, game_id: str, options: dict[str, Any]
+) -> tuple[Session, list[Browser]]:
     """A table of two people, each with a browser."""
-    host, rogue = Guest(), Guest()
+    host, rogue = Browser(), Browser()
     for guest in (host, rogue):
-        hall.enter(guest)
+        tables.browsers.add(guest)
     num_guests = make_game(game_id, **options).facts.num_players - 1
     seats = [{"who": "me"}, *[{"who": "guest"}] * num_guests]
     create = {"type": "create", "game": game_id, "options": options, "seats": seats}
-    await hall.handle(host, json.dumps(create))
+    await handle(tables, host, json.dumps(create))
     made = json.loads(await told(host, "joined".__eq__))
     join = {"type": "join", "table": made["table"], "invite": made["invites"]["1"]}
-    await hall.handle(rogue, json.dumps(join))
+    await handle(tables, rogue, json.dumps(join))
     await told(rogue, "view".__eq__)
-    return hall.tables.sessions[made["table"]], [host, rogue]
+    return tables.sessions[made["table"]], [host, rogue]
 
 
-def forget(guests: list[Guest]) -> None:
+def forget(guests: list[Browser]) -> None:
     """Forget what was sent so far; of what still comes by itself, nobody here takes notice."""
     for guest in guests:
         while not guest.outbox.empty():
@@ -218,8 +220,8 @@ def forget(guests: list[Guest]) -> None:
 
 
 async def try_everything(folder: Path, game_id: str, options: dict[str, Any]) -> int:
-    hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
-    session, (host, rogue) = await seated(hall, game_id, options)
+    tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
+    session, (host, rogue) = await seated(tables, game_id, options)
     table, game, mine = session.table, session.game, 1
     forget([host, rogue])
     num_swapped, rng = 0, np.random.default_rng(3)
@@ -230,13 +232,13 @@ async def try_everything(folder: Path, game_id: str, options: dict[str, Any]) ->
             table.move(table.turn, int(rng.choice(table.position.legal_actions())))
             continue
         before, truth = json.dumps(session.to_dict()), table._position.state.copy()
-        seen = session.view(mine)
+        seen = session.view(mine).to_dict()
         messages = nosy(session.id, mine, seen)
-        first = await answers(hall, rogue, messages)
+        first = await answers(tables, rogue, messages)
         state = table._position.state
         game.kernels.determinize(state, game.rules, mine, new_rng(number))
         num_swapped += int((state != truth).any())
-        assert await answers(hall, rogue, messages) == first
+        assert await answers(tables, rogue, messages) == first
         state[:] = truth
         # Only its own hint and what an agent has learnt are answers; all else is refused.
         kinds = {json.loads(text)["type"] for text in first}
@@ -249,7 +251,7 @@ async def try_everything(folder: Path, game_id: str, options: dict[str, Any]) ->
         assert "hint" in kinds or table.turn != mine
         legal = table.position.legal_actions()
         table.move(table.turn, int(rng.choice(legal)))
-    await hall.close()
+    tables.close()
     return num_swapped
 
 
@@ -262,17 +264,17 @@ def test_a_browser_that_tries_everything_learns_and_changes_nothing(
 
 def test_after_the_end_anybody_may_begin_again(tmp_path: Path) -> None:
     async def again() -> None:
-        hall = Hall(tmp_path, Catalogue(), Thinkers(), pace=0)
-        session, guests = await seated(hall, "kuhn_v0", {})
+        tables = Tables(tmp_path, Catalogue(), Thinkers(), pace=0)
+        session, guests = await seated(tables, "kuhn_v0", {})
         forget(guests)
         while not session.table.is_over:
             session.table.move(session.table.turn, 0)
         number = session.table.number
         message = {"type": "again", "table": session.id, "number": number, "seat": 1}
-        await hall.handle(guests[1], json.dumps(message))
+        await handle(tables, guests[1], json.dumps(message))
         answer = json.loads(str(await guests[1].outbox.get()))
         assert answer["type"] != "error", answer
         assert session.table.number == number + 1
-        await hall.close()
+        tables.close()
 
     asyncio.run(again())

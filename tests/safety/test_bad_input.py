@@ -22,7 +22,7 @@ from arena.spec import KEYS, LIMITS, TournamentSpec, read_config
 from common.commands import parse_option
 from common.errors import MasqueradeError
 from experiments.runner import Row, Settings, reproduce, table_text
-from play.messages import Client, parse_message
+from play.messages import ASKED, parse_message
 from tests.support.small_files import RIGHT
 from training.config import Opponent, RunConfig, read_yaml
 
@@ -140,9 +140,7 @@ def test_a_kept_row_stays_one_row_of_plain_text() -> None:
 
 
 # What every field of a message may be, by its name.
-MESSAGES = {
-    get_args(message.model_fields["type"].annotation)[0]: message for message in get_args(Client)
-}
+MESSAGES = {get_args(message.model_fields["type"].annotation)[0]: message for message in ASKED}
 SAID = [(kind, name) for kind in MESSAGES for name in (*MESSAGES[kind].model_fields, "x")]
 
 

@@ -19,7 +19,7 @@ from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population, selection
 from experiments.no_thanks import makers
-from play import door
+from play import command_line
 from tests.support.parsers import PROJECT, ROOMS, Main, parser_of
 
 JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c")
@@ -38,7 +38,7 @@ MEASURING = [
 DOORS: dict[str, Main] = {
     "evaluate.py": evaluate.main,
     "train.py": train.main,
-    "play.py": door.main,
+    "play.py": command_line.main,
     "population": population.main,
     "selection": selection.main,
     "reproduce": runner.main,

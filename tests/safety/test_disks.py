@@ -32,7 +32,7 @@ from experiments import runner
 from experiments.holdem import population, selection
 from experiments.no_thanks import makers
 from masquerade import commands as arena_commands
-from play import door
+from play import command_line
 from tests.support.parsers import name_of, parser_of, sources
 from tests.support.sampling import sample
 from tests.support.small_files import POPULATION, RUN, SELECTION
@@ -62,7 +62,7 @@ def tiny(_settings: runner.Settings) -> list[runner.Row]:
 TINY = {"A": tiny}
 WRITES: dict[str, Command] = {
     "train": (train.main, ["--config", "run.yaml", "--quiet", *NEW]),
-    "play": (door.main, SERVER),
+    "play": (command_line.main, SERVER),
     "evaluate tournament": (evaluate.main, ["tournament", *PAIR, *NEW]),
     "evaluate match": (evaluate.main, ["match", *PAIR, *NEW]),
     "evaluate report": (evaluate.main, ["report", "played", "--force", "--out", "out.html"]),
@@ -133,7 +133,7 @@ def started() -> Iterator[str]:
 
 
 def words_of(name: str) -> list[str]:
-    main = door.main if name == "play" else import_module(name).main
+    main = command_line.main if name == "play" else import_module(name).main
     found = [
         each for each in parser_of(main)._actions if isinstance(each, argparse._SubParsersAction)
     ]

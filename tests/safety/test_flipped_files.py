@@ -32,8 +32,7 @@ from envs import make_game
 from envs.pursuit.board import load_board
 from experiments.no_thanks.filling import _kept
 from play.catalogue import Catalogue
-from play.files import Library
-from play.store import Store
+from play.store import Library, Store
 from play.table import Seat, Table
 from tests.support.sampling import IS_FULL
 from tests.support.small_files import HAND, TABLE

@@ -13,15 +13,13 @@ import pytest
 from starlette.requests import HTTPConnection
 
 from common.errors import MasqueradeError
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.door import main
-from play.files import Library
-from play.guest import Guest
-from play.hall import FAULT, Hall
-from play.server import LOOPBACK, _is_allowed, hosts_of
+from play.command_line import main
+from play.server import FAULT, LOOPBACK, _is_allowed, handle, hosts_of
 from play.session import Session
-from play.store import Store
-from play.thinking import Thinkers
+from play.store import Library, Store
+from play.tables import Browser, Tables
 
 FULL, READ_ONLY = OSError(28, "No space left on device"), OSError(30, "Read-only file system")
 AGENT = {"who": "agent", "agent": "random"}
@@ -54,31 +52,33 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 class Room:
-    """A hall and browsers in it."""
+    """A server and browsers in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.hall = Hall(folder, Catalogue(), Thinkers(), pace=0)
+        self.tables = Tables(folder, Catalogue(), Thinkers(), pace=0)
 
-    def guest(self) -> Guest:
-        guest = Guest()
-        self.hall.enter(guest)
+    def guest(self) -> Browser:
+        guest = Browser()
+        self.tables.browsers.add(guest)
         return guest
 
-    async def say(self, guest: Guest, kind: str, **fields: Any) -> None:
-        await self.hall.handle(guest, json.dumps({"type": kind, **fields}))
+    async def say(self, guest: Browser, kind: str, **fields: Any) -> None:
+        await handle(self.tables, guest, json.dumps({"type": kind, **fields}))
 
     async def settle(self) -> None:
         """Wait until all is done that was begun beside the messages."""
-        while jobs := list(self.hall.tables._jobs):
+        while jobs := list(self.tables._jobs):
             await asyncio.wait(jobs)
 
-    async def create(self, guest: Guest, *seats: dict[str, Any]) -> tuple[Session, dict[str, Any]]:
+    async def create(
+        self, guest: Browser, *seats: dict[str, Any]
+    ) -> tuple[Session, dict[str, Any]]:
         await self.say(guest, "create", game="kuhn_v0", seats=list(seats))
         joined = await hear(guest, "joined")
-        return self.hall.tables.sessions[joined["table"]], joined
+        return self.tables.sessions[joined["table"]], joined
 
-    async def move(self, guest: Guest, session: Session, seat: int, action: int) -> None:
+    async def move(self, guest: Browser, session: Session, seat: int, action: int) -> None:
         turn = session.table.turn_of(seat)
         about = {"table": session.id, "number": session.table.number}
         await self.say(guest, "move", **about, seat=seat, turn=turn, action=action)
@@ -89,7 +89,7 @@ class Room:
         return content
 
 
-async def hear(guest: Guest, *kinds: str) -> dict[str, Any]:
+async def hear(guest: Browser, *kinds: str) -> dict[str, Any]:
     """The next message of one of these kinds."""
     while True:
         text = str(await guest.outbox.get())
@@ -99,7 +99,7 @@ async def hear(guest: Guest, *kinds: str) -> dict[str, Any]:
             return message
 
 
-async def hear_end(guest: Guest) -> dict[str, Any]:
+async def hear_end(guest: Browser) -> dict[str, Any]:
     while True:
         message = await hear(guest, "view", "error")
         if message.get("to_move") == -2:
@@ -136,7 +136,7 @@ def test_a_game_goes_on_where_nothing_can_be_kept_and_says_so(
         await room.say(guest, "again", table=session.id, number=session.table.number, seat=0)
         await hear(guest, "view")
         assert room.kept(session)["number"] == before["number"] + 1
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -150,7 +150,7 @@ def test_an_invitation_is_not_lost_to_a_full_disk(tmp_path: Path, disk: Disk) ->
         await room.say(guest, "join", table=session.id, invite=joined["invites"]["1"])
         key = (await hear(guest, "joined"))["key"]
         assert session.seats_of(key) == [1]
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -162,8 +162,8 @@ def test_a_table_that_cannot_be_kept_is_not_made(tmp_path: Path, disk: Disk) -> 
         disk.fault = FULL
         await room.say(guest, "create", game="kuhn_v0", seats=[{"who": "me"}, AGENT])
         assert "No space left" in (await hear(guest, "error", "joined")).get("text", "")
-        assert not room.hall.tables.sessions
-        await room.hall.close()
+        assert not room.tables.sessions
+        room.tables.close()
 
     run(play())
 
@@ -245,7 +245,7 @@ def test_who_came_after_the_end_does_not_stop_the_next_game(tmp_path: Path) -> N
             kinds = [json.loads(str(watcher.outbox.get_nowait()))["type"]
                      for _ in range(watcher.outbox.qsize())]  # fmt: skip
             assert "view" not in kinds
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 
@@ -270,7 +270,7 @@ def test_two_who_change_seats_at_once_do_not_get_each_others(tmp_path: Path) -> 
         assert session.table.number == number + 1, "one game is begun"
         for guest, own in ((host, joined["key"]), (rogue, key), (twin, key)):
             assert guest.places[session.id] == session.seats_of(own)
-        await room.hall.close()
+        room.tables.close()
 
     run(play())
 

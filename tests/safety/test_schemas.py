@@ -28,7 +28,7 @@ from envs.core.options import Options
 from envs.pursuit import boards
 from experiments import runner
 from experiments.holdem import population
-from play.messages import Client, Message, parse_message
+from play.messages import ASKED, Message, parse_message
 from play.store import Kept, KeptTable
 from tests.support.parsers import name_of, sources
 from tests.support.sampling import IS_FULL
@@ -116,7 +116,7 @@ def test_no_schema_is_forgotten() -> None:
     found = set(SCHEMAS.values())
     assert {learner_class(name).settings_class for name in LEARNERS} <= found
     assert {game_class(game_id).Options for game_id in GAMES} <= found
-    assert set(get_args(Client)) <= set(below(Message))
+    assert set(ASKED) <= set(below(Message))
     own = [
         path.name
         for path in sources()
@@ -138,9 +138,9 @@ def test_a_kept_table_is_read_by_its_schema(field: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [get_args(cls.model_fields["type"].annotation)[0]
-                                  for cls in get_args(Client)])  # fmt: skip
+                                  for cls in ASKED])  # fmt: skip
 def test_every_field_of_every_message_is_of_its_kind(kind: str) -> None:
-    cls = next(c for c in get_args(Client) if kind in get_args(c.model_fields["type"].annotation))
+    cls = next(c for c in ASKED if kind in get_args(c.model_fields["type"].annotation))
     fields = {name: RIGHT[name] for name in cls.model_fields if name in RIGHT}
     for field, value in itertools.product(cls.model_fields, WRONG):
         try:

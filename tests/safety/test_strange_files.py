@@ -28,7 +28,7 @@ from common.files import append_text, read_arrays, read_json, read_text, read_ya
 from envs import make_game
 from envs.holdem.phh import read_hands
 from play.catalogue import Catalogue
-from play.files import Library
+from play.store import Library
 from tests.support.small_files import HAND
 
 KUHN = make_game("kuhn_v0")

@@ -28,7 +28,7 @@ SELECTION = {
 }
 RIGHT: dict[str, Any] = {
     **{"table": "t", "game": "kuhn_v0", "seat": 0, "turn": 0, "action": 0, "step": 0},
-    **{"number": 0},
+    **{"number": 0, "layout": "narrow"},
     **{"agent": "random", "name": "x", "text": "{}"},
 }
 TABLE: dict[str, Any] = {

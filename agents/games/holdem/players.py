@@ -327,6 +327,7 @@ class _Sampling(_ByRule):
 class Tight(_Sampling):
     """Enters with few hands, and stays in with good ones only."""
 
+    is_usual = True
     style: ClassVar[dict[str, float]] = {
         "way": BY_HAND,
         "enter": 0.2,

@@ -75,6 +75,7 @@ class KuhnRule(Agent):
     ['pass', 'bet', 'bet', 'pass']
     """
 
+    is_usual = True
     game_ids = ("kuhn_v0",)
 
     def __init__(self, game: Game) -> None:

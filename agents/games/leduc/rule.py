@@ -59,6 +59,7 @@ class LeducRule(Agent):
     ['call', 'raise', 'call', 'call']
     """
 
+    is_usual = True
     game_ids = ("leduc_v0",)
     is_deterministic = True
 

@@ -110,6 +110,7 @@ class LiarsDiceRule(Agent):
     ['2*6', '3*5', '2*2', '2*2']
     """
 
+    is_usual = True
     game_ids = ("liars_dice_v0",)
     is_deterministic = True
 

@@ -119,6 +119,7 @@ class NoThanksRule(_OneRule):
     12
     """
 
+    is_usual = True
     rule = THRESHOLD
 
     def __init__(self, game: Game, threshold: float = EQUILIBRIUM_THRESHOLD) -> None:

@@ -305,6 +305,7 @@ class PursuitHeuristic(Agent):
             alone, as if tickets were never used up.
     """
 
+    is_usual = True
     game_ids = PURSUITS
 
     def __init__(self, game: Game, exact: bool = True) -> None:

@@ -1,6 +1,6 @@
 """The first games on a machine: compiled beside the server, so that the page stays usable.
 
-Whoever waits for a game is told how far it is. ``python -m play.warming GAME ...`` is the process
+Whoever waits for a game is told how far it is. ``python -m play.compiling GAME ...`` is the process
 that compiles: it plays a game of each at a table, the most wanted first, and says when it is ready.
 """
 
@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -19,19 +20,19 @@ from agents import AGENTS
 from envs import GAMES
 from envs.core.compiling import JIT_DISABLED, sources_of
 from envs.core.warming import has_compiled_code, is_compiled
+from play.agents import Thinkers
 from play.catalogue import Catalogue
-from play.guest import Guest
+from play.messages import Compiling, Told
 from play.table import Seat, Table
-from play.thinking import Thinkers
 
-__all__ = ["Warmth", "main"]
+__all__ = ["Compiler", "main"]
 
 TABLE = Path(__file__).with_name("table.py")
 EVERY = 0.5
 """Seconds between two looks at how far the compiler is."""
 
 
-class Warmth:
+class Compiler:
     """Which games are compiled.
 
     Args:
@@ -74,7 +75,7 @@ class Warmth:
         if self._process is not None:
             self._process.kill()
 
-    async def wait(self, guest: Guest, game_id: str) -> None:
+    async def wait(self, tell: Callable[[Told], None], game_id: str) -> None:
         """Until a game is compiled; the browser is told how far it is."""
         if not await asyncio.to_thread(self.is_cold, game_id):
             return
@@ -86,8 +87,8 @@ class Warmth:
         while game_id in self.cold:
             now = await asyncio.to_thread(self.progress, game_id)
             if now != last:
-                message = {"title": self._catalogue.card(game_id).title, "game": game_id}
-                guest.send({"type": "compiling", **message, "done": now[0], "total": now[1]})
+                title = self._catalogue.card(game_id).title
+                tell(Compiling(game=game_id, title=title, done=now[0], total=now[1]))
                 last = now
             await asyncio.sleep(EVERY)
 
@@ -95,7 +96,7 @@ class Warmth:
         root = str(Path(__file__).resolve().parents[1])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "play.warming", *self.cold],
+            [sys.executable, "-m", "play.compiling", *self.cold],
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE,  # closed when the server ends, however it does
             stdout=subprocess.PIPE,

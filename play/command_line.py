@@ -1,37 +1,40 @@
-"""What ``play.py`` does: read the command line, set up the hall, open the page."""
+"""What ``play.py`` does: read the command line, and open the page or play in the terminal.
+
+What is asked for is checked before anything is compiled: names must be known, and no argument is
+quietly ignored.
+"""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
-import socket
 import sys
-import threading
-import webbrowser
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from agents.naming import list_games, list_players
+from agents import LEARNERS, ON_TOP, OUTSIDE, split_path
+from agents.naming import check_agent, check_game, list_games, list_players
 from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
-from common.errors import MasqueradeError
+from common.errors import MasqueradeError, OptionError, one_line
+from common.files import read_text
 from envs import game_class
-from play.asked import ME, check_arguments, check_counts
-from play.messages import SeatChoice
+from play.messages import Create, SeatChoice
 
 if TYPE_CHECKING:
     from envs.core.game import Game
     from play.catalogue import Catalogue
+    from play.tables import Tables
 
 __all__ = ["main", "parse_arguments"]
 
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
 USUAL = {"port": DEFAULT_PORT, "host": "127.0.0.1", "pace": 600, "folder": FOLDER}
+ME = "me"
+OF_THE_PAGE = ("port", "host", "no_open", "pace", "folder")
+OF_A_TABLE = ("against", "watch", "seat")
 MAX_PACE = 20_000
-INTERRUPTED = 130
 EXAMPLES = """\
 examples:
   python play.py                                   every game, in the browser
@@ -94,7 +97,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         for name, value in vars(parsed).items()
         if not any(value is each or value == each == [] for each in unsaid)
     }
-    check_arguments(parsed, given)
+    _check(parsed, given)
     for name, usual in USUAL.items():
         if name not in given:
             setattr(parsed, name, usual)
@@ -111,8 +114,7 @@ def main(words: list[str] | None = None) -> int:
     if arguments.list and "envs.core.compiling" not in sys.modules:
         os.environ["NUMBA_DISABLE_JIT"] = "1"  # to say who plays needs no compiled code
     # Imported when needed: --help and --list do without compiled code.
-    from play.catalogue import Catalogue
-    from play.own_players import find_own
+    from play.catalogue import Catalogue, find_own
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are fastest on one thread
     own = [*find_own(arguments.players), *_named(arguments.against + arguments.watch)]
@@ -129,7 +131,19 @@ def main(words: list[str] | None = None) -> int:
         return play_in_terminal(
             arguments, choose_seats(arguments, game, catalogue), game, catalogue
         )
-    return _serve(arguments, catalogue)
+    try:
+        # Imported when needed: the terminal does without a server.
+        from play.server import serve
+    except ModuleNotFoundError as error:
+        raise MasqueradeError(
+            f"{error.name} is missing: pip install 'masquerade[play]', or use --terminal"
+        ) from error
+    from play.agents import Thinkers
+    from play.tables import Tables
+
+    tables = Tables(arguments.folder, catalogue, Thinkers(), arguments.pace)
+    start = _start(arguments, tables)  # what cannot be opened is refused before anybody can ask
+    return serve(tables, arguments.host, arguments.port, start, not arguments.no_open)
 
 
 def _named(specs: list[str]) -> list[str]:
@@ -137,17 +151,25 @@ def _named(specs: list[str]) -> list[str]:
     return [spec for spec in specs if ":" in spec]
 
 
-def first_table(arguments: argparse.Namespace, catalogue: Catalogue) -> dict[str, Any] | None:
-    """What the command line asks for, as the message that makes the table."""
+def _start(arguments: argparse.Namespace, tables: Tables) -> str:
+    """The part of the address that says what to open first."""
+    # Imported when needed: --help and --list do without compiled code.
+    from play.table import Seat
+
+    if arguments.load is not None:
+        return f"#open/{quote(tables.library.take(arguments.load))}"
     if arguments.game is None:
-        return None
+        return ""
     options = dict(arguments.option)
     game = game_class(arguments.game)(**options)  # which refuses options that it cannot have
-    message: dict[str, Any] = {"type": "create", "game": arguments.game, "options": options}
+    seats = None
     if arguments.against or arguments.watch or arguments.seat is not None:
-        choices = choose_seats(arguments, game, catalogue)
-        message["seats"] = [choice.model_dump(exclude_defaults=True) for choice in choices]
-    return message
+        seats = choose_seats(arguments, game, tables.catalogue)
+    for number, choice in enumerate(seats or ()):
+        if ":" in choice.agent:  # what is no agent of ours says now what is wrong with it
+            tables.agent_at(game, number, Seat(choice.agent, choice.agent))
+    tables.first = Create(type="create", game=arguments.game, options=options, seats=seats)
+    return "#first"
 
 
 def choose_seats(
@@ -155,7 +177,7 @@ def choose_seats(
 ) -> list[SeatChoice]:
     """Who sits where by the command line; the last one named has all seats that are left."""
     num_seats = game.facts.num_players
-    check_counts(arguments, num_seats)
+    _check_counts(arguments, num_seats)
     usual = catalogue.usual_seats(game)
     if arguments.watch:
         named = arguments.watch + [arguments.watch[-1]] * num_seats
@@ -173,105 +195,87 @@ def _choice(name: str) -> SeatChoice:
     return SeatChoice(who="me") if name == ME else SeatChoice(who="agent", agent=name)
 
 
-# ---- the page ------------------------------------------------------------------------------------
+# ---- what would do nothing -----------------------------------------------------------------------
 
 
-def _serve(arguments: argparse.Namespace, catalogue: Catalogue) -> int:
-    try:
-        import uvicorn
-    except ModuleNotFoundError as error:
-        raise MasqueradeError(
-            f"{error.name} is missing: pip install 'masquerade[play]', or use --terminal"
-        ) from error
-    # Imported when needed: the terminal does without a server.
-    from play.hall import Hall
-    from play.server import LOOPBACK, hosts_of, make_app
-    from play.thinking import Thinkers
+def _check(arguments: argparse.Namespace, given: set[str]) -> None:
+    """Refuse names that there are not, and arguments that would do nothing.
 
-    is_local = arguments.host in LOOPBACK
-    hall = Hall(arguments.folder, catalogue, Thinkers(), arguments.pace)
-    start = _start(arguments, hall)  # what cannot be opened is refused before anybody can ask
-    listener = _listen(arguments.host, arguments.port)
-    port = listener.getsockname()[1]
-    app = make_app(hall, hosts_of(arguments.host, socket.gethostname()))
-    address = f"http://{'localhost' if is_local else socket.gethostname()}:{port}/{start}"
-    config = uvicorn.Config(
-        app,
-        log_level="error",
-        ws_max_size=256_000,
-        lifespan="on",
-        timeout_graceful_shutdown=1,
-        ws_ping_timeout=120.0,  # a busy machine must not cost anybody their connection
-    )
-    server = uvicorn.Server(config)
-    print(f"play at {address}\n(Ctrl-C ends the server; tables are kept)", flush=True)
-    threading.Thread(target=_warm, args=(hall,), daemon=True).start()
-    if not arguments.no_open:
-        webbrowser.open(address)
-    with suppress(KeyboardInterrupt):  # which the server has answered already
-        asyncio.run(server.serve(sockets=[listener]))
-    # It ends when it is interrupted, whatever asyncio makes of that, or if it could not begin.
-    code = INTERRUPTED if server.started else 2
-    # Every table is on the disk. A thread in which somebody still thinks, or compiles, cannot be
-    # stopped, and the end of the interpreter would wait for it.
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket on the port, or on any free one if ours is taken and none was asked for."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        try:
-            listener.bind((host, port))
-        except OSError:
-            if port != DEFAULT_PORT:
-                raise
-            listener.bind((host, 0))
-    except (OSError, OverflowError) as error:
-        listener.close()
-        other = "--host" if isinstance(error, socket.gaierror) else "--port"
-        raise MasqueradeError(
-            f"cannot listen to {host}:{port} ({error}): choose another {other}"
-        ) from error
-    listener.listen(256)  # so that a browser that is quicker than we are waits
-    return listener
-
-
-def _start(arguments: argparse.Namespace, hall: Any) -> str:
-    """The part of the address that says what to open first."""
-    # Imported when needed: --help and --list do without compiled code.
-    from play.table import Seat
-
+    Args:
+        arguments: the command line.
+        given: which of them it names.
+    """
+    _check_together(given)
+    if arguments.host == "":
+        raise OptionError("--host is empty, which would be every address: name one, or leave it")
     if arguments.load is not None:
-        return f"#open/{quote(hall.tables.library.take(arguments.load))}"
-    message = first_table(arguments, hall.catalogue)
-    if message is None:
-        return ""
-    game = game_class(arguments.game)(**dict(arguments.option))
-    seats = [
-        Seat(choice.get("agent", "me"), choice.get("agent", ""))
-        for choice in message.get("seats", ())
-    ]
-    for number, seat in enumerate(seats):
-        if ":" in seat.agent:  # what is no agent of ours says now what is wrong with it
-            hall.tables.agent_at(game, number, seat)
-    hall.first = message
-    return "#first"
+        read_text(arguments.load, "give a game that was kept, or a hand in PHH")
+    if arguments.game is not None:
+        check_game(arguments.game, dict(arguments.option))
+    for name in arguments.against + arguments.watch:
+        if name != ME:
+            _check_player(name, arguments.game or "")
+    if ME in arguments.watch:
+        raise OptionError(f"--watch shows agents among themselves: for '{ME}' use --against")
+    for name in arguments.players:
+        if not Path(name).exists():
+            _check_player(name, "")
 
 
-def _warm(hall: Any) -> None:
-    """Load what newcomers need before they ask for it, as far as it is compiled."""
-    catalogue = hall.catalogue
-    hall.warmth.start()
-    for card in catalogue.games():
-        if hall.warmth.is_cold(card.id):
-            continue
-        try:
-            catalogue.usual_seats(catalogue.new_game(card.id))
-            catalogue.picture(card.id)
-        except Exception as error:
-            print(f"play.py: {card.id} cannot be played: {error}", file=sys.stderr)
+def _check_together(given: set[str]) -> None:
+    """Refuse arguments that another one makes meaningless, with what to leave out."""
+    rules: list[tuple[bool, tuple[str, ...], str]] = [
+        ("list" in given, ("load", "terminal", *OF_A_TABLE, *OF_THE_PAGE, "seed"),
+         "--list prints and ends"),
+        ("list" in given and "game" not in given, ("option", "players"),
+         "--list needs a game for that: name one, such as kuhn_v0"),
+        ("load" in given, ("game", *OF_A_TABLE, "option", "terminal", "seed"),
+         "--load opens a game as it was kept, on the page"),
+        ("terminal" in given, OF_THE_PAGE, "--terminal does without a page"),
+        ("terminal" not in given, ("seed",), "--seed is for games in a --terminal"),
+        ("watch" in given, ("against", "seat"), "--watch has agents in all seats"),
+        (not given & {"game", "terminal"}, (*OF_A_TABLE, "option"),
+         "a table needs a game: name one first, such as kuhn_v0"),
+    ]  # fmt: skip
+    for holds, useless, reason in rules:
+        found = [name for name in useless if name in given] if holds else []
+        if found:
+            words = [_words(name) for name in found]
+            raise OptionError(f"{reason}; or leave out {' and '.join(words)}")
+
+
+def _words(name: str) -> str:
+    return "the game" if name == "game" else f"--{name.replace('_', '-')}"
+
+
+def _check_player(name: str, game_id: str) -> None:
+    """An agent by the name that the list of players has, or with the file it comes from."""
+    if "=" in name.partition(":")[0]:
+        raise OptionError(
+            f"'{one_line(name, 80)}': nobody is renamed at a table; write "
+            f"'{one_line(name.partition('=')[2], 60) or 'random'}'"
+        )
+    if not name:
+        raise OptionError("an agent's name is empty: name one, such as random")
+    agent_id, path = split_path(name)
+    check_agent(name, game_id)
+    if agent_id in LEARNERS:
+        if not path:
+            raise OptionError(f"'{agent_id}' plays from a run: write '{agent_id}:runs/...'")
+        if not Path(path).exists():
+            raise MasqueradeError(f"{path} is not there: train it first, or name another run")
+    if agent_id in OUTSIDE and not path:
+        raise OptionError(f"'{agent_id}' is somebody else's: write '{agent_id}:PATH'")
+    if agent_id in ON_TOP:
+        raise OptionError(f"'{agent_id}' plays on top of a trained player: in tournaments only")
+
+
+def _check_counts(arguments: argparse.Namespace, num_seats: int) -> None:
+    """Refuse more agents than there are seats for them, and a seat that there is not."""
+    for name, most in (("against", num_seats - 1), ("watch", num_seats)):
+        agents = getattr(arguments, name)
+        if len(agents) > most:
+            seats = "one seat is" if most == 1 else f"{most} seats are"
+            raise OptionError(f"--{name} names {len(agents)} agents, but {seats} free: name fewer")
+    if arguments.seat is not None and arguments.seat >= num_seats:
+        raise OptionError(f"--seat must be from 0 to {num_seats - 1}, not {arguments.seat}")

@@ -8,19 +8,21 @@ worlds.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from envs.core.drawing import Layout
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, UNSEEN
 from envs.core.rng import new_rng
+from play.messages import Choice
 
-__all__ = ["ELLIPSIS", "HIDDEN", "Choice", "Entry", "Sight", "look", "notice", "world_of"]
+__all__ = ["ELLIPSIS", "HIDDEN", "Entry", "Sight", "look", "notice", "world_of"]
 
 State = npt.NDArray[np.uint8]
+Actions = npt.NDArray[np.int64]
 
 HIDDEN = "something hidden"
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -29,22 +31,6 @@ MAX_BUTTONS = 160
 # How many worlds are asked what a token can mean; and how many at most until one has an answer.
 NUM_WORLDS = 6
 MAX_WORLDS = 60
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A legal action in words, or a range of actions that differ by an amount only."""
-
-    action: int
-    words: str
-    last: int | None = None
-    """The last action of a range; they all lie one apart."""
-    amount: int | None = None
-    """The amount of the first action of a range; each further action is one more."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, without what is not there."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -82,7 +68,7 @@ def world_of(game: Game, state: State, viewer: int, number: int = 0) -> State:
     return world
 
 
-def look(game: Game, state: State, viewer: int | None) -> Sight:
+def look(game: Game, state: State, viewer: int | None, layout: Layout = "wide") -> Sight:
     """The position as ``viewer`` may see it; ``None`` sees everything, for games without secrets.
 
     >>> from envs import make_game
@@ -93,73 +79,43 @@ def look(game: Game, state: State, viewer: int | None) -> Sight:
     seen = state if viewer is None else world_of(game, state, viewer)
     turn = int(game.kernels.turn(seen, game.rules))
     choices = _choices(game, seen) if turn == viewer else []
-    return Sight(game.draw(seen, viewer), game.render(seen, viewer), turn, choices)
+    return Sight(game.draw(seen, viewer, layout), game.render(seen, viewer), turn, choices)
 
 
 def _choices(game: Game, world: State) -> list[Choice]:
+    legal = _legal(game, world)
+    if len(legal) <= MAX_BUTTONS:
+        return _buttons(game, world, legal)
+    runs = np.split(legal, np.flatnonzero(np.diff(legal) > 1) + 1)
+    return [choice for run in runs for choice in _range(game, world, run)]
+
+
+def _legal(game: Game, world: State) -> Actions:
     mask = np.zeros(game.mask_size, np.int8)
     game.kernels.legal(world, game.rules, mask)
-    legal = [int(action) for action in np.flatnonzero(mask)]
-    if len(legal) <= MAX_BUTTONS:
-        return [Choice(action, game.action_text(world, action)) for action in legal]
-    found: list[Choice] = []
-    for first, last in _runs(legal):
-        found += _range(game, world, first, last)
-    return found
+    return np.flatnonzero(mask)
 
 
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Rising numbers as runs of neighbours.
-
-    >>> _runs([0, 1, 5, 6, 7])
-    [(0, 1), (5, 7)]
-    """
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = runs[-1][0], number
-        else:
-            runs.append((number, number))
-    return runs
+def _buttons(game: Game, world: State, actions: Actions) -> list[Choice]:
+    return [Choice(action=int(a), words=game.action_text(world, int(a))) for a in actions]
 
 
-def _range(game: Game, world: State, first: int, last: int) -> list[Choice]:
-    """A run of actions as single ones at its ends and a range of amounts between them."""
-    texts = {a: game.action_text(world, a) for a in {*range(first, first + 3), last - 1, last}}
-    begin, end = first, last
+def _range(game: Game, world: State, run: Actions) -> list[Choice]:
+    """Actions in a row as single ones at its ends and a range of amounts between them."""
+    begin, end = 0, len(run) - 1
     # Fold and call stand before the amounts, all-in behind them.
-    while begin < end and _amount(texts.get(begin, "")) is None:
+    while begin < end and game.amount_of(world, int(run[begin])) is None:
         begin += 1
-    if _amount(texts[end]) is None or _shape(texts[end]) != _shape(texts[end - 1]):
+    if game.amount_of(world, int(run[end])) is None:
         end -= 1
-    amount = _amount(texts.get(begin, ""))
-    if amount is None or _shape(texts[begin]) != _shape(texts[end]) or end - begin < 2:
-        return [
-            Choice(action, game.action_text(world, action)) for action in range(first, last + 1)
-        ]
-    single = [Choice(action, texts[action]) for action in range(first, begin)]
-    words = _shape(texts[begin])
-    after = [Choice(action, texts[action]) for action in range(end + 1, last + 1)]
-    return [*single, Choice(begin, words, end, amount), *after]
-
-
-def _amount(text: str) -> int | None:
-    """The number in words that have one.
-
-    >>> _amount("raises to 450"), _amount("folds")
-    (450, None)
-    """
-    numbers = [int(word) for word in text.split() if word.isdecimal()]
-    return numbers[0] if len(numbers) == 1 else None
-
-
-def _shape(text: str) -> str:
-    """The words with a gap for the number.
-
-    >>> _shape("raises to 450")
-    'raises to {}'
-    """
-    return " ".join("{}" if word.isdecimal() else word for word in text.split())
+    if end - begin < 2:
+        return _buttons(game, world, run)
+    found = game.amount_of(world, int(run[begin]))
+    assert found is not None
+    first, last = int(run[begin]), int(run[end])
+    between = Choice(action=first, words=found[1], last=last, amount=found[0])
+    after = _buttons(game, world, run[end + 1 :])
+    return [*_buttons(game, world, run[:begin]), between, *after]
 
 
 # ---- what is noticed of a move -------------------------------------------------------------------
@@ -187,7 +143,7 @@ def notice(game: Game, state: State, action: int, viewer: int) -> Entry | None:
         actor = int(game.kernels.turn(world, game.rules))
         if actor >= 0 and _is_open(game, world, action, (viewer, actor), token):
             return Entry(actor, game.action_text(world, action))
-        texts |= _meanings(game, world, viewer, token)
+        texts |= {words for words, other in _tokens(game, world, viewer) if other == token}
         enough = 2 if actor == CHANCE else NUM_WORLDS
         if texts and number + 1 >= enough:
             break
@@ -196,24 +152,20 @@ def notice(game: Game, state: State, action: int, viewer: int) -> Entry | None:
 
 def _is_open(game: Game, world: State, action: int, players: tuple[int, int], token: int) -> bool:
     """Whether a move looks to the viewer just as it looks to the player who makes it."""
-    mask = np.zeros(game.mask_size, np.int8)
-    game.kernels.legal(world, game.rules, mask)
     seen = game.kernels.seen
-    return bool(mask[action]) and all(
+    return action in _legal(game, world) and all(
         int(seen(world, game.rules, action, player)) == token for player in players
     )
 
 
-def _meanings(game: Game, world: State, viewer: int, token: int) -> set[str]:
-    """The words of everything that could happen in a world and would look like this."""
-    kernels, rules = game.kernels, game.rules
-    is_chance = int(kernels.turn(world, rules)) == CHANCE
+def _tokens(game: Game, world: State, viewer: int) -> list[tuple[str, int]]:
+    """What could happen in a world, in words, and as what the viewer would notice it."""
+    is_chance = int(game.kernels.turn(world, game.rules)) == CHANCE
     words = game.chance_text if is_chance else game.action_text
-    return {
-        words(world, action)
+    return [
+        (words(world, action), int(game.kernels.seen(world, game.rules, action, viewer)))
         for action in _candidates(game, world)
-        if int(kernels.seen(world, rules, action, viewer)) == token
-    }
+    ]
 
 
 def _candidates(game: Game, world: State) -> list[int]:
@@ -222,9 +174,7 @@ def _candidates(game: Game, world: State) -> list[int]:
     An amount that everybody sees is known at once; what is asked here is which of the others it
     was, such as a call that turns up cards, and the server stands still meanwhile.
     """
-    mask = np.zeros(game.mask_size, np.int8)
-    game.kernels.legal(world, game.rules, mask)
-    legal = np.flatnonzero(mask)
+    legal = _legal(game, world)
     if len(legal) > MAX_BUTTONS and int(game.kernels.turn(world, game.rules)) != CHANCE:
         gaps = np.flatnonzero(np.diff(legal) > 1)
         first, last = np.append(0, gaps + 1), np.append(gaps, len(legal) - 1)
@@ -239,16 +189,11 @@ def _telling(game: Game, state: State, viewer: int) -> set[str]:
     A token may tell so much, as all dice do that a call turns up, that no world drawn before has
     the same: then it was none of the actions that always look alike.
     """
-    kernels, rules = game.kernels, game.rules
     tokens: dict[str, set[int]] = {}
     for number in range(NUM_WORLDS):
-        world = world_of(game, state, viewer, number)
-        is_chance = int(kernels.turn(world, rules)) == CHANCE
-        words = game.chance_text if is_chance else game.action_text
-        for action in _candidates(game, world):
-            token = int(kernels.seen(world, rules, action, viewer))
-            tokens.setdefault(words(world, action), set()).add(token)
-    return {text for text, seen in tokens.items() if len(seen) > 1}
+        for words, token in _tokens(game, world_of(game, state, viewer, number), viewer):
+            tokens.setdefault(words, set()).add(token)
+    return {words for words, seen in tokens.items() if len(seen) > 1}
 
 
 def _common(texts: set[str]) -> str:
