@@ -192,7 +192,7 @@ def test_a_review_does_not_tell_of_the_next_game(
             reviewed.append((table.number, len(table.decisions)))
             return []
 
-        gate = Gate(monkeypatch, "verdicts", verdicts)
+        gate = Gate(monkeypatch, "verdicts", review)
         session, guest, joined = await room.table(ME, GUEST)
         other = Browser()
         room.tables.browsers.add(other)
