@@ -17,7 +17,6 @@ from agents import LEARNERS, ON_TOP, OUTSIDE, split_path
 from agents.naming import check_agent, check_game, list_games, list_players
 from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
 from common.errors import MasqueradeError, OptionError, one_line
-from common.files import read_text
 from envs import game_class
 from play.messages import Create, SeatChoice
 
@@ -209,6 +208,8 @@ def _check(arguments: argparse.Namespace, given: set[str]) -> None:
     if arguments.host == "":
         raise OptionError("--host is empty, which would be every address: name one, or leave it")
     if arguments.load is not None:
+        from common.files import read_text  # not needed for --help
+
         read_text(arguments.load, "give a game that was kept, or a hand in PHH")
     if arguments.game is not None:
         check_game(arguments.game, dict(arguments.option))
