@@ -102,7 +102,7 @@ READS: dict[str, Command] = {
 }
 NO_FILES = {
     "envs.core.warming",  # fills the compiler's cache, and does without if it cannot
-    "play.warming",
+    "play.compiling",
     "benchmarks.coverage",
     "benchmarks.dqn_quality",
     "benchmarks.play_load",
