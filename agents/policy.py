@@ -11,32 +11,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.abstraction import (
-    INFOSET,
-    AbstractViews,
-    Keys,
-    as_action_abstraction,
-    find_abstraction,
-    probe_encoding,
-)
+from agents.abstraction import INFOSET, AbstractViews, Decisions, Keys, probe_encoding
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
 from agents.learnt import Exhibit
-from agents.policy_checks import ARRAYS, NOTED, normalized, policy_fault
 from common.errors import FileError, MasqueradeError
 from common.files import read_arrays, write_arrays
+from common.imports import names_from_a_file
 from envs.core.batch import random_actions
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
+from envs.core.records import Row, tuple_type
 from envs.core.rng import Words, uniform
 
 FORMAT = "masquerade policy"
@@ -86,6 +81,11 @@ class Policy:
         """How many information sets it knows."""
         return len(self.keys)
 
+    @property
+    def arrays(self) -> Table:
+        """As compiled code reads it."""
+        return Table(self.keys, self.firsts, self.actions, self.probs)
+
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The rows of these keys, ``UNKNOWN`` for those that are not in the table."""
         rows = np.empty(len(keys), np.int64)
@@ -130,25 +130,20 @@ class Policy:
         path = _file(path)
         header, arrays = _read(path)
         solved = _check(path, header, game)
-        _check_values(path, {**header, **arrays}, game)
-        _check_encoding(path, header.get("encoding"), solved, header["abstraction"])
+        _check_values(path, {**header, **arrays}, game, header.get("encoding"), solved)
         if _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
-        arrays["probs"] = normalized(arrays)
         parts: dict[str, Any] = {**arrays, **{name: header[name] for name in NOTED}}
         return cls(solved, **parts)._on(game)
 
     @classmethod
     def _of_run(cls, path: Path, game: Game) -> Policy:
         state = load_state(path, game)
-        if "coding" in state:
-            raise PolicyError(f"{path} has 'coding', which is 'abstraction' now: train it again")
         if state.keys() != {*ARRAYS, *NOTED, "encoding"}:
             raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
-        _check_values(path, state, game)
         solved = _solved(path, read_header(path)["options"], game)
-        _check_encoding(path, state.pop("encoding"), solved, state["abstraction"])
-        return cls(solved, **{**state, "probs": normalized(state)})._on(game)
+        _check_values(path, state, game, state.pop("encoding"), solved)
+        return cls(solved, **state)._on(game)
 
     def _on(self, game: Game) -> Policy:
         """The same for a game with other options, where nobody knows how exploitable it is."""
@@ -194,18 +189,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     return header, arrays
 
 
-def _check_values(path: Path, values: Mapping[str, Any], game: Game) -> None:
-    fault = policy_fault(values, game)
-    if fault:
-        raise PolicyError(f"{path} is damaged ({fault}): use an intact copy, or solve again")
+def _check_values(
+    path: Path, values: Mapping[str, Any], game: Game, encoding: Any, solved: Game
+) -> None:
+    with names_from_a_file():
+        fault = policy_fault(values, game)
+        if fault:
+            raise PolicyError(f"{path} is damaged ({fault}): use an intact copy, or solve again")
+        if encoding != _encoding(solved, values["abstraction"]):
+            raise PolicyError(
+                f"{path} encodes what players see as an older version did: solve the game again"
+            )
 
 
 def _check(path: Path, header: Mapping[str, Any], game: Game) -> Game:
     """Refuse what does not fit; the game, with the options for which the policy was made."""
     if header.get("version") != FILE_VERSION:
         raise PolicyError(
-            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION} (its "
-            f"'coding' is called 'abstraction' now): solve the game again"
+            f"{path} has version {header.get('version')!r}, this is version {FILE_VERSION}: solve "
+            "the game again"
         )
     if header.get("game") != game.id:
         raise PolicyError(f"{path} is for {header.get('game')}, not for {game.id}")
@@ -232,13 +234,6 @@ def _encoding(game: Game, abstraction: str) -> list[Any]:
     return [ENCODING_VERSION, probe_encoding(game, abstraction)]
 
 
-def _check_encoding(path: Path, encoding: Any, game: Game, abstraction: str) -> None:
-    if encoding != _encoding(game, abstraction):
-        raise PolicyError(
-            f"{path} encodes what players see as an older version did: solve the game again"
-        )
-
-
 # ---- playing -------------------------------------------------------------------------------------
 
 
@@ -261,45 +256,40 @@ def _find(keys, wanted, rows):
         rows[i] = find_row(keys, wanted[i])
 
 
-@compiled(
-    types.void(
-        types.int64[::1],
-        types.int64[::1],
-        types.int32[::1],
-        types.float64[::1],
-        types.uint64[:, ::1],
-        types.int64[::1],
-    )
-)
-def _choose(rows, firsts, actions, probs, rngs, chosen):
+class Table(NamedTuple):
+    """The arrays of a policy, as compiled code reads them."""
+
+    keys: Row[np.uint64]
+    firsts: Row[np.int64]
+    actions: Row[np.int32]
+    probs: Row[np.float64]
+
+
+TABLE, _ROWS = tuple_type(Table), types.int64[::1]
+
+
+@compiled(types.void(TABLE, _ROWS, types.uint64[:, ::1], types.int64[::1]))
+def _choose(table, rows, rngs, chosen):
     """Draw an action for every row that is known."""
     for i in range(rows.size):
         if rows[i] != UNKNOWN:
             left = uniform(rngs[i])
-            for entry in range(firsts[rows[i]], firsts[rows[i] + 1]):
+            for entry in range(table.firsts[rows[i]], table.firsts[rows[i] + 1]):
                 # An action of probability 0 is never played, not even when rounding leaves a rest.
-                if probs[entry] > 0.0:
-                    chosen[i] = actions[entry]
-                    left -= probs[entry]
+                if table.probs[entry] > 0.0:
+                    chosen[i] = table.actions[entry]
+                    left -= table.probs[entry]
                     if left < 0.0:
                         break
 
 
-@compiled(
-    types.void(
-        types.int64[::1],
-        types.int64[::1],
-        types.int32[::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-    )
-)
-def _spread(rows, firsts, actions, probs, out):
+@compiled(types.void(TABLE, _ROWS, types.float64[:, ::1]))
+def _spread(table, rows, out):
     """Write the probabilities of every row that is known."""
     for i in range(rows.size):
         if rows[i] != UNKNOWN:
-            for entry in range(firsts[rows[i]], firsts[rows[i] + 1]):
-                out[i, actions[entry]] = probs[entry]
+            for entry in range(table.firsts[rows[i]], table.firsts[rows[i] + 1]):
+                out[i, table.actions[entry]] = table.probs[entry]
 
 
 class PolicyAgent(Agent):
@@ -311,6 +301,7 @@ class PolicyAgent(Agent):
         game: the game to play.
         path: a policy file, a folder with a ``policy.npz``, or a run of ``train.py``.
         policy: a policy in memory, instead of a path.
+        abstraction: that of the policy, if it is somebody's own, to say that its code may run.
 
     >>> import numpy as np
     >>> from agents.cfr import VectorCFRSolver, to_policy
@@ -330,10 +321,16 @@ class PolicyAgent(Agent):
     keeps_time = True
 
     def __init__(
-        self, game: Game, path: str | Path | None = None, policy: Policy | None = None
+        self,
+        game: Game,
+        path: str | Path | None = None,
+        policy: Policy | None = None,
+        abstraction: str | None = None,
     ) -> None:
         """Load the policy and check that it is for this game."""
         super().__init__(game)
+        if abstraction is not None:
+            Decisions(abstraction, game)
         if policy is None:
             if path is None:
                 raise PolicyError("give the path of a policy, such as cfr:runs/leduc")
@@ -341,8 +338,7 @@ class PolicyAgent(Agent):
         elif policy.game != game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
         self.table = policy
-        self._encode = find_abstraction(policy.abstraction, game)
-        self._with_actions = as_action_abstraction(self._encode)
+        self._decisions = Decisions(policy.abstraction, game)
         self.num_unknown = 0
         """Decisions so far in information sets that the policy does not know."""
 
@@ -350,8 +346,7 @@ class PolicyAgent(Agent):
         """Draw once from each row's generator."""
         found, rows = self._look_up(views)
         actions = np.empty(len(views), np.int64)
-        table = self.table
-        _choose(rows, table.firsts, table.actions, table.probs, views.rngs, actions)
+        _choose(self.table.arrays, rows, views.rngs, actions)
         unknown = np.flatnonzero(rows == UNKNOWN)
         self.num_unknown += len(unknown)
         if found:
@@ -376,23 +371,88 @@ class PolicyAgent(Agent):
 
     def _look_up(self, views: Views) -> tuple[AbstractViews | None, npt.NDArray[np.int64]]:
         """What abstract actions stand for, if there are such, and the row of every view."""
-        found = self._with_actions.abstract(views) if self._with_actions else None
-        return found, self.table.find(found.keys if found else self._encode(views))
+        if not self._decisions.num_actions:
+            return None, self.table.find(self._decisions.keys(views))
+        found = self._decisions.look(views)
+        return found, self.table.find(found.keys)
 
     def policy(self, views: Views) -> Floats:
         """The probability of every action in every row: [n, num_actions] float64."""
         found, rows = self._look_up(views)
-        table = self.table
+        table = self.table.arrays
         out = np.zeros((len(views), self.game.facts.num_actions))
         unknown = np.flatnonzero(rows == UNKNOWN)
         if found:
             probs = np.zeros(found.actions.shape)
-            _spread(rows, table.firsts, table.actions, table.probs, probs)
+            _spread(table, rows, probs)
             np.add.at(out, (np.arange(len(views))[:, None], found.actions), probs)
             out[unknown, found.fallbacks[unknown]] = 1.0
             return out
-        _spread(rows, table.firsts, table.actions, table.probs, out)
+        _spread(table, rows, out)
         if len(unknown):
             masks = views.masks[unknown]
             out[unknown] = masks / masks.sum(axis=1, keepdims=True)
         return out
+
+
+# ---- what a policy must be before compiled code may play it --------------------------------------
+# A checksum only tells that a file is as somebody wrote it. Shapes, ranges, order and sums are
+# checked here, for files from anywhere: compiled code checks no bounds.
+
+
+ARRAYS: dict[str, Any] = {
+    "keys": np.uint64,
+    "firsts": np.int64,
+    "actions": np.int32,
+    "probs": np.float64,
+    "is_reached": np.bool_,
+}
+"""The arrays of a policy and what each holds."""
+NOTED = ("exploitability", "notes", "abstraction")
+"""What else belongs to it."""
+# Sums of probabilities and differences of values are off by so much at most.
+_ROUNDING = 1e-6
+
+
+def policy_fault(values: Mapping[str, Any], game: Game) -> str:
+    """What is wrong with the parts of a policy; empty: nothing.
+
+    Args:
+        values: what ``ARRAYS`` and ``NOTED`` name.
+        game: the game it is for.
+    """
+    for name, kind in ARRAYS.items():
+        array = values[name]
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != kind:
+            return f"{name} must be a row of {np.dtype(kind).name}"
+    keys, firsts, actions, probs, is_reached = (values[name] for name in ARRAYS)
+    if not len(firsts) == 1 + len(keys) == 1 + len(is_reached) or len(actions) != len(probs):
+        return "its arrays have lengths that do not fit each other"
+    if (keys[1:] <= keys[:-1]).any():
+        return "its keys do not rise"
+    if firsts[0] != 0 or firsts[-1] != len(actions) or (firsts[1:] <= firsts[:-1]).any():
+        return "its rows do not follow each other"
+    abstraction = values.get("abstraction")
+    if not isinstance(abstraction, str):
+        return f"abstraction must be text, not {abstraction!r}"
+    num_actions = Decisions(abstraction, game).num_actions or game.facts.num_actions
+    if len(actions) and not 0 <= actions.min() <= actions.max() < num_actions:
+        return f"its actions must be from 0 to {num_actions - 1}"
+    is_first = np.zeros(len(actions), bool)
+    is_first[firsts[:-1]] = True
+    if (actions[1:] <= actions[:-1])[~is_first[1:]].any():
+        return "the actions of a row do not rise"
+    if not ((probs >= 0.0) & (probs <= 1.0 + _ROUNDING)).all():
+        return "its probabilities are not all from 0 to 1"
+    sums = np.add.reduceat(probs, firsts[:-1]) if len(probs) else probs
+    if (abs(sums - 1.0) > _ROUNDING).any():
+        return f"the probabilities of a row add up to {sums[abs(sums - 1.0).argmax()]:.7g}, not 1"
+    return _fault_of_notes(values)
+
+
+def _fault_of_notes(values: Mapping[str, Any]) -> str:
+    value = values.get("exploitability")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and -_ROUNDING <= value < math.inf):
+        return f"exploitability must be a number from 0 up, not {value!r}"
+    return "" if isinstance(values.get("notes"), Mapping) else "it has no notes"

@@ -214,9 +214,10 @@ def views_at(
     tokens = [position.tokens(position.turn) for position in rows] if has_tokens else []
     longest = max(map(len, tokens), default=0)
     seen = np.array([[*own, *[0] * (longest - len(own))] for own in tokens], np.int64)
-    past = np.stack([past_observations(position, num_past) for position in rows])
-    keys = tree.infosets["key"][infosets]
-    ids = infosets.astype(np.uint64)
+    past = None
+    if num_past:
+        past = np.stack([past_observations(position, num_past) for position in rows])
+    keys, ids = tree.infosets["key"][infosets], infosets.astype(np.uint64)
     return Views(game, seats, keys, rngs, worlds, ids, seen if has_tokens else None, past)
 
 

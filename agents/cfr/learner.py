@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
 
 from agents.cfr.evaluation import to_policy
 from agents.cfr.mccfr import SamplingSettings, SamplingSolver, WalkSettings, WalkSolver, bytes_text
@@ -44,27 +43,20 @@ class PolicyLearner(Learner):
         return self.policy().state_dict()
 
 
-class Resumable(Protocol):
-    """A solver as its learner sees it."""
-
-    iteration: int
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next iterations depend on."""
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
-
-
 class SolverLearner(PolicyLearner):
     """One solver from beginning to end: what it knows is all there is to be saved."""
 
-    solver: Resumable
+    solver: Solver | WalkSolver
 
     def __init__(self, task: Task, settings: Options) -> None:
         """Say so if the solver promises nothing for this game."""
         super().__init__(task, settings)
-        say_if_no_guarantee(task.game)
+        if not is_zero_sum_duel(task.game.facts):
+            print(
+                f"masquerade: {task.game!r} is not a game of two players for a constant sum, so "
+                "CFR need not come to an equilibrium",
+                file=sys.stderr,
+            )
 
     def state_dict(self) -> State:
         """The arrays of the solver, its generators if it has any, and where it is."""
@@ -76,21 +68,12 @@ class SolverLearner(PolicyLearner):
         self.num_steps = self.solver.iteration
 
 
-def say_if_no_guarantee(game: Game) -> None:
-    """Tell people, in one line, that a run of CFR need not end in an equilibrium."""
-    if not is_zero_sum_duel(game.facts):
-        print(
-            f"masquerade: {game!r} is not a game of two players for a constant sum, so CFR need "
-            "not come to an equilibrium",
-            file=sys.stderr,
-        )
-
-
 class SamplingLearner(SolverLearner):
     """Trains a solver by samples."""
 
     settings: WalkSettings
     solver: WalkSolver
+    solver_class: Callable[..., WalkSolver]
 
     def __init__(self, task: Task, settings: WalkSettings) -> None:
         """Say how much memory it takes, and make the tables."""
@@ -101,10 +84,7 @@ class SamplingLearner(SolverLearner):
             f"{bytes_text(size)}",
             file=sys.stderr,
         )
-        self.solver = self._make_solver()
-
-    @abstractmethod
-    def _make_solver(self) -> WalkSolver: ...
+        self.solver = self.solver_class(task.game, task.seed, settings)
 
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; how strong the policy is, is for each learner to add."""
@@ -208,14 +188,12 @@ class MCCFRLearner(SamplingLearner):
     settings_class = MCCFRSettings
     settings: MCCFRSettings
     solver: SamplingSolver
+    solver_class = SamplingSolver
 
     def __init__(self, task: Task, settings: MCCFRSettings) -> None:
         """Make the arrays, and write the game down if it is small."""
         super().__init__(task, settings)
         self._tree = _small_tree(task.game, settings.max_nodes)
-
-    def _make_solver(self) -> SamplingSolver:
-        return SamplingSolver(self.game, self.task.seed, self.settings)
 
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the exploitability is exact, if the game is small."""

@@ -31,22 +31,20 @@ table on every iteration.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
-from agents.cfr.evaluation import from_policy
+from agents.abstraction import INFOSET, Decisions
+from agents.cfr.evaluation import from_policy, tabulate
 from agents.cfr.mccfr_nodes import (
-    BY_HISTORY,
-    BY_INFOSET,
-    CHANCE_ONLY,
-    EXTERNAL,
-    NO_BASELINES,
-    OUTCOME,
     PLAN,
+    Hooks,
     SampledGame,
     Workspace,
 )
@@ -68,7 +66,7 @@ from agents.cfr.response import exploitability
 from agents.cfr.solver import check_header, make_header
 from agents.cfr.threads import work_together
 from agents.cfr.tree import GameTree
-from agents.policy import Policy, PolicyError
+from agents.policy import Policy, PolicyAgent, PolicyError
 from common.errors import MasqueradeError, OptionError
 from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
@@ -80,21 +78,11 @@ __all__ = ["SamplingSettings", "SamplingSolver", "WalkSettings", "WalkSolver", "
 HISTORIES_PER_INFOSET = 4
 """Room for baselines by history where nobody says how much."""
 
-SAMPLINGS = MappingProxyType({"external": EXTERNAL, "outcome": OUTCOME, "chance": CHANCE_ONLY})
-BASELINES = MappingProxyType({"none": NO_BASELINES, "infoset": BY_INFOSET, "history": BY_HISTORY})
-
-
-class _Weights(NamedTuple):
-    is_plus: bool
-    regret_power: float
-    average_power: float
-
-
-_VARIANTS = MappingProxyType(
+_VARIANTS: Mapping[str, dict[str, float]] = MappingProxyType(
     {
-        "cfr": _Weights(False, 0.0, 0.0),
-        "cfr+": _Weights(True, 0.0, 1.0),
-        "linear": _Weights(False, 1.0, 1.0),
+        "cfr": {},
+        "cfr+": {"is_plus": True, "average_power": 1.0},
+        "linear": {"regret_power": 1.0, "average_power": 1.0},
     }
 )
 
@@ -110,6 +98,9 @@ class WalkSettings(Options):
     entries_per_infoset: ClassVar[int] = 8
     """Where nobody says how many there may be."""
 
+    abstraction: str = Field(
+        default=INFOSET, description="what information sets look alike; round:2 has a memory of 2"
+    )
     max_infosets: int = option(
         1_000_000, low=1, high=10**10, help="information sets that the table has room for"
     )
@@ -125,9 +116,15 @@ class WalkSettings(Options):
     )
     threads: int = option(1, low=1, high=64, help="workers; with more than 1, runs differ")
 
+    @property
+    def policy_abstraction(self) -> str:
+        """What the keys of its policy stand for."""
+        return self.abstraction
+
     def room(self, game: Game) -> tuple[int, int]:
         """Information sets and entries that there is room for."""
         per_infoset = min(game.facts.num_actions, self.entries_per_infoset)
+        per_infoset = Decisions(self.policy_abstraction, game).num_actions or per_infoset
         return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
 
     def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
@@ -140,24 +137,27 @@ class WalkSettings(Options):
 
     def record(self) -> npt.NDArray[Any]:
         """As one record, for compiled code."""
-        plan = np.zeros(1, PLAN)
-        plan["sampling"] = EXTERNAL
-        plan["stops_when_full"] = self.when_full == "error"
-        plan["pruning"] = self.pruning
-        for name, value in _VARIANTS[self.variant]._asdict().items():
-            plan[name] = value
+        stops = self.when_full == "error"
+        plan: npt.NDArray[Any] = self.as_record(
+            PLAN, stops_when_full=stops, **_VARIANTS[self.variant]
+        )
         return plan
 
 
 class SamplingSettings(WalkSettings):
     """What is drawn, how regrets are kept, and how much memory there is."""
 
-    sampling: str = option("external", choices=tuple(SAMPLINGS), help="what is drawn, not walked")
+    # Words in the order in which ``mccfr_nodes`` numbers them.
+    sampling: str = option(
+        "external", choices=("external", "outcome", "chance"), help="what is drawn, not walked"
+    )
     epsilon: float = option(
         0.6, low=0.001, high=1.0, help="outcome sampling: how often the player plays anything"
     )
     baselines: str = option(
-        "none", choices=tuple(BASELINES), help="less variance where one action is drawn"
+        "none",
+        choices=("none", "infoset", "history"),
+        help="less variance where one action is drawn",
     )
     baseline_rate: float = option(
         0.5, low=0.0, high=1.0, help="how far a baseline follows the last result"
@@ -171,6 +171,8 @@ class SamplingSettings(WalkSettings):
         super().__post_init__()
         if self.baselines != "none" and self.sampling == "chance":
             raise OptionError("chance sampling draws no actions: baselines must be none")
+        if self.baselines == "history" and self.abstraction != INFOSET:
+            raise OptionError("abstractions know no histories: baselines must be none or infoset")
         if self.pruning and self.sampling == "outcome":
             raise OptionError("outcome sampling tries one action at a time: pruning must be 0")
 
@@ -183,15 +185,6 @@ class SamplingSettings(WalkSettings):
             return [main]
         rows = self.max_histories or HISTORIES_PER_INFOSET * infosets
         return [main, (rows, -(-rows * entries // infosets), players, False)]
-
-    def record(self) -> npt.NDArray[Any]:
-        """As one record, for compiled code."""
-        plan = super().record()
-        plan["sampling"] = SAMPLINGS[self.sampling]
-        plan["baselines"] = BASELINES[self.baselines]
-        plan["epsilon"] = self.epsilon
-        plan["baseline_rate"] = self.baseline_rate
-        return plan
 
 
 def bytes_text(size: float) -> str:
@@ -225,6 +218,7 @@ class WalkSolver(ABC):
         """Make the tables; nothing is drawn yet."""
         self.game = game
         self.settings = settings
+        self.decisions = Decisions(settings.policy_abstraction, game)
         self.iteration = 0
         self._make_tables()
         self._plan = settings.record()
@@ -245,10 +239,16 @@ class WalkSolver(ABC):
         game = self.game
         openings = range(game.facts.num_openings)
         roots = np.stack([game.new_position(number).state for number in openings])
-        return SampledGame(game.kernels, game.optional, game.rules, roots)
+        hooks, tables = Hooks(**self._key()), self.decisions.tables
+        return SampledGame(game.kernels, game.optional, game.rules, roots, hooks, tables)
+
+    def _key(self) -> dict[str, Any]:
+        """The hook that names decisions, if they are not information sets."""
+        return {} if self.decisions.key is None else {"key": self.decisions.key}
 
     def _make_workspace(self, rng: Words) -> Workspace:
-        return Workspace.of(self.game, self._sampled.roots[0], rng)
+        decisions, root = self.decisions, self._sampled.roots[0]
+        return Workspace.of(self.game, root, rng, decisions.num_actions, decisions.numbers)
 
     # ---- iterations ------------------------------------------------------------------------------
 
@@ -365,7 +365,7 @@ class WalkSolver(ABC):
     @property
     def _num_actions(self) -> int:
         """How many actions a row may have."""
-        return self.game.facts.num_actions
+        return max(self.game.facts.num_actions, self.decisions.num_actions)
 
     def _check_roots(self, roots: npt.NDArray[np.uint8]) -> None:
         """Refuse positions to go on from that are none; by default each walk begins at its own."""
@@ -447,14 +447,25 @@ class SamplingSolver(WalkSolver):
             tree: of the same game, if its exploitability is wanted.
             notes: how it came about.
         """
-        policy = Policy(self.game, *average_rows(self._table), notes=notes)
+        abstraction = self.settings.policy_abstraction
+        rows = average_rows(self._table)
+        policy = Policy(self.game, *rows, notes=notes, abstraction=abstraction)
         if tree is None:
             return policy
-        return replace(policy, exploitability=exploitability(tree, from_policy(tree, policy)))
+        if abstraction == INFOSET:
+            probs = from_policy(tree, policy)
+        else:
+            probs = tabulate(PolicyAgent(self.game, policy=policy), tree).probs
+        return replace(policy, exploitability=exploitability(tree, probs))
 
     def exploitability(self, tree: GameTree) -> float:
         """How much the average policy can lose to best responses, per player."""
-        return exploitability(tree, from_policy(tree, self.to_policy()))
+        return float(self.to_policy(tree).exploitability or 0.0)
+
+    def _header(self) -> dict[str, Any]:
+        if self.settings.abstraction == INFOSET:
+            return super()._header()
+        return {**super()._header(), "abstraction": self.settings.abstraction}
 
     def warm_start(self, policy: Policy, weight: float = 10.0) -> None:
         """Begin from a policy instead of the uniform one, before the first iteration.
@@ -468,6 +479,8 @@ class SamplingSolver(WalkSolver):
             raise MasqueradeError(f"weight must be above 0, not {weight}")
         if policy.game != self.game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {self.game!r}")
+        if policy.abstraction != self.settings.policy_abstraction:
+            raise PolicyError(f"this policy goes by {policy.abstraction}: set abstraction to it")
         enter_rows(self._table, policy.keys, np.diff(policy.firsts), policy.actions)
         facts = self.game.facts
         largest = facts.max_return - facts.min_return

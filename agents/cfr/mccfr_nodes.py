@@ -28,13 +28,20 @@ node is copied to the next row, so that the node itself stays as it was. Chance 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
+from numba import types
 
-from agents.cfr.mccfr_tables import ABSENT, enter, find, first_entry, num_entries
+from agents.abstraction import CHOOSE, KEY, NONE
+from agents.cfr.mccfr_tables import (
+    ABSENT,
+    enter,
+    find,
+    first_entry,
+    num_entries,
+)
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import inlined
 from envs.core.game import Game
@@ -50,16 +57,12 @@ from envs.core.kernels import (
     Kernels,
     OptionalKernels,
 )
+from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rng import Words, first_key, fold, uniform
 
-NONE = -1
-
-_NUMBERS, _TABLES = types.int64[::1], types.float64[::1]
-KEY = types.uint64(STATE, RULES, INT, _NUMBERS, _TABLES, types.int32[::1])
 POSITION = INT(STATE, RULES, INT)
 IS_ACTIVE = types.boolean(STATE, RULES, INT)
 EXPLORE = types.void(STATE, RULES, RNG)
-OPPONENT = INT(STATE, RULES, RNG, _NUMBERS, _TABLES)
 
 _HOOKS = AddressesType(
     "masquerade.SamplingHooks",
@@ -68,8 +71,8 @@ _HOOKS = AddressesType(
         "position": POSITION,
         "is_active": IS_ACTIVE,
         "explore": EXPLORE,
-        "opponent": OPPONENT,
-        "deviation": OPPONENT,
+        "opponent": CHOOSE,
+        "deviation": CHOOSE,
     },
 )
 
@@ -86,124 +89,95 @@ NO_HOOKS = Hooks()
 class SampledGame(NamedTuple):
     """A game as walks through it see it."""
 
-    kernels: Kernels
-    optional: OptionalKernels
-    rules: npt.NDArray[np.int32]
-    roots: npt.NDArray[np.uint8]
+    kernels: Annotated[Kernels, KERNELS]
+    optional: Annotated[OptionalKernels, OPTIONAL_KERNELS]
+    rules: Annotated[npt.NDArray[np.int32], RULES]
+    roots: Grid[np.uint8]
     """[openings, state]: the first positions."""
-    hooks: Hooks = NO_HOOKS
-    tables: npt.NDArray[np.float64] = np.zeros(0)
-    continuation: npt.NDArray[np.float64] = np.zeros(0)
+    hooks: Annotated[Hooks, _HOOKS] = NO_HOOKS
+    tables: Row[np.float64] = np.zeros(0)
+    continuation: Row[np.float64] = np.zeros(0)
     """[position]: what the rest of the game brings."""
-    visits: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    visits: Row[np.int64] = np.zeros(0, np.int64)
     """[position]: how many results its continuation value was learnt from."""
 
 
-SAMPLED_GAME = types.NamedTuple(
-    (
-        KERNELS,
-        OPTIONAL_KERNELS,
-        RULES,
-        types.uint8[:, ::1],
-        _HOOKS,
-        _TABLES,
-        types.float64[::1],
-        types.int64[::1],
-    ),
-    SampledGame,
-)
+SAMPLED_GAME = tuple_type(SampledGame)
 
 
+# In the order of the words of the settings.
 EXTERNAL, OUTCOME, CHANCE_ONLY = range(3)
 NO_BASELINES, BY_INFOSET, BY_HISTORY = range(3)
 
-PLAN = np.dtype(
-    (
-        np.record,
-        [
-            ("sampling", np.int64),  # EXTERNAL, OUTCOME or CHANCE_ONLY
-            ("is_plus", np.int64),  # regrets below 0 are forgotten
-            ("regret_power", np.float64),  # of the iteration's number, which its regrets count
-            ("average_power", np.float64),  # and its policies in the average
-            ("epsilon", np.float64),  # how often an outcome-sampling traverser plays anything
-            ("baselines", np.int64),  # NO_BASELINES, BY_INFOSET or BY_HISTORY
-            ("baseline_rate", np.float64),  # how far a baseline follows what was last seen
-            ("stops_when_full", np.int64),
-            ("pruning", np.float64),  # how often a walk passes hopeless actions over
-            ("exploration", np.float64),  # how often a game begins at any position
-            ("opponent_share", np.float64),  # how often all others are the fixed opponent
-            ("deviations", np.float64),  # how often one of the others deviates
-        ],
-    )
+PLAN = record(
+    sampling=np.int64,  # EXTERNAL, OUTCOME or CHANCE_ONLY
+    is_plus=np.int64,  # regrets below 0 are forgotten
+    regret_power=np.float64,  # of the iteration's number, which its regrets count
+    average_power=np.float64,  # and its policies in the average
+    epsilon=np.float64,  # how often an outcome-sampling traverser plays anything
+    baselines=np.int64,  # NO_BASELINES, BY_INFOSET or BY_HISTORY
+    baseline_rate=np.float64,  # how far a baseline follows what was last seen
+    stops_when_full=np.int64,
+    pruning=np.float64,  # how often a walk passes hopeless actions over
+    exploration=np.float64,  # how often a game begins at any position
+    opponent_share=np.float64,  # how often all others are the fixed opponent
+    deviations=np.float64,  # how often one of the others deviates
 )
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("player", np.int64),  # to move
-            ("first", np.int64),  # entry, NONE when the table has no room for the information set
-            ("num_actions", np.int64),
-            ("is_abstract", np.int64),  # the entries are abstract actions
-            ("baseline", np.int64),  # entry that has the first baseline, NONE without baselines
-            ("at", np.int64),  # the action that is tried, by its rank; NONE when the node is new
-            ("stop", np.int64),  # the rank before which to stop
-            # Outcome sampling: the probability that the traverser explored its way here, and that
-            # of the action that was drawn here.
-            ("explored", np.float64),
-            ("drawn", np.float64),
-            # The probability that the traverser comes here and, in chance sampling, the others.
-            ("own", np.float64),
-            ("others", np.float64),
-        ],
-    )
+FRAME = record(
+    player=np.int64,  # to move
+    first=np.int64,  # entry, NONE when the table has no room for the information set
+    num_actions=np.int64,
+    is_abstract=np.int64,  # the entries are abstract actions
+    baseline=np.int64,  # entry that has the first baseline, NONE without baselines
+    at=np.int64,  # the action that is tried, by its rank; NONE when the node is new
+    stop=np.int64,  # the rank before which to stop
+    # Outcome sampling: the probability that the traverser explored its way here, and that
+    # of the action that was drawn here.
+    explored=np.float64,
+    drawn=np.float64,
+    # The probability that the traverser comes here and, in chance sampling, the others.
+    own=np.float64,
+    others=np.float64,
 )
 
-WALK = np.dtype(
-    (
-        np.record,
-        [
-            ("traverser", np.int64),  # whose regrets are estimated
-            (
-                "position",
-                np.int64,
-            ),  # as the traverser sees it, where the walk ends; NONE: game over
-            ("regret_weight", np.float64),
-            ("average_weight", np.float64),
-            ("lowest_regret", np.float64),  # actions below it are passed over
-            ("averages_own", np.int64),  # the traverser's policy is averaged, not the others'
-            ("passes_over", np.int64),  # some actions of the traverser are not tried
-        ],
-    )
+WALK = record(
+    traverser=np.int64,  # whose regrets are estimated
+    position=np.int64,  # as the traverser sees it, where the walk ends; NONE: game over
+    regret_weight=np.float64,
+    average_weight=np.float64,
+    lowest_regret=np.float64,  # actions below it are passed over
+    averages_own=np.int64,  # the traverser's policy is averaged, not the others'
+    passes_over=np.int64,  # some actions of the traverser are not tried
 )
 
 
 class Workspace(NamedTuple):
     """Where one thread works."""
 
-    walk: npt.NDArray[Any]
+    walk: Annotated[npt.NDArray[Any], WALK]
     """[1]: what the present walk is about."""
-    frames: npt.NDArray[Any]
-    states: npt.NDArray[np.uint8]
-    keys: npt.NDArray[np.uint64]
+    frames: Annotated[npt.NDArray[Any], FRAME]
+    states: Grid[np.uint8]
+    keys: Grid[np.uint64]
     """What each player has seen, where no hook makes the keys."""
-    actions: npt.NDArray[np.int32]
+    actions: Grid[np.int32]
     """The legal ones, where the table does not know them."""
-    abstract: npt.NDArray[np.int32]
+    abstract: Grid[np.int32]
     """The action that each abstract action stands for; of no width without them."""
-    policies: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
+    policies: Grid[np.float64]
+    values: Grid[np.float64]
     """What the traverser gets after each action."""
-    mask: npt.NDArray[np.int8]
-    totals: npt.NDArray[np.float64]
-    span: npt.NDArray[np.float64]
+    mask: Row[np.int8]
+    totals: Row[np.float64]
+    span: Row[np.float64]
     """[2]: the lowest and the highest value of the ends that an iteration has come to."""
-    is_fixed: npt.NDArray[np.int8]
+    is_fixed: Row[np.int8]
     """[players]: who plays like the fixed opponent."""
-    root: npt.NDArray[np.uint8]
+    root: Row[np.uint8]
     """Where walks begin."""
-    numbers: npt.NDArray[np.int64]
+    numbers: Row[np.int64]
     """For the hooks."""
-    rng: Words
+    rng: Row[np.uint64]
 
     @classmethod
     def of(
@@ -236,26 +210,7 @@ class Workspace(NamedTuple):
         )
 
 
-WORKSPACE = types.NamedTuple(
-    (
-        from_dtype(WALK)[::1],
-        from_dtype(FRAME)[::1],
-        types.uint8[:, ::1],
-        types.uint64[:, ::1],
-        types.int32[:, ::1],
-        types.int32[:, ::1],
-        types.float64[:, ::1],
-        types.float64[:, ::1],
-        types.int8[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.int8[::1],
-        types.uint8[::1],
-        types.int64[::1],
-        types.uint64[::1],
-    ),
-    Workspace,
-)
+WORKSPACE = tuple_type(Workspace)
 
 
 # ---- moving --------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from agents.cfr.threads import add, swap
 from common.errors import OptionError
 from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, inlined
+from envs.core.records import Grid, Row, tuple_type
 
 _Array = npt.NDArray[Any]
 
@@ -42,35 +43,24 @@ _SLOT_BYTES, _ENTRY_BYTES, _BASELINE_BYTES, _COUNT_BYTES = 16, 8 + 8 + 4, 4, 8 *
 class HashTable(NamedTuple):
     """What is known of every information set that has come up."""
 
-    slots: npt.NDArray[np.uint64]
+    slots: Row[np.uint64]
     """[2 * 2**k]: key and place of every row, 0 where there is none."""
-    counts: npt.NDArray[np.int64]
-    limits: npt.NDArray[np.int64]
+    counts: Row[np.int64]
+    limits: Row[np.int64]
     """[2]: how many rows and entries there may be."""
-    regrets: npt.NDArray[np.float64]
+    regrets: Row[np.float64]
     """One for each entry. In single precision a sum of ones stops growing at 2**24, after less than
     a minute on a small game: hence double."""
-    cumulative_policy: npt.NDArray[np.float64]
+    cumulative_policy: Row[np.float64]
     """For the average."""
-    actions: npt.NDArray[np.int32]
+    actions: Row[np.int32]
     """The legal ones, rising. A table of baselines alone has none, and no regrets and policies."""
-    baselines: npt.NDArray[np.float32]
+    baselines: Grid[np.float32]
     """[entries, players]: what each player may expect after the action; empty without baselines.
     They are moving averages, for which single precision will do."""
 
 
-TABLE = types.NamedTuple(
-    (
-        types.uint64[::1],
-        types.int64[::1],
-        types.int64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.int32[::1],
-        types.float32[:, ::1],
-    ),
-    HashTable,
-)
+TABLE = tuple_type(HashTable)
 
 
 class Rows(NamedTuple):

@@ -24,11 +24,11 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
+from agents.abstraction import NONE
 from agents.cfr.mccfr_nodes import (
     CHANCE_ONLY,
     EXTERNAL,
     NO_BASELINES,
-    NONE,
     OUTCOME,
     PLAN,
     SAMPLED_GAME,

@@ -20,7 +20,7 @@ matrices once, which also keeps them in the cache.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,40 +31,31 @@ from agents.cfr.tree_walk import INFOSET, NODE, NONE
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
+from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rng import mix
 
 __all__ = ["HAND", "PUBLIC_NODE", "NoPublicTreeError", "PublicTree", "make_payoffs"]
 
-PUBLIC_NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # of what the public has seen; 0 at the end of a game
-            ("parent", np.int32),
-            ("action", np.int32),  # that led here, or NONE after chance
-            ("rank", np.int32),  # of that action among the legal ones
-            ("player", np.int32),  # to move, CHANCE or OVER
-            ("num_actions", np.int32),  # at a decision
-            ("first_hand", np.int32, (2,)),  # hands of each player lie in a row in ``hands``
-            ("num_hands", np.int32, (2,)),
-            ("first_child", np.int32),
-            ("next_sibling", np.int32),
-            ("last_found", np.int32),  # the child that was looked up last
-        ],
-    )
+PUBLIC_NODE = record(
+    key=np.uint64,  # of what the public has seen; 0 at the end of a game
+    parent=np.int32,
+    action=np.int32,  # that led here, or NONE after chance
+    rank=np.int32,  # of that action among the legal ones
+    player=np.int32,  # to move, CHANCE or OVER
+    num_actions=np.int32,  # at a decision
+    first_hand=(np.int32, (2,)),  # hands of each player lie in a row in ``hands``
+    num_hands=(np.int32, (2,)),
+    first_child=np.int32,
+    next_sibling=np.int32,
+    last_found=np.int32,  # the child that was looked up last
 )
-HAND = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # what the player has seen
-            ("node", np.int32),  # public node
-            ("player", np.int32),
-            ("local", np.int32),  # its place among the player's hands there
-            ("parent", np.int32),  # the place of the hand it came from, at the parent
-            ("infoset", np.int32),  # when the player is to move
-        ],
-    )
+HAND = record(
+    key=np.uint64,  # what the player has seen
+    node=np.int32,  # public node
+    player=np.int32,
+    local=np.int32,  # its place among the player's hands there
+    parent=np.int32,  # the place of the hand it came from, at the parent
+    infoset=np.int32,  # when the player is to move
 )
 
 
@@ -81,13 +72,13 @@ FIRST_ROOM = 1024
 class Sketch(NamedTuple):
     """What ``group_nodes`` fills."""
 
-    public: npt.NDArray[Any]
-    hands: npt.NDArray[Any]
-    node_public: npt.NDArray[np.int32]
+    public: Annotated[npt.NDArray[Any], PUBLIC_NODE]
+    hands: Annotated[npt.NDArray[Any], HAND]
+    node_public: Row[np.int32]
     """Public node of every node of the game tree."""
-    node_hands: npt.NDArray[np.int32]
+    node_hands: Grid[np.int32]
     """Place of each player's hand at that public node."""
-    table: npt.NDArray[np.int32]
+    table: Row[np.int32]
     """Open-addressing table of 2**k slots: number of a hand, or NONE."""
 
     def grown(self, num_hands: int) -> Sketch:
@@ -102,16 +93,7 @@ class Sketch(NamedTuple):
 
 
 _NODES, _INFOSETS = from_dtype(NODE)[::1], from_dtype(INFOSET)[::1]
-_SKETCH = types.NamedTuple(
-    (
-        from_dtype(PUBLIC_NODE)[::1],
-        from_dtype(HAND)[::1],
-        types.int32[::1],
-        types.int32[:, ::1],
-        types.int32[::1],
-    ),
-    Sketch,
-)
+_SKETCH = tuple_type(Sketch)
 
 
 @inlined
@@ -332,93 +314,29 @@ class PublicTree:
         )
 
 
-@compiled(
-    types.void(
-        from_dtype(NODE)[::1],
-        types.int32[::1],
-        types.int32[:, ::1],
-        types.int32[::1],
-        types.int64[::1],
-        types.int32[:, ::1],
-        types.float64[::1],
-        types.float64[:, ::1],
-        types.float64[:, ::1],
-    )
-)
-def fill_payoffs(nodes, node_public, node_hands, end_of, firsts, shapes, probs, returns, payoffs):
-    """Add every finished game to the matrices of its public node."""
-    for v in range(nodes.size):
-        if nodes[v].player == OVER:
-            end = end_of[node_public[v]]
-            row, column = node_hands[v, 0], node_hands[v, 1]
-            terminal = nodes[v].index
-            first = firsts[end] + column * shapes[end, 0] + row
-            second = firsts[end] + row * shapes[end, 1] + column
-            payoffs[0, first] += probs[terminal] * returns[terminal, 0]
-            payoffs[1, second] += probs[terminal] * returns[terminal, 1]
-
-
-@compiled(
-    types.void(
-        types.int64[::1],
-        types.int32[:, ::1],
-        types.uint64[:, ::1],
-        types.int32[::1],
-        types.int32[::1],
-    )
-)
-def find_equal(firsts, shapes, bits, table, same):
-    """Write for every matrix the number of the first that equals it, bit for bit.
-
-    ``table`` is an open-addressing table of 2**k slots, all NONE.
-    """
-    last = np.uint64(table.size - 1)
-    for i in range(firsts.size):
-        size = shapes[i, 0] * shapes[i, 1]
-        key = np.uint64(shapes[i, 0])
-        for k in range(firsts[i], firsts[i] + size):
-            key = mix(key + bits[0, k])
-        slot = key & last
-        while table[slot] != NONE:
-            j = table[slot]
-            is_same = shapes[i, 0] == shapes[j, 0] and shapes[i, 1] == shapes[j, 1]
-            k = 0
-            while is_same and k < size:
-                one, other = firsts[i] + k, firsts[j] + k
-                is_same = bits[0, one] == bits[0, other] and bits[1, one] == bits[1, other]
-                k += 1
-            if is_same:
-                break
-            slot = (slot + np.uint64(1)) & last
-        if table[slot] == NONE:
-            table[slot] = i
-        same[i] = table[slot]
-
-
 def make_payoffs(
     tree: PublicTree, over: npt.NDArray[np.int64], shapes: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Where the matrix of each end begins, and the matrices, with equal ones kept once."""
     sizes = shapes.astype(np.int64).prod(axis=1)
     firsts = np.cumsum(sizes) - sizes
-    end_of = np.full(len(tree.public), NONE, np.int32)
+    game, num_entries = tree.tree, int(sizes.sum())
+    end_of = np.full(len(tree.public), NONE)
     end_of[over] = np.arange(len(over))
-    whole = np.zeros((2, int(sizes.sum())))
-    game = tree.tree
-    fill_payoffs(
-        game.nodes,
-        tree.node_public,
-        tree.node_hands,
-        end_of,
-        firsts,
-        shapes,
-        game.terminal_probs,
-        game.terminal_returns,
-        whole,
+    # Terminals are numbered in the order of the nodes.
+    terminals = np.flatnonzero(game.nodes["player"] == OVER)
+    ends = end_of[tree.node_public[terminals]]
+    rows, columns = tree.node_hands[terminals].T.astype(np.int64)
+    places_of = rows + columns * shapes[ends, 0], columns + rows * shapes[ends, 1]
+    values = game.terminal_probs[:, None] * game.terminal_returns
+    whole = np.stack(
+        [np.bincount(firsts[ends] + places_of[p], values[:, p], num_entries) for p in (0, 1)]
     )
-    table = np.full(1 << (2 * len(over)).bit_length(), NONE, np.int32)
+    seen: dict[bytes, int] = {}  # the first of those that are equal, bit for bit
     same = np.zeros(len(over), np.int32)
-    find_equal(firsts, shapes, whole.view(np.uint64), table, same)
+    for i, (first, size) in enumerate(zip(firsts.tolist(), sizes.tolist(), strict=True)):
+        matrix = shapes[i].tobytes() + whole[:, first : first + size].tobytes()
+        same[i] = seen.setdefault(matrix, i)
     kept = np.flatnonzero(same == np.arange(len(over)))
     places = np.zeros(len(over), np.int64)
     places[kept] = np.cumsum(sizes[kept]) - sizes[kept]

@@ -18,7 +18,7 @@ top is handed back when all parts are done.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,76 +31,52 @@ from agents.cfr.tree_walk import INFOSET, NONE
 from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
+from envs.core.records import Grid, Row, record, tuple_type
 
 __all__ = ["Layout", "best_value", "normalize", "pay_ends", "run_vector_cfr", "spread_reach"]
 
 WIDEST = 2048
 """Hands of a step, unless a single public node has more: its vectors should stay in the cache."""
 
-STEP = np.dtype(
-    (
-        np.record,
-        [
-            ("inner", np.int32),  # the vector over its hands
-            ("num_hands", np.int32),
-            ("first_source", np.int32),  # where ``sources`` says what they come from
-            ("first_sequence", np.int32),  # vectors of the actions, one after the other
-            ("num_actions", np.int32),  # 0 where only the hands change
-        ],
-    )
+STEP = record(
+    inner=np.int32,  # the vector over its hands
+    num_hands=np.int32,
+    first_source=np.int32,  # where ``sources`` says what they come from
+    first_sequence=np.int32,  # vectors of the actions, one after the other
+    num_actions=np.int32,  # 0 where only the hands change
 )
-END = np.dtype(
-    (
-        np.record,
-        [
-            ("matrix", np.int64),  # where its payoffs begin
-            ("own", np.int32),  # the player's vector
-            ("other", np.int32),
-            ("num_own", np.int32),
-            ("num_other", np.int32),
-        ],
-    )
+END = record(
+    matrix=np.int64,  # where its payoffs begin
+    own=np.int32,  # the player's vector
+    other=np.int32,
+    num_own=np.int32,
+    num_other=np.int32,
 )
-PART = np.dtype(
-    (
-        np.record,
-        [
-            ("first_slot", np.int64),
-            ("first_step", np.int64),
-            ("first_inside", np.int64),  # the steps before it hang on the top
-            ("first_end", np.int64),
-        ],
-    )
+PART = record(
+    first_slot=np.int64,
+    first_step=np.int64,
+    first_inside=np.int64,  # the steps before it hang on the top
+    first_end=np.int64,
 )
 
 
 class Vectors(NamedTuple):
     """The layout, as compiled code reads it."""
 
-    parts: npt.NDArray[Any]
+    parts: Annotated[npt.NDArray[Any], PART]
     """Player 0's top and its parts, then player 1's, and one more that says where all end."""
-    tops: npt.NDArray[np.int64]
+    tops: Row[np.int64]
     """Parts of player *p*: ``tops[p] .. tops[p + 1]``; its root is the first slot of the first."""
-    steps: npt.NDArray[Any]
+    steps: Annotated[npt.NDArray[Any], STEP]
     """In every part, and in the top, from the root to the leaves."""
-    sources: npt.NDArray[np.int32]
+    sources: Row[np.int32]
     """For every hand of a step the slot it comes from."""
-    ends: npt.NDArray[Any]
-    payoffs: npt.NDArray[np.float64]
+    ends: Annotated[npt.NDArray[Any], END]
+    payoffs: Grid[np.float64]
     """[2, size]: matrices of what each player gets, the other's hand by the player's own."""
 
 
-VECTORS = types.NamedTuple(
-    (
-        from_dtype(PART)[::1],
-        types.int64[::1],
-        from_dtype(STEP)[::1],
-        types.int32[::1],
-        from_dtype(END)[::1],
-        types.float64[:, ::1],
-    ),
-    Vectors,
-)
+VECTORS = tuple_type(Vectors)
 _PUBLIC, _HANDS = from_dtype(PUBLIC_NODE)[::1], from_dtype(HAND)[::1]
 _INTS = types.int32[::1]
 
@@ -108,18 +84,18 @@ _INTS = types.int32[::1]
 class Stops(NamedTuple):
     """The public nodes where a player has a vector of its own, and where that lies."""
 
-    of_node: npt.NDArray[np.int32]
+    of_node: Row[np.int32]
     """For every public node the last stop on the way to it, itself included, or NONE."""
-    nodes: npt.NDArray[np.int32]
-    parents: npt.NDArray[np.int32]
-    inner: npt.NDArray[np.int32]
-    first_sequence: npt.NDArray[np.int32]
-    stride: npt.NDArray[np.int32]
+    nodes: Row[np.int32]
+    parents: Row[np.int32]
+    inner: Row[np.int32]
+    first_sequence: Row[np.int32]
+    stride: Row[np.int32]
     """From the vector of one action to that of the next."""
-    first_source: npt.NDArray[np.int32]
+    first_source: Row[np.int32]
 
 
-_STOPS = types.NamedUniTuple(_INTS, 7, Stops)
+_STOPS = tuple_type(Stops)
 
 
 @inlined

@@ -21,37 +21,28 @@ has for the top waits in ``values``, one for each decision, until all parts are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
+from numba import types
 
 from agents.cfr.threads import SIZE, THREAD_TEAM, TOP, barrier, divide
 from agents.cfr.tree_walk import NONE
 from agents.cfr.variants import SETTINGS_TYPE, numbers_of
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
+from envs.core.records import Grid, Row, record, tuple_type
 
-DECISION = np.dtype(
-    (
-        np.record,
-        [
-            ("first_sequence", np.int32),
-            ("num_actions", np.int32),
-            ("parent_sequence", np.int32),
-        ],
-    )
+DECISION = record(
+    first_sequence=np.int32,
+    num_actions=np.int32,
+    parent_sequence=np.int32,
 )
-PART = np.dtype(
-    (
-        np.record,
-        [
-            ("first_decision", np.int64),
-            ("first_inside", np.int64),  # the decisions before it hang on the top
-            ("first_row", np.int64),
-        ],
-    )
+PART = record(
+    first_decision=np.int64,
+    first_inside=np.int64,  # the decisions before it hang on the top
+    first_row=np.int64,
 )
 
 
@@ -68,15 +59,15 @@ class Payoffs:
 class Form(NamedTuple):
     """A game, as compiled code reads it."""
 
-    parts: npt.NDArray[Any]
+    parts: Annotated[npt.NDArray[Any], PART]
     """Each player's top and then its parts, and one more that says where all end."""
-    tops: npt.NDArray[np.int64]
+    tops: Row[np.int64]
     """Parts of player *p*: ``tops[p] .. tops[p + 1]``."""
-    decisions: npt.NDArray[Any]
+    decisions: Annotated[npt.NDArray[Any], DECISION]
     """Information sets; in every part, and in the top, parents come before children."""
-    sequences: npt.NDArray[np.int32]
+    sequences: Grid[np.int32]
     """[row, player]: the payoffs, once for each player."""
-    values: npt.NDArray[np.float64]
+    values: Row[np.float64]
     """[row]: of the player whose row it is."""
 
     @property
@@ -85,16 +76,7 @@ class Form(NamedTuple):
         return int(np.diff(self.tops).min()) - 1
 
 
-FORM = types.NamedTuple(
-    (
-        from_dtype(PART)[::1],
-        types.int64[::1],
-        from_dtype(DECISION)[::1],
-        types.int32[:, ::1],
-        types.float64[::1],
-    ),
-    Form,
-)
+FORM = tuple_type(Form)
 
 
 def make_form(
@@ -184,15 +166,15 @@ class CFRArrays(NamedTuple):
     ``reach`` and ``cf_values`` have one more at the end.
     """
 
-    policy: Floats
-    regrets: Floats
-    cumulative_policy: Floats
-    reach: Floats
-    cf_values: Floats
+    policy: Row[np.float64]
+    regrets: Row[np.float64]
+    cumulative_policy: Row[np.float64]
+    reach: Row[np.float64]
+    cf_values: Row[np.float64]
 
 
 _FLOATS = types.float64[::1]
-CFR_ARRAYS = types.NamedUniTuple(_FLOATS, 5, CFRArrays)
+CFR_ARRAYS = tuple_type(CFRArrays)
 
 
 @inlined

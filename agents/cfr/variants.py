@@ -41,23 +41,19 @@ from numba import from_dtype
 
 from common.errors import OptionError, nearest
 from envs.core.compiling import helper
+from envs.core.records import record
 
 __all__ = ["VARIANTS", "Variant", "make_variant", "numbers_of"]
 
 AVERAGING = MappingProxyType({"uniform": 0.0, "linear": 1.0, "quadratic": 2.0})
 
-SETTINGS = np.dtype(
-    (
-        np.record,
-        [
-            ("alpha", np.float64),
-            ("beta", np.float64),
-            ("averaging", np.float64),
-            ("delay", np.int64),
-            ("is_predictive", np.int64),
-            ("is_alternating", np.int64),
-        ],
-    )
+SETTINGS = record(
+    alpha=np.float64,
+    beta=np.float64,
+    averaging=np.float64,
+    delay=np.int64,
+    is_predictive=np.int64,
+    is_alternating=np.int64,
 )
 SETTINGS_TYPE = from_dtype(SETTINGS)[::1]
 

@@ -1,23 +1,7 @@
 """What a game may add to a table learner, by name: abstractions, rewards, opponent models.
 
-An *information abstraction* says what the entries of a table stand for. It writes one key for every
-action of a decision; the key may name a pair of position and action, or what the action leads to.
-Entries with the same key share one value. So a blind table, a table over hands, one over
-information sets, or one that treats mirrored positions alike are all the same to a learner.
-
-An abstraction of your own is a compiled function in any module, chosen as ``abstraction:
-my_module:encode``::
-
-    from agents.tabular.hooks import ENCODE
-    from envs.core.compiling import compiled
-
-    @compiled(ENCODE)
-    def encode(state, rules, player, infoset_key, keys):
-        for action in range(keys.size):
-            keys[action] = ...  # any number but 0
-
-or an :class:`Abstraction` around one, which can also say where its values begin. A reward of your
-own is a function compiled as ``REWARD``, an opponent model a class like :class:`OpponentModel`.
+Abstractions are those of :mod:`agents.abstraction`. A reward of your own is a function compiled as
+``REWARD``, an opponent model a class like :class:`OpponentModel`.
 
 For compiled code they are four functions, which travel as a row of addresses like those of a game:
 
@@ -45,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.abstraction import ENCODE, Abstraction
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import find_named
 from envs.core.addresses import Addresses, AddressesType
@@ -52,15 +37,35 @@ from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
 from envs.core.position import Position
-from envs.core.rng import Words, below, mix, new_rng
+from envs.core.rng import below, new_rng
 from envs.core.rollouts import FAULTS
+
+__all__ = [
+    "ADJUST",
+    "HOOKS",
+    "IDS",
+    "KEYS",
+    "MEMORY",
+    "OBSERVE",
+    "OPPONENT_MODELS",
+    "REWARD",
+    "REWARDS",
+    "Hooks",
+    "OpponentModel",
+    "Reward",
+    "check_abstraction",
+    "check_opponent_model",
+    "find_reward",
+    "make_opponent_model",
+    "no_adjust",
+    "no_observe",
+    "no_reward",
+]
 
 KEYS = types.uint64[::1]
 IDS = types.int64[::1]
 MEMORY = types.uint8[:, ::1]
 
-ENCODE = types.void(STATE, RULES, INT, types.uint64, KEYS)
-"""``encode(state, rules, player, infoset_key, keys)``; 0 is no key."""
 REWARD = types.float64(STATE, STATE, RULES, INT, TOTALS)
 """``reward(before, after, rules, player, levels)``: from one own decision to the next, or to the
 end; ``levels`` are three numbers from the settings."""
@@ -113,18 +118,6 @@ class Hooks(Addresses):
         return super().__new__(cls, encode=encode, reward=reward, observe=observe, adjust=adjust)
 
 
-Entries = tuple[Words, npt.NDArray[np.float64]]
-
-ABSTRACTIONS: dict[str, str] = {
-    "infoset": "agents.tabular.hooks:INFOSET",
-    "blind": "agents.games.liars_dice.tables:BLIND",
-    "hand": "agents.games.liars_dice.tables:HAND",
-    "blocks": "agents.games.holdem.abstraction:BLOCKS",
-    "sighting": "agents.games.pursuit.abstraction:SIGHTING",
-    "offer": "agents.games.no_thanks.tables:OFFER",
-}
-"""Information abstractions by name; all but ``infoset`` are made for one game."""
-
 REWARDS: dict[str, str] = {
     "rounds": "agents.games.liars_dice.tables:ROUNDS",
     "sightings": "agents.games.pursuit.abstraction:SIGHTINGS",
@@ -133,21 +126,6 @@ REWARDS: dict[str, str] = {
 
 OPPONENT_MODELS: dict[str, str] = {"lies": "agents.games.liars_dice.lies:LieProfiles"}
 """Opponent models by name."""
-
-
-class Abstraction(NamedTuple):
-    """An information abstraction and what belongs to it."""
-
-    encode: Callable[..., None]
-    """Compiled as ``agents.tabular.hooks.ENCODE``."""
-    needs_infosets: bool = True
-    """Whether it reads the key of the information set, which takes time to keep."""
-    game_ids: tuple[str, ...] = ()
-    """The games it is made for; empty: every game."""
-    initial: Callable[[Game], Entries] | None = None
-    """Keys and values that a new table begins with."""
-    is_small: bool = False
-    """Whether the whole table may be looked through at every move."""
 
 
 class Reward(NamedTuple):
@@ -179,34 +157,13 @@ class OpponentModel(Protocol):
         """Have at least so many rows."""
 
 
-@compiled(ENCODE)
-def encode_infoset(state, rules, player, infoset_key, keys):
-    """Every action of every information set by itself."""
-    for action in range(keys.size):
-        keys[action] = mix(infoset_key + np.uint64(action + 1) * np.uint64(0x9E3779B97F4A7C15))
-
-
-INFOSET = Abstraction(encode_infoset)
-
-
-def find_abstraction(name: str, game: Game) -> Abstraction:
-    """An abstraction by its name or as ``module:name``.
-
-    >>> from envs import make_game
-    >>> find_abstraction("infoset", make_game("kuhn_v0")).needs_infosets
-    True
-    """
-    found = find_named("abstraction", ABSTRACTIONS, name)
-    abstraction = found if isinstance(found, Abstraction) else Abstraction(found)
-    _check_game("abstraction", name, abstraction.game_ids, game, "infoset")
-    return abstraction
-
-
 def find_reward(name: str, game: Game) -> Callable[..., float]:
     """A reward by its name or as ``module:name``."""
     found = find_named("reward", REWARDS, name)
     reward = found if isinstance(found, Reward) else Reward(found)
-    _check_game("reward", name, reward.game_ids, game, "end")
+    if reward.game_ids and game.id not in reward.game_ids:
+        games = " and ".join(reward.game_ids)
+        raise OptionError(f"reward '{name}' is for {games}, not {game.id}: take 'end'")
     return reward.function
 
 
@@ -226,21 +183,15 @@ def make_opponent_model(params: Mapping[str, Any], game: Game) -> OpponentModel:
     return model
 
 
-def _check_game(kind: str, name: str, game_ids: tuple[str, ...], game: Game, instead: str) -> None:
-    if game_ids and game.id not in game_ids:
-        games = " and ".join(game_ids)
-        raise OptionError(f"{kind} '{name}' is for {games}, not {game.id}: take '{instead}'")
-
-
 _NUM_GAMES = 20
 
 
 def check_abstraction(abstraction: Abstraction, game: Game, num_games: int = _NUM_GAMES) -> int:
     """Refuse an abstraction whose keys depend on what a player cannot know.
 
-    >>> from agents.tabular.hooks import INFOSET
+    >>> from agents.abstraction import INFOSETS
     >>> from envs import make_game
-    >>> check_abstraction(INFOSET, make_game("kuhn_v0")) > 0
+    >>> check_abstraction(INFOSETS, make_game("kuhn_v0")) > 0
     True
 
     Returns:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from numba import from_dtype, types
 from pydantic import Field
 
+from agents.abstraction import ABSTRACTIONS, BY_DECISION, table_abstraction
 from agents.tabular.hooks import (
-    ABSTRACTIONS,
     HOOKS,
     KEYS,
     MEMORY,
@@ -20,7 +20,6 @@ from agents.tabular.hooks import (
     Hooks,
     check_abstraction,
     check_opponent_model,
-    find_abstraction,
     find_reward,
     make_opponent_model,
     no_adjust,
@@ -52,7 +51,7 @@ class TabularSettings(Options):
 
     abstraction: str = option(
         "infoset",
-        choices=tuple(ABSTRACTIONS),
+        choices=tuple(name for name in ABSTRACTIONS if name not in BY_DECISION),
         can_import=True,
         help="what the entries of the table stand for",
     )
@@ -307,7 +306,7 @@ class TabularModel:
         self.game = game
         self.rule = rule
         self.settings = settings
-        self.abstraction = find_abstraction(settings.abstraction, game)
+        self.abstraction = table_abstraction(settings.abstraction, game)
         self.record: Any = _record(rule, settings, total)
         self.table = ValueTable(2 if rule == "double_q" else 1, settings.max_entries, self._forgets)
         self.opponents = None

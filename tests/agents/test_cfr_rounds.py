@@ -7,12 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from agents.abstraction import ALL, Decisions
 from agents.base import Actions, Agent, Views
 from agents.cfr.evaluation import tabulate
+from agents.cfr.mccfr import SamplingSolver
 from agents.cfr.response import best_response, expected_values, exploitability
 from agents.cfr.solver import VectorCFRSolver
 from agents.cfr.tree import GameTree
-from agents.games.liars_dice.abstractions import ALL_BIDS, RoundAbstraction, lowest_alive
+from agents.games.liars_dice.abstractions import lowest_alive
 from agents.games.liars_dice.best_response import evaluate_match
 from agents.games.liars_dice.learners import RoundsLearner, RoundsSettings
 from agents.games.liars_dice.match import (
@@ -25,10 +27,12 @@ from agents.games.liars_dice.match import (
 )
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
+from agents.games.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
 from agents.learning.learner import Task
 from agents.policy import Policy, PolicyAgent
 from common.errors import MasqueradeError, OptionError
 from envs import make_game
+from envs.core.options import option
 from envs.liars_dice.game import LiarsDice, LiarsDiceOptions
 from envs.liars_dice.kernels import RAISING, RULES, WILD
 
@@ -342,24 +346,51 @@ def test_short_memory_forgets_early_bids_only() -> None:
         batch.begin(row, row)
         for bid in bids:
             batch.step(row, np.array([bid]))
-        return int(RoundAbstraction(game, memory)(batch.views(row))[0])
+        return int(Decisions(f"round:{memory}", game).keys(batch.views(row))[0])
 
     assert key_after([0, 4, 10], 1) == key_after([0, 9, 10], 1)
     assert key_after([0, 4, 10], 2) != key_after([0, 9, 10], 2)
     assert key_after([0, 4, 10], 2) == key_after([3, 4, 10], 2)
-    assert key_after([0, 4, 10], ALL_BIDS) != key_after([3, 4, 10], ALL_BIDS)
+    assert key_after([0, 4, 10], ALL) != key_after([3, 4, 10], ALL)
 
 
 def test_abstractions_are_checked() -> None:
     kuhn = make_game("kuhn_v0")
     empty = [np.zeros(0, kind) for kind in (np.uint64, np.int64, np.int32, float, bool)]
     empty[1] = np.zeros(1, np.int64)
-    with pytest.raises(MasqueradeError, match="liars_dice_v0, not for kuhn_v0"):
+    with pytest.raises(MasqueradeError, match="liars_dice_v0, not kuhn_v0"):
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="round"))
     with pytest.raises(MasqueradeError, match="did you mean 'round'"):
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="rounds"))
     with pytest.raises(OptionError, match="write it as round or round:2"):
         PolicyAgent(kuhn, policy=Policy(kuhn, *empty, abstraction="round:x"))
+
+
+class NewOptions(LiarsDiceOptions):
+    """Options with one that nobody here knows."""
+
+    spot_on: bool = option(False, help="who says that a bid is exact wins a die")
+
+
+class NewDice(LiarsDice):
+    """The game with it."""
+
+    Options = NewOptions
+
+
+def test_options_that_rounds_do_not_know_are_refused() -> None:
+    RoundShape(NewOptions(), (1, 1))
+    game = NewDice(dice=1, spot_on=True)
+    told = "without knowing spot_on"
+    with pytest.raises(OptionError, match=told):
+        RoundShape(game.options, (1, 1))
+    with pytest.raises(OptionError, match=told):
+        RoundsLearner(Task(game, total=10), RoundsSettings())
+    for abstraction in ("round", "odds"):
+        with pytest.raises(OptionError, match=told):
+            SampledMatch(game, 0, SampledMatchSettings(abstraction=abstraction))
+        with pytest.raises(OptionError, match=told):
+            SamplingSolver(game, abstraction=abstraction)
 
 
 def test_only_two_players_have_rounds() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from agents import abstraction as abstractions
 from agents import make_agent
-from agents.abstraction import find_abstraction
+from agents.abstraction import KEY, Decisions
 from agents.base import Views
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, nash_conv
@@ -25,10 +25,11 @@ from agents.games.liars_dice.abstractions import (
     LIKELIEST,
     LOWEST,
     NUM_ABSTRACT,
+    ODDS,
     OTHER,
     SAME_FACE,
     SPOT,
-    OddsAbstraction,
+    key_by_odds,
     look,
     make_chances,
     rule_action,
@@ -40,6 +41,7 @@ from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.batch import Batch
+from envs.core.compiling import compiled
 from envs.core.rng import new_rng
 from envs.liars_dice.game import LiarsDice
 from envs.liars_dice.kernels import NO_BID, RULES, STATE
@@ -54,7 +56,7 @@ def solve(game: LiarsDice, num_iterations: int, seed: int = 0, **settings: objec
 
 def random_views(game: LiarsDice, num_games: int, by_abstract: bool = False) -> Iterator[Views]:
     """All decisions of matches in which everybody does anything, or by abstract actions."""
-    abstraction, draws = OddsAbstraction(game), np.random.default_rng(0)
+    decisions, draws = Decisions("odds", game), np.random.default_rng(0)
     batch, rows = Batch(game, num_games, chance=new_rng(0)), np.arange(num_games)
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
@@ -63,9 +65,7 @@ def random_views(game: LiarsDice, num_games: int, by_abstract: bool = False) -> 
         masks = views.masks
         if by_abstract:
             masks = np.zeros_like(masks)
-            np.put_along_axis(
-                masks, abstraction.abstract(views).actions.astype(np.int64), 1, axis=1
-            )
+            np.put_along_axis(masks, decisions.look(views).actions.astype(np.int64), 1, axis=1)
             masks &= views.masks
         batch.step(rows, np.array([draws.choice(np.flatnonzero(mask)) for mask in masks]))
 
@@ -85,10 +85,10 @@ GAMES = [
 @pytest.mark.parametrize("options", GAMES)
 def test_abstract_actions_are_legal_and_have_what_the_rule_does(options) -> None:
     game = LiarsDice(**options)
-    abstraction, rule, r = OddsAbstraction(game), LiarsDiceRule(game), game.rules.view(RULES)[0]
+    decisions, rule, r = Decisions("odds", game), LiarsDiceRule(game), game.rules.view(RULES)[0]
     chances, spots, num_seen = make_chances(game), np.zeros(1, SPOT), 0
     for views in random_views(game, 60):
-        found, actions = abstraction.abstract(views).actions, rule.act(views)
+        found, actions = decisions.look(views).actions, rule.act(views)
         worlds = views.worlds().view(STATE)[:, 0]
         has_bid, has_raise = worlds["bid"] != NO_BID, views.masks[:, :-1].any(axis=1)
         assert (found[:, CALL] == r.liar).all()
@@ -146,9 +146,9 @@ def actions_by_hand(game: LiarsDice, world: Any, seat: int, mask: Any) -> dict[i
 @pytest.mark.parametrize("options", GAMES)
 def test_abstract_actions_are_what_they_are_called(options) -> None:
     game = LiarsDice(**options)
-    abstraction = OddsAbstraction(game)
+    decisions = Decisions("odds", game)
     for views in random_views(game, 8):
-        for i, row in enumerate(abstraction.abstract(views).actions.tolist()):
+        for i, row in enumerate(decisions.look(views).actions.tolist()):
             if views.masks[i, :-1].any():
                 world = views.worlds()[i].view(STATE)[0]
                 want = actions_by_hand(game, world, int(views.seats[i]), views.masks[i])
@@ -163,8 +163,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
     """Decisions of matches by abstract actions are what the solver knows, and hardly any others."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=3, wild="ones", raising="count_first")
     solver = solve(game, 6_000, memory=memory, exploration=0.0)
-    encode = find_abstraction(solver.settings.policy_abstraction, game)
-    assert isinstance(encode, OddsAbstraction)
+    decisions = Decisions(solver.settings.policy_abstraction, game)
     state = solver.state_dict()
     known = dict(zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True))
     met: dict[int, int] = {}
@@ -172,7 +171,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
         has_bid = views.masks[:, -1] == 1
         has_raise = views.masks[:, :-1].any(axis=1)
         sizes = np.where(has_raise, NUM_ABSTRACT - 1, 0) + has_bid
-        met.update(zip(encode(views).tolist(), sizes.tolist(), strict=True))
+        met.update(zip(decisions.keys(views).tolist(), sizes.tolist(), strict=True))
     assert len(met) > 60
     assert len(met.keys() - known) <= len(met) // 20
     assert len(known.keys() - met) <= len(known) // 10
@@ -182,14 +181,13 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
 def test_longer_memories_tell_more_apart() -> None:
     """Longer memories count more bids on the standing face."""
     game = LiarsDice(num_players=4, dice=2)
-    encodings = [OddsAbstraction(game, memory) for memory in (1, 2, 10_000)]
+    encodings = [Decisions(f"odds:{memory}", game) for memory in (1, 2, 10_000)]
     met: list[set[int]] = [set() for _ in encodings]
     for views in random_views(game, 300):
-        for keys, encode in zip(met, encodings, strict=True):
-            keys |= set(encode(views).tolist())
+        for keys, decisions in zip(met, encodings, strict=True):
+            keys |= set(decisions.keys(views).tolist())
     sizes = [len(keys) for keys in met]
     assert sizes[0] < sizes[1] < sizes[2]
-    assert repr(find_abstraction("odds:2", game)) == "OddsAbstraction(memory=2)"
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
@@ -264,13 +262,13 @@ def test_the_player_does_what_it_says() -> None:
     """Where nothing is known it does what the rule does."""
     game = LiarsDice(num_players=3, dice=2, faces=3)
     agent, rule = PolicyAgent(game, policy=solve(game, 200).to_policy()), LiarsDiceRule(game)
-    encode, mixed, unknown = OddsAbstraction(game), 0, 0
+    decisions, mixed, unknown = Decisions("odds", game), 0, 0
     for views in random_views(game, 100, by_abstract=True):
         probs = agent.policy(views)
         np.testing.assert_allclose(probs.sum(axis=1), 1.0)
         assert (probs[views.masks == 0] == 0.0).all()
         actions = agent.act(views)
-        is_unknown = agent.table.find(encode(views)) == UNKNOWN
+        is_unknown = agent.table.find(decisions.keys(views)) == UNKNOWN
         assert (actions == rule.act(views))[is_unknown].all()
         assert (probs[is_unknown, actions[is_unknown]] == 1.0).all()
         unknown += int(is_unknown.sum())
@@ -280,12 +278,15 @@ def test_the_player_does_what_it_says() -> None:
     assert agent.num_unknown == unknown > 0
 
 
-class OtherActions(OddsAbstraction):
+@compiled(KEY)
+def key_by_other_odds(state, rules, player, numbers, tables, actions):
     """The same keys, but two actions have changed places."""
+    key = key_by_odds(state, rules, player, numbers, tables, actions)
+    actions[1], actions[2] = actions[2], actions[1]
+    return key
 
-    def abstract(self, views: Views) -> abstractions.AbstractViews:
-        found = super().abstract(views)
-        return found._replace(actions=found.actions[:, [0, 2, 1, *range(3, NUM_ABSTRACT)]])
+
+OTHER_ODDS = ODDS._replace(key=key_by_other_odds)
 
 
 def test_files_are_for_the_actions_they_were_made_with(
@@ -299,7 +300,7 @@ def test_files_are_for_the_actions_they_were_made_with(
     assert (read.actions == made.actions).all()
     with pytest.raises(MasqueradeError, match="is for liars_dice_v0 with"):
         Policy.load(path, LiarsDice(num_players=3, dice=1))
-    others = {**abstractions.ABSTRACTIONS, "odds": f"{__name__}:OtherActions"}
+    others = {**abstractions.ABSTRACTIONS, "odds": f"{__name__}:OTHER_ODDS"}
     monkeypatch.setattr(abstractions, "ABSTRACTIONS", others)
     with pytest.raises(MasqueradeError, match="as an older version did"):
         Policy.load(path, game)
@@ -335,5 +336,5 @@ def test_refuses_what_it_cannot_do() -> None:
         SampledMatchSettings(abstraction="odds", pruning=0.5)
     with pytest.raises(MasqueradeError, match="'table'"):
         SampledMatchSettings.parse({"table": "odds"})
-    with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not for kuhn_v0"):
-        find_abstraction("odds", make_game("kuhn_v0"))
+    with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not kuhn_v0"):
+        Decisions("odds", make_game("kuhn_v0"))

@@ -9,13 +9,11 @@ import pytest
 
 import train
 from agents import make_agent
-from agents.abstraction import find_abstraction
+from agents.abstraction import ALL, Decisions
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import expected_values, nash_conv
 from agents.cfr.tree import GameTree
 from agents.games.liars_dice.abstractions import (
-    ALL_BIDS,
-    RoundAbstraction,
     fold_table,
 )
 from agents.games.liars_dice.best_response import evaluate_match
@@ -125,7 +123,7 @@ def test_the_walk_names_decisions_as_the_player_does(settings) -> None:
     """Every decision of random matches is known once the solver has been everywhere."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=2, wild="ones")
     solver = solve(game, 4_000, exploration=0.5, **settings)
-    encode = find_abstraction(solver.settings.policy_abstraction, game)
+    decisions = Decisions(solver.settings.policy_abstraction, game)
     known = set(solver.state_dict()["keys"].tolist())
     batch, rows = Batch(game, 200, chance=new_rng(0)), np.arange(200)
     batch.begin(rows, rows)
@@ -133,7 +131,7 @@ def test_the_walk_names_decisions_as_the_player_does(settings) -> None:
     draws = np.random.default_rng(0)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
         views = batch.views(rows)
-        met |= set(encode(views).tolist())
+        met |= set(decisions.keys(views).tolist())
         batch.step(rows, np.array([draws.choice(np.flatnonzero(mask)) for mask in views.masks]))
     assert len(met) > 30
     assert len(met - known) <= len(met) // 50
@@ -148,9 +146,8 @@ def test_dice_of_others_are_not_mistaken_for_bids() -> None:
 
 def test_abstractions_by_name() -> None:
     game = LiarsDice(num_players=3)
-    assert isinstance(find_abstraction("round", game), RoundAbstraction)
-    assert repr(find_abstraction("round:2", game)) == "RoundAbstraction(memory=2)"
-    assert find_abstraction("round", game).memory == ALL_BIDS  # type: ignore[attr-defined]
+    assert Decisions("round:2", game).memory == 2
+    assert Decisions("round", game).memory == ALL
     odds = solve(LiarsDice(dice=1), 10, abstraction="odds").to_policy()
     with pytest.raises(MasqueradeError, match="only policies that go by rounds"):
         evaluate_match(odds)

@@ -89,14 +89,13 @@ def one_row(game: Game, size: int, factor: float) -> Policy:
 
 @pytest.mark.parametrize(
     ("size", "error", "is_fine"),
-    [(2, 9e-7, True), (2, -2e-6, False), (2, 1e-5, False), (40, -2e-6, True), (40, -3e-6, False)],
+    [(2, 9e-7, True), (2, -2e-6, False), (2, 1e-5, False), (40, -2e-6, False)],
 )
-def test_single_precision_is_forgiven_and_nothing_else(
+def test_rounding_is_forgiven_and_nothing_else(
     tmp_path: Path, size: int, error: float, is_fine: bool
 ) -> None:
-    """Adding up 40 numbers in single precision may be off by 40 times 2 ** -24, not by more."""
     game = make_game("liars_dice_v0")
-    path = one_row(game, size, 1.0 + error).save(tmp_path / "old.npz")
+    path = one_row(game, size, 1.0 + error).save(tmp_path / "rounded.npz")
     if is_fine:
         assert Policy.load(path, game).probs.sum() == pytest.approx(1.0, abs=1e-6)
         return
@@ -151,7 +150,7 @@ def test_another_game_is_refused(path: Path, game: Game, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 0}, "has version 0, this is version 2 .*: solve the game again"),
+        ({"version": 0}, "has version 0, this is version 2: solve the game again"),
         ({"encoding": [0, "abc"]}, "encodes what players see as an older version"),
         ({"checksum": "abc"}, "checksum is wrong"),
         ({"format": "recipe"}, "is no policy file"),

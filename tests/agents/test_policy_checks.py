@@ -14,8 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from agents.cfr.evaluation import to_policy
 from agents.cfr.tree import GameTree
-from agents.policy import Policy, PolicyError, _checksum
-from agents.policy_checks import ARRAYS
+from agents.policy import ARRAYS, Policy, PolicyError, _checksum
 from common.errors import MasqueradeError
 from envs import make_game
 
@@ -85,7 +84,7 @@ def test_arrays_that_are_no_policy_are_refused(tmp_path: Path, case: str) -> Non
         ({"exploitability": -1}, "exploitability must be a number"),
         ({"exploitability": True}, "exploitability must be a number"),
         ({"abstraction": ["infoset"]}, "abstraction must be text"),
-        ({"abstraction": "os:getcwd"}, "is no abstraction"),
+        ({"abstraction": "os:getcwd"}, "which is not ours"),
         ({"abstraction": "os.path"}, "unknown abstraction"),
         ({"abstraction": "round:²"}, "is no abstraction"),
         ({"abstraction": "round:" + "9" * 5000}, "is no abstraction"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from agents import AGENTS, LEARNERS, make_agent
+from agents.abstraction import find_abstraction
 from agents.games.liars_dice.lies import LieProfiles
 from agents.learning.games import draw_seats
 from agents.learning.learner import Opponents, Task
@@ -15,7 +16,6 @@ from agents.tabular.hooks import (
     Hooks,
     check_abstraction,
     check_opponent_model,
-    find_abstraction,
     no_observe,
 )
 from agents.tabular.learner import QLearning, TabularAgent

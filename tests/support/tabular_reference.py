@@ -33,7 +33,7 @@ class Profile:
     rounds: int = 0
 
     def category(self, count: int, face: int, num_dice: int) -> str:
-        if self.settings.form_of("categories") == "code":
+        if self.settings.reading == "code":
             if count > -(-2 * num_dice // 3) or face > 4:
                 return "h"
             return "m" if count > -(-num_dice // 3) or face > 2 else "l"
@@ -50,7 +50,7 @@ class Profile:
             if self.bids[c]:
                 self.ratio[c] = self.lies[c] / self.bids[c]
         self.rounds += 1
-        is_code = self.settings.form_of("reset_form") == "code"
+        is_code = self.settings.reading == "code"
         if is_code and self.rounds > self.settings.reset:
             self.rounds = 0
             self.bids, self.lies = dict.fromkeys("lmh", 0), dict.fromkeys("lmh", 0)
@@ -153,7 +153,7 @@ class Player:
             return
         count, face = self.game.bid(int(record.bid))  # type: ignore[attr-defined]
         highest = max(values.values())
-        if s.form_of("highest") == "table":
+        if s.uses_table_max:
             highest = max(v[0] for v in self.values.values())
         liar = self.game.facts.num_actions - 1
         ratio = self.profile.ratio[self.profile.category(count, face, int(record.num_in_play))]

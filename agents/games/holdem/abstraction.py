@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.tabular.hooks import ENCODE, Abstraction
+from agents.abstraction import ENCODE, Abstraction
 from envs.core.compiling import compiled, helper
 from envs.core.rng import mix
 from envs.holdem.observation import block_values, pack_decision, past_decision

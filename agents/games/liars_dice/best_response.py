@@ -6,21 +6,21 @@ moved, and best responses are worked out there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
-from agents.abstraction import find_abstraction
+from agents.abstraction import Decisions
 from agents.base import Agent
 from agents.cfr.evaluation import BestResponseResult
-from agents.games.liars_dice.abstractions import RoundAbstraction, fold_hand
+from agents.games.liars_dice.abstractions import fold_hand
 from agents.games.liars_dice.lies import multiply_odds
 from agents.games.liars_dice.match import (
     FIELD,
     MatchFigures,
     SolvedRound,
+    action_of,
     begin,
     go_on,
     make_field,
@@ -30,14 +30,14 @@ from agents.games.liars_dice.match import (
     round_actions,
     rounds_of,
 )
-from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape
+from agents.games.liars_dice.round_tree import NO_BID_YET, RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
-from agents.policy import UNKNOWN, Policy, PolicyAgent, find_row
+from agents.policy import TABLE, UNKNOWN, Policy, PolicyAgent, find_row
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT
-from envs.core.rng import Words, fold
+from envs.core.rng import fold
 from envs.liars_dice.game import LiarsDice
 
 
@@ -52,20 +52,6 @@ class CallOdds(Protocol):
         """What the odds of a call are multiplied by, with so many dice on the table."""
 
 
-class Known(NamedTuple):
-    """The arrays of a policy."""
-
-    keys: Words
-    firsts: npt.NDArray[np.int64]
-    actions: npt.NDArray[np.int32]
-    probs: npt.NDArray[np.float64]
-
-
-_KNOWN = types.NamedTuple(
-    (types.uint64[::1], types.int64[::1], types.int32[::1], types.float64[::1]), Known
-)
-
-
 @inlined
 def key_of_bids(field, depth, memory):
     """The key of the last bids, as many as the policy remembers."""
@@ -76,70 +62,52 @@ def key_of_bids(field, depth, memory):
 
 
 @inlined
-def fill_row(shape, frame, known, row, field, h, width, num_actions, factor, bound, weights):
+def fill_row(field, depth, known, at, factor, bound, row):
     """Write one row, its call moved; a row that is not known stays 0, which means uniform."""
-    first = shape.first_raise[frame.standing]
-    num_raises = shape.first_raise[frame.standing + 1] - first
+    liar = field.actions[NO_BID_YET]
     call, moved = 0.0, 0.0
-    for entry in range(known.firsts[row], known.firsts[row + 1]):
-        if known.actions[entry] == field.actions[NO_BID_YET]:
+    for entry in range(known.firsts[at], known.firsts[at + 1]):
+        if known.actions[entry] == liar:
             call = known.probs[entry]
             moved = multiply_odds(call, factor, bound) if call < 1.0 else call
-    entry = known.firsts[row]
-    for action in range(num_actions):
-        standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
+    entry = known.firsts[at]
+    for rank in range(row.size):
+        action = action_of(field, depth, rank)
         prob = 0.0
-        if entry < known.firsts[row + 1] and known.actions[entry] == field.actions[standing]:
+        if entry < known.firsts[at + 1] and known.actions[entry] == action:
             prob = known.probs[entry]
             entry += 1
-        if action == num_raises:
+        if action == liar:
             prob = moved
         elif call < 1.0:
             prob *= (1.0 - moved) / (1.0 - call)
-        weights[frame.place + action * width + h] = prob
+        row[rank] = prob
 
 
-@compiled(
-    types.void(
-        SHAPE,
-        INT,
-        INT,
-        _KNOWN,
-        types.float64[::1],
-        types.float64,
-        FIELD,
-        types.float32[::1],
-    )
-)
-def fill_side(shape, player, memory, known, factors, bound, field, weights):
+@compiled(types.void(FIELD, INT, TABLE, types.float64[::1], types.float64, types.float32[::1]))
+def fill_side(field, memory, known, factors, bound, weights):
     """Write what one player of a round does wherever its own choices lead."""
     begin(field)
     depth = 0
     while depth >= 0:
         frame = field.frames[depth]
-        num_actions = num_actions_at(shape, player, frame)
+        num_actions = num_actions_at(field, depth)
         if num_actions:
-            level, factor = shape.levels[frame.standing], factors[frame.standing]
-            width = shape.widths[player, level]
-            key = key_of_bids(field, depth, memory)
+            level, key = field.shape.levels[frame.standing], key_of_bids(field, depth, memory)
+            width = field.shape.widths[field.player, level]
+            end = frame.place + num_actions * width
             for h in range(width):
                 if field.has_hand[depth, h]:
-                    row = find_row(known.keys, fold_hand(key, field.hands[level, h]))
-                    if row != UNKNOWN:
-                        fill_row(
-                            shape,
-                            frame,
-                            known,
-                            row,
-                            field,
-                            h,
-                            width,
-                            num_actions,
-                            factor,
-                            bound,
-                            weights,
-                        )
-        depth = go_on(shape, player, weights, field, depth)
+                    at = find_row(known.keys, fold_hand(key, field.hands[level, h]))
+                    if at != UNKNOWN:
+                        row = weights[frame.place + h : end : width]
+                        fill_row(field, depth, known, at, factors[frame.standing], bound, row)
+        depth = go_on(field, weights, depth)
+
+
+def goes_by_rounds(policy: Policy) -> bool:
+    """Whether its keys are those of rounds."""
+    return policy.abstraction.partition(":")[0] == "round"
 
 
 class RoundEvaluator:
@@ -154,7 +122,7 @@ class RoundEvaluator:
 
     def evaluate(self, agent: Agent, *_: Any, **__: Any) -> tuple[BestResponseResult, int]:
         """Evaluate an agent that plays a policy by rounds; it tells its policy."""
-        if not isinstance(agent, PolicyAgent) or not agent.table.abstraction.startswith("round"):
+        if not isinstance(agent, PolicyAgent) or not goes_by_rounds(agent.table):
             raise MasqueradeError(
                 "the game is too large to write down, and it plays no policy by rounds: use "
                 "'evaluate.py best-response'"
@@ -178,13 +146,13 @@ def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigure
     >>> abs(evaluate_match(policy).exploitability - policy.exploitability) < 1e-6
     True
     """
-    game, abstraction = policy.game, find_abstraction(policy.abstraction, policy.game)
-    if not isinstance(game, LiarsDice) or not isinstance(abstraction, RoundAbstraction):
+    game, memory = policy.game, Decisions(policy.abstraction, policy.game).memory
+    if not isinstance(game, LiarsDice) or not goes_by_rounds(policy):
         raise MasqueradeError("only policies that go by rounds are evaluated by rounds")
     rounds = {}
     for dice in rounds_of(game):
         solver = RoundSolver(RoundShape(game.options, dice))
-        _fill(solver, game, policy, abstraction.memory, calls)
+        _fill(solver, game, policy, memory, calls)
         best, worst = solver.best_values(), solver.worst_values()
         rounds[dice] = SolvedRound(dice, solver.value(), best, worst, make_rows(0, 0))
     figures = match_figures(game, rounds)
@@ -201,17 +169,8 @@ def _fill(
         num_dice = sum(shape.dice)
         factors[1:] = [calls.factor(game, count, face, num_dice) for count, face in shape.bids]
     bound = 0.0 if calls is None else calls.bound
-    known = Known(policy.keys, policy.firsts, policy.actions, policy.probs)
     actions = round_actions(game, shape)
     for player in (0, 1):
         field = make_field(shape, player, actions)
-        fill_side(
-            shape.arrays,
-            player,
-            memory,
-            known,
-            factors,
-            bound,
-            field,
-            solver.arrays.cumulative_policy,
-        )
+        weights = solver.arrays.cumulative_policy
+        fill_side(field, memory, policy.arrays, factors, bound, weights)

@@ -166,9 +166,8 @@ class RoundsLearner(PolicyLearner):
         for first, second, value, *ends in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")
             rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
-            # Earlier versions kept no worst values; then nothing is promised but their bound.
-            best, worst = ends[:2], ends[2:] or [-1.0, -1.0]
-            solved = SolvedRound((first, second), value, tuple(best), tuple(worst), rows)
+            best, worst = tuple(ends[:2]), tuple(ends[2:])
+            solved = SolvedRound((first, second), value, best, worst, rows)
             self.solved[solved.dice] = solved
         self._solver = None
         arrays = part(state, "solver.")
@@ -205,9 +204,7 @@ class SampledRoundsLearner(SamplingLearner):
     game_ids = ("liars_dice_v0",)
     settings: SampledMatchSettings
     solver: SampledMatch
-
-    def _make_solver(self) -> SampledMatch:
-        return SampledMatch(self.game, self.task.seed, self.settings)
+    solver_class = SampledMatch
 
     def update(self, num_steps: int) -> Mapping[str, float]:
         """Run so many iterations; the opening value is what player 0 may expect of a match."""

@@ -25,6 +25,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.options import Options, option
+from envs.core.records import record
 from envs.liars_dice.kernels import MAX_DICE, NO_BID, NO_DIE, bid_count, bid_face
 from envs.liars_dice.kernels import RULES as DICE_RULES
 from envs.liars_dice.kernels import STATE as DICE_STATE
@@ -36,7 +37,9 @@ class LieSettings(Options):
     """Settings of lie profiling.
 
     The method is known from a text and from a program that do not quite agree; ``reading`` chooses
-    one of them for every setting that is not given by itself.
+    one of them. The program rounds the limits between low, middle and high bids up, boosts by the
+    highest value of the table, and when it is time to forget does so a round later and keeps the
+    ratios for now.
     """
 
     reading: str = option("text", choices=READINGS, help="profiling as in the text or the code")
@@ -46,60 +49,35 @@ class LieSettings(Options):
         choices=("legal", "table"),
         help="boost by the highest value of the legal actions (text) or of the table (code)",
     )
-    categories: str | None = option(
-        None,
-        choices=READINGS,
-        help="limits between low, middle and high bids; the code rounds them up",
-    )
     reset: int = option(
         100, low=0, high=10**9, help="rounds after which the counts start again; 0: never"
-    )
-    reset_form: str | None = option(
-        None,
-        choices=READINGS,
-        help="forget all (text), or one round later and keep the ratios for now (code)",
     )
     constant: float | None = option(
         None, low=0.0, high=1.0, help="use this in place of the ratio of lies: an ablation"
     )
     by_opponent: bool = option(False, help="a profile for every opponent instead of one")
 
-    def form_of(self, name: str) -> str:
-        """The form of one setting, which follows from ``reading`` unless it is given.
-
-        >>> LieSettings(reading="code", highest="legal").form_of("highest")
-        'legal'
-        >>> LieSettings(reading="code").form_of("highest")
-        'table'
-        """
-        value = getattr(self, name)
-        if value is not None:
-            return str(value)
-        if name == "highest":
-            return "table" if self.reading == "code" else "legal"
-        return self.reading
+    @property
+    def uses_table_max(self) -> bool:
+        """Whether the boost follows the highest value of the table."""
+        return (self.highest or ("table" if self.reading == "code" else "legal")) == "table"
 
 
 CATEGORIES = ("low", "mid", "high")
 LOW, MID, HIGH = range(3)
 
-PROFILE = np.dtype(
-    (
-        np.record,
-        [
-            ("num_bids", np.int64, (3,)),  # by category
-            ("num_lies", np.int64, (3,)),
-            ("ratios", np.float64, (3,)),
-            ("num_rounds", np.int64),  # since the counts began
-            # How to count, and what to make of it.
-            ("has_ceilings", np.int64),
-            ("reset_after", np.int64),  # rounds; 0: never
-            ("keeps_ratios", np.int64),
-            ("uses_table_max", np.int64),
-            ("factor", np.float64),
-            ("constant", np.float64),  # in place of the ratio; below 0: none
-        ],
-    )
+PROFILE = record(
+    num_bids=(np.int64, (3,)),  # by category
+    num_lies=(np.int64, (3,)),
+    ratios=(np.float64, (3,)),
+    num_rounds=np.int64,  # since the counts began
+    # How to count, and what to make of it.
+    has_ceilings=np.int64,
+    reset_after=np.int64,  # rounds; 0: never
+    keeps_ratios=np.int64,
+    uses_table_max=np.int64,
+    factor=np.float64,
+    constant=np.float64,  # in place of the ratio; below 0: none
 )
 
 
@@ -250,7 +228,7 @@ class LieProfiles:
             settings if isinstance(settings, LieSettings) else LieSettings.parse(settings)
         )
         self.by_opponent = self.settings.by_opponent
-        self.uses_table_max = self.settings.form_of("highest") == "table"
+        self.uses_table_max = self.settings.uses_table_max
         self.memory = np.zeros((0, PROFILE.itemsize), np.uint8)
         self.grow(1)
 
@@ -265,8 +243,8 @@ class LieProfiles:
             return
         new = np.zeros(num_rows - len(self.memory), PROFILE)
         settings = self.settings
-        new["has_ceilings"] = settings.form_of("categories") == "code"
-        new["keeps_ratios"] = settings.form_of("reset_form") == "code"
+        new["has_ceilings"] = settings.reading == "code"
+        new["keeps_ratios"] = settings.reading == "code"
         new["uses_table_max"] = self.uses_table_max
         new["reset_after"] = settings.reset
         new["factor"] = settings.factor
@@ -298,12 +276,12 @@ class LieProfiles:
     def learnt(self, _views: object = None) -> list[Exhibit]:
         """The profiles as tables and bars."""
         found = []
-        for number, record in enumerate(self.records):
+        for number, profile in enumerate(self.records):
             if self.by_opponent and number == 0:
                 continue  # the learner's own row
             rows = [["bids", "made", "lies", "share"]]
             for name, bids, lies in zip(
-                CATEGORIES, record["num_bids"], record["num_lies"], strict=True
+                CATEGORIES, profile["num_bids"], profile["num_lies"], strict=True
             ):
                 rows.append([name, str(bids), str(lies), f"{self.ratios(number)[name]:.1%}"])
             whose = f"opponent {number}" if self.by_opponent else "all opponents together"

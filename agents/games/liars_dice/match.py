@@ -22,22 +22,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
+from numba import types
 
 from agents.games.liars_dice.abstractions import fold_hand, fold_table
-from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape
-from agents.games.liars_dice.round_walk import FRAME, NOT_BEGUN
+from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape, ShapeArrays
+from agents.games.liars_dice.round_walk import (
+    FRAME,
+    NOT_BEGUN,
+    num_raises_at,
+    standing_after,
+    width_at,
+)
 from agents.games.liars_dice.rounds import RoundSolver
 from agents.policy import Policy
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
 from envs.core.game import Game
 from envs.core.kernels import INT
-from envs.core.rng import Words, fold
+from envs.core.records import Cube, Grid, Row, tuple_type
+from envs.core.rng import fold
 from envs.liars_dice.game import LiarsDice
 
 NUM_ROWS, NUM_ENTRIES = range(2)
@@ -47,104 +54,30 @@ ZERO = np.float32(0.0)
 class Rows(NamedTuple):
     """Rows of a policy, in no order."""
 
-    keys: Words
-    sizes: npt.NDArray[np.int64]
+    keys: Row[np.uint64]
+    sizes: Row[np.int64]
     """Actions of each row."""
-    actions: npt.NDArray[np.int32]
-    probs: npt.NDArray[np.float64]
+    actions: Row[np.int32]
+    probs: Row[np.float64]
 
 
 class Field(NamedTuple):
-    """What the walk needs besides the shape."""
+    """What the walk of one player needs."""
 
-    actions: npt.NDArray[np.int32]
+    shape: Annotated[ShapeArrays, SHAPE]
+    player: Annotated[int, INT]
+    actions: Row[np.int32]
     """[standing] what the match calls the bid; the call comes in place 0."""
-    hands: npt.NDArray[np.int64]
+    hands: Cube[np.int64]
     """[level, hand, face] live dice of every kind of hand of the player."""
-    frames: npt.NDArray[Any]
-    keys: Words
+    frames: Annotated[npt.NDArray[Any], FRAME]
+    keys: Row[np.uint64]
     """[depth] of the bids so far."""
-    has_hand: npt.NDArray[np.int8]
+    has_hand: Grid[np.int8]
     """[depth, hand] whether the player can have got here with it."""
 
 
-_ROWS = types.NamedTuple(
-    (types.uint64[::1], types.int64[::1], types.int32[::1], types.float64[::1]), Rows
-)
-FIELD = types.NamedTuple(
-    (
-        types.int32[::1],
-        types.int64[:, :, ::1],
-        from_dtype(FRAME)[::1],
-        types.uint64[::1],
-        types.int8[:, ::1],
-    ),
-    Field,
-)
-
-
-@inlined
-def drop_small(weights, place, width, num_actions, h, least):
-    """Make 0 of what is improbable for one hand; returns the total that remains.
-
-    That is added up in double precision: the probabilities of a row then add up to 1.
-    """
-    total = ZERO
-    largest = ZERO
-    for action in range(num_actions):
-        weight = weights[place + action * width + h]
-        total += weight
-        largest = max(largest, weight)
-    limit = min(least * total, largest)
-    kept = np.float64(0.0)
-    for action in range(num_actions):
-        at = place + action * width + h
-        if weights[at] < limit:
-            weights[at] = ZERO
-        kept += weights[at]
-    return kept
-
-
-@inlined
-def write_row(shape, field, frame, weights, width, num_actions, h, key, total, rows, counts):
-    """One hand at one node; a row without a known probability is left out."""
-    entry = counts[NUM_ENTRIES]
-    first = shape.first_raise[frame.standing]
-    num_raises = shape.first_raise[frame.standing + 1] - first
-    num_kept = 0
-    for action in range(num_actions):
-        weight = weights[frame.place + action * width + h]
-        if weight > ZERO:
-            if rows.actions.size:
-                standing = NO_BID_YET if action == num_raises else shape.raises[first + action]
-                rows.actions[entry + num_kept] = field.actions[standing]
-                rows.probs[entry + num_kept] = weight / total
-            num_kept += 1
-    if num_kept == 0:
-        return
-    if rows.keys.size:
-        level = shape.levels[frame.standing]
-        rows.keys[counts[NUM_ROWS]] = fold_hand(key, field.hands[level, h])
-        rows.sizes[counts[NUM_ROWS]] = num_kept
-    counts[NUM_ROWS] += 1
-    counts[NUM_ENTRIES] += num_kept
-
-
-@inlined
-def get_below(shape, player, frame, weights, width, has_hand, below):
-    """Which hands the player can still have after the raise that is looked at; False if none."""
-    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
-    before_level, after_level = shape.levels[frame.standing], shape.levels[after]
-    kinds = shape.maps[player, before_level, after_level]
-    for h in range(shape.widths[player, after_level]):
-        below[h] = 0
-    is_possible = False
-    for h in range(width):
-        at = frame.place + frame.child * width + h
-        if has_hand[h] and (frame.mover != player or weights[at] > ZERO):
-            below[kinds[h]] = 1
-            is_possible = True
-    return is_possible
+FIELD = tuple_type(Field)
 
 
 @inlined
@@ -157,64 +90,119 @@ def begin(field):
 
 
 @inlined
-def go_on(shape, player, weights, field, depth):
-    """Go to the next node that the player's choices in ``weights`` lead to; returns its depth."""
-    frame = field.frames[depth]
-    first = shape.first_raise[frame.standing]
-    width = shape.widths[player, shape.levels[frame.standing]]
-    frame.child += 1
-    if frame.child >= shape.first_raise[frame.standing + 1] - first:
-        return depth - 1
+def get_below(field, depth, weights):
+    """Which hands the player can still have after the raise that is looked at; False if none."""
+    shape, player, frame = field.shape, field.player, field.frames[depth]
     has_hand, below = field.has_hand[depth], field.has_hand[depth + 1]
-    if not get_below(shape, player, frame, weights, width, has_hand, below):
+    width, after_level = width_at(shape, player, frame), shape.levels[standing_after(shape, frame)]
+    kinds = shape.maps[player, shape.levels[frame.standing], after_level]
+    for h in range(shape.widths[player, after_level]):
+        below[h] = 0
+    is_possible = False
+    for h in range(width):
+        at = frame.place + frame.child * width + h
+        if has_hand[h] and (frame.mover != player or weights[at] > ZERO):
+            below[kinds[h]] = 1
+            is_possible = True
+    return is_possible
+
+
+@inlined
+def go_on(field, weights, depth):
+    """Go to the next node that the player's choices in ``weights`` lead to; returns its depth."""
+    shape, frame = field.shape, field.frames[depth]
+    frame.child += 1
+    if frame.child >= num_raises_at(shape, frame):
+        return depth - 1
+    if not get_below(field, depth, weights):
         return depth
-    after = shape.raises[first + frame.child]
+    at = shape.first_raise[frame.standing] + frame.child
     child = field.frames[depth + 1]
-    child.place = frame.place + shape.offsets[frame.mover, first + frame.child]
-    child.standing = after
+    child.place = frame.place + shape.offsets[frame.mover, at]
+    child.standing = shape.raises[at]
     child.mover = 1 - frame.mover
     child.child = NOT_BEGUN
-    field.keys[depth + 1] = fold(field.keys[depth], 1 + field.actions[after])
+    field.keys[depth + 1] = fold(field.keys[depth], 1 + field.actions[child.standing])
     return depth + 1
 
 
 @inlined
-def num_actions_at(shape, player, frame):
+def num_actions_at(field, depth):
     """How many actions the player has at a node that the walk comes to; 0 elsewhere."""
-    num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
-    if frame.child != NOT_BEGUN or frame.mover != player or num_raises == 0:
+    frame = field.frames[depth]
+    num_raises = num_raises_at(field.shape, frame)
+    if frame.child != NOT_BEGUN or frame.mover != field.player or num_raises == 0:
         return 0
     return num_raises + (frame.standing != NO_BID_YET)
 
 
-@compiled(types.void(SHAPE, INT, types.float32[::1], types.float32, FIELD, _ROWS, types.int64[::1]))
-def extract_side(shape, player, weights, least, field, rows, counts):
+@inlined
+def action_of(field, depth, rank):
+    """What the match calls an action of the node at ``depth``; the call comes after the raises."""
+    shape, frame = field.shape, field.frames[depth]
+    if rank == num_raises_at(shape, frame):
+        return field.actions[NO_BID_YET]
+    return field.actions[shape.raises[shape.first_raise[frame.standing] + rank]]
+
+
+@inlined
+def drop_small(row, least):
+    """Make 0 of what is improbable for one hand; returns the total that remains.
+
+    That is added up in double precision: the probabilities of a row then add up to 1.
+    """
+    total = ZERO
+    largest = ZERO
+    for rank in range(row.size):
+        total += row[rank]
+        largest = max(largest, row[rank])
+    limit = min(least * total, largest)
+    kept = np.float64(0.0)
+    for rank in range(row.size):
+        if row[rank] < limit:
+            row[rank] = ZERO
+        kept += row[rank]
+    return kept
+
+
+@inlined
+def write_row(field, depth, h, row, total, rows, counts):
+    """One hand at one node; a row without a known probability is left out."""
+    entry = counts[NUM_ENTRIES]
+    num_kept = 0
+    for rank in range(row.size):
+        if row[rank] > ZERO:
+            if rows.actions.size:
+                rows.actions[entry + num_kept] = action_of(field, depth, rank)
+                rows.probs[entry + num_kept] = row[rank] / total
+            num_kept += 1
+    if num_kept == 0:
+        return
+    if rows.keys.size:
+        hand = field.hands[field.shape.levels[field.frames[depth].standing], h]
+        rows.keys[counts[NUM_ROWS]] = fold_hand(field.keys[depth], hand)
+        rows.sizes[counts[NUM_ROWS]] = num_kept
+    counts[NUM_ROWS] += 1
+    counts[NUM_ENTRIES] += num_kept
+
+
+@compiled(types.void(FIELD, types.float32[::1], types.float32, tuple_type(Rows), types.int64[::1]))
+def extract_side(field, weights, least, rows, counts):
     """Write, or with empty arrays just count, the rows of one player."""
     begin(field)
     depth = 0
     while depth >= 0:
-        frame = field.frames[depth]
-        num_actions = num_actions_at(shape, player, frame)
+        num_actions = num_actions_at(field, depth)
         if num_actions:
-            width = shape.widths[player, shape.levels[frame.standing]]
-            key = field.keys[depth]
+            frame = field.frames[depth]
+            width = width_at(field.shape, field.player, frame)
+            end = frame.place + num_actions * width
             for h in range(width):
                 if field.has_hand[depth, h]:
-                    total = drop_small(weights, frame.place, width, num_actions, h, least)
-                    write_row(
-                        shape,
-                        field,
-                        frame,
-                        weights,
-                        width,
-                        num_actions,
-                        h,
-                        key,
-                        total,
-                        rows,
-                        counts,
-                    )
-        depth = go_on(shape, player, weights, field, depth)
+                    row = weights[frame.place + h : end : width]
+                    total = drop_small(row, least)
+                    write_row(field, depth, h, row, total, rows, counts)
+        depth = go_on(field, weights, depth)
 
 
 def make_rows(num_rows: int, num_entries: int) -> Rows:
@@ -237,6 +225,8 @@ def make_field(shape: RoundShape, player: int, actions: npt.NDArray[np.int32]) -
                 if face:
                     hands[level, h, face - 1] += 1
     field = Field(
+        shape.arrays,
+        player,
         actions,
         hands,
         np.zeros(depth, FRAME),
@@ -266,10 +256,10 @@ def extract_policy(
     """
     field = make_field(shape, player, actions)
     counts = np.zeros(2, np.int64)
-    extract_side(shape.arrays, player, weights, least, field, make_rows(0, 0), counts)
+    extract_side(field, weights, least, make_rows(0, 0), counts)
     rows = make_rows(*counts.tolist())
     counts[:] = 0
-    extract_side(shape.arrays, player, weights, least, field, rows, counts)
+    extract_side(field, weights, least, rows, counts)
     return rows
 
 

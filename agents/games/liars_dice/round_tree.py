@@ -12,6 +12,10 @@ instead of 252. Dice of two players are independent, so hands that differ only i
 the same regrets for ever, and merging them changes nothing. A *level* is a set of faces that are
 still alive; every standing bid has one, and *maps* lead from kinds of hands at one level to those
 at the next.
+
+The rules are written here a second time, because the kernels know one deal and one state at a time,
+while this tree has no states at all and one node for all deals. Options that it does not know are
+refused, and tests compare it with trees that the kernels write.
 """
 
 from __future__ import annotations
@@ -20,14 +24,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import factorial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
 
 from agents.cfr.tree import TooLargeError
+from agents.games.liars_dice.abstractions import refuse_unknown
 from common.errors import MasqueradeError
+from envs.core.records import Cube, Grid, Row, tuple_type
 from envs.liars_dice.game import LiarsDice, LiarsDiceOptions
 from envs.liars_dice.kernels import RULES
 
@@ -47,40 +52,27 @@ Hand = tuple[int, ...]
 class ShapeArrays(NamedTuple):
     """The shape, as compiled code reads it; *standing* is the index in the first axis of most."""
 
-    dice: npt.NDArray[np.int32]
+    dice: Row[np.int32]
     """[player]"""
-    counts: npt.NDArray[np.int32]
+    counts: Row[np.int32]
     """[standing] dice that the standing bid claims."""
-    levels: npt.NDArray[np.int32]
+    levels: Row[np.int32]
     """[standing] which faces are alive."""
-    first_raise: npt.NDArray[np.int32]
+    first_raise: Row[np.int32]
     """[standing + 1] where its raises begin in ``raises``."""
-    raises: npt.NDArray[np.int32]
+    raises: Row[np.int32]
     """What stands after each raise."""
-    offsets: npt.NDArray[np.int64]
+    offsets: Grid[np.int64]
     """[mover, raise] from the first entry of a node to that of its child."""
-    widths: npt.NDArray[np.int32]
+    widths: Grid[np.int32]
     """[player, level] length of a vector over hands, padded."""
-    fits: npt.NDArray[np.int32]
+    fits: Cube[np.int32]
     """[player, standing, hand] dice of a hand that fit the standing bid."""
-    maps: npt.NDArray[np.int32]
+    maps: Annotated[npt.NDArray[np.int32], 4]
     """[player, level, next level, hand] the kind that a hand becomes."""
 
 
-SHAPE = types.NamedTuple(
-    (
-        types.int32[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.int64[:, ::1],
-        types.int32[:, ::1],
-        types.int32[:, :, ::1],
-        types.int32[:, :, :, ::1],
-    ),
-    ShapeArrays,
-)
+SHAPE = tuple_type(ShapeArrays)
 
 
 class RoundShape:
@@ -103,6 +95,7 @@ class RoundShape:
             raise MasqueradeError(
                 f"rounds are solved for two players, not for {options.num_players}: use mccfr"
             )
+        refuse_unknown(options)
         self.options = options
         self.dice = dice
         self.game = LiarsDice(num_players=2, **_round_options(options, dice))

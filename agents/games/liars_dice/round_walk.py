@@ -22,7 +22,7 @@ them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,10 @@ from numba import from_dtype, types
 
 from agents.cfr.threads import NONE, SIZE, THREAD_TEAM, barrier, give_out, take
 from agents.cfr.variants import SETTINGS_TYPE, average_weight, discount
-from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE
+from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, ShapeArrays
 from envs.core.compiling import compiled, helper, inlined, summing
 from envs.core.kernels import INT
+from envs.core.records import Cube, Grid, Row, record, tuple_type
 
 ZERO, ONE, TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 TINY = np.float32(1e-25)
@@ -91,8 +92,8 @@ def share(weight, total):
 
 
 @inlined
-def learn(regrets, choices, width, num_actions, totals, cf_values, keep_positive, keep_negative):
-    """Values of the policy, and new regrets."""
+def learn(regrets, choices, width, num_actions, totals, cf_values, keep):
+    """Values of the policy, and new regrets; ``keep`` is for positive and for negative ones."""
     for h in range(width):
         cf_values[h] = ZERO
     for action in range(num_actions):
@@ -105,7 +106,7 @@ def learn(regrets, choices, width, num_actions, totals, cf_values, keep_positive
         choice = choices[action]
         for h in range(width):
             regret = row[h] + (choice[h] - cf_values[h])
-            regret *= keep_positive if regret >= ZERO else keep_negative
+            regret *= keep[0] if regret >= ZERO else keep[1]
             row[h] = regret if abs(regret) > TINY else ZERO
 
 
@@ -136,95 +137,96 @@ NO_CUT = -1
 CUT = 2
 """Depth of the subtrees that threads share."""
 
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("place", np.int64),  # where the entries of this node begin
-            ("standing", np.int32),
-            ("mover", np.int32),
-            ("child", np.int32),  # the raise that is looked at, or NOT_BEGUN
-        ],
-    )
+FRAME = record(
+    place=np.int64,  # where the entries of this node begin
+    standing=np.int32,
+    mover=np.int32,
+    child=np.int32,  # the raise that is looked at, or NOT_BEGUN
 )
-WEIGHTS = np.dtype(
-    (
-        np.record,
-        [
-            ("keep_positive", np.float32),  # what positive regrets are multiplied by
-            ("keep_negative", np.float32),
-            ("average", np.float32),  # how much the other's policy counts in its average
-            ("prunes", np.int32),
-        ],
-    )
+WEIGHTS = record(
+    keep_positive=np.float32,  # what positive regrets are multiplied by
+    keep_negative=np.float32,
+    average=np.float32,  # how much the other's policy counts in its average
+    prunes=np.int32,
 )
 
 
 class RoundArrays(NamedTuple):
     """What the solver learns: one entry for each public node, action and hand of the mover."""
 
-    regrets: npt.NDArray[np.float32]
-    cumulative_policy: npt.NDArray[np.float32]
+    regrets: Row[np.float32]
+    """Policies are read from here; a walk that learns nothing may have other weights instead."""
+    cumulative_policy: Row[np.float32]
 
 
 class Scratch(NamedTuple):
     """Room for one walk; row *d* belongs to depth *d*."""
 
-    frames: npt.NDArray[Any]
-    reach: npt.NDArray[np.float32]
+    frames: Annotated[npt.NDArray[Any], FRAME]
+    reach: Grid[np.float32]
     """[depth, hand] of the other."""
-    cf_values: npt.NDArray[np.float32]
+    cf_values: Grid[np.float32]
     """[depth, hand] of the player."""
-    choices: npt.NDArray[np.float32]
+    choices: Cube[np.float32]
     """[depth, action, hand] counterfactual values of the player's actions."""
-    totals: npt.NDArray[np.float32]
+    totals: Grid[np.float32]
     """[depth, hand] of the mover's weights."""
-    moved: npt.NDArray[np.float32]
+    moved: Grid[np.float32]
     """[depth, hand] reach of the other after its move, before hands become alike."""
-
-
-_FLOATS = types.float32[::1]
-ROUND_ARRAYS = types.NamedUniTuple(_FLOATS, 2, RoundArrays)
-SCRATCH = types.NamedTuple(
-    (
-        from_dtype(FRAME)[::1],
-        types.float32[:, ::1],
-        types.float32[:, ::1],
-        types.float32[:, :, ::1],
-        types.float32[:, ::1],
-        types.float32[:, ::1],
-    ),
-    Scratch,
-)
 
 
 class Tasks(NamedTuple):
     """Subtrees that are walked separately."""
 
-    frames: npt.NDArray[Any]
-    reach: npt.NDArray[np.float32]
+    frames: Annotated[npt.NDArray[Any], FRAME]
+    reach: Grid[np.float32]
     """[task, hand] of the other, when the subtree begins."""
-    cf_values: npt.NDArray[np.float32]
+    cf_values: Grid[np.float32]
     """[task, hand] of the player, when it is done."""
 
 
-TASKS = types.NamedTuple(
-    (from_dtype(FRAME)[::1], types.float32[:, ::1], types.float32[:, ::1]), Tasks
-)
+class Round(NamedTuple):
+    """All that the workers of a walk share."""
+
+    shape: Annotated[ShapeArrays, SHAPE]
+    priors: Grid[np.float32]
+    """[player, hand] how likely each kind of hand is before the first bid."""
+    arrays: Annotated[RoundArrays, tuple_type(RoundArrays)]
+    tasks: Annotated[Tasks, tuple_type(Tasks)]
+
+
+ROUND, SCRATCH = tuple_type(Round), tuple_type(Scratch)
 
 
 @inlined
-def enter(
-    shape, frame, player, policy, cumulative_policy, scratch, depth, width, other_width, average
-):
+def width_at(shape, player, frame):
+    """The length of a vector over a player's hands at a node."""
+    return shape.widths[player, shape.levels[frame.standing]]
+
+
+@inlined
+def num_raises_at(shape, frame):
+    """How many raises there are at a node."""
+    return shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
+
+
+@inlined
+def standing_after(shape, frame):
+    """What stands after the raise that is looked at."""
+    return shape.raises[shape.first_raise[frame.standing] + frame.child]
+
+
+@inlined
+def enter(game, scratch, player, depth, average):
     """Begin a node: the mover's weights, and the games that end here by a call."""
-    first, last = shape.first_raise[frame.standing], shape.first_raise[frame.standing + 1]
-    num_raises = last - first
+    shape, frame = game.shape, scratch.frames[depth]
+    width, other_width = width_at(shape, player, frame), width_at(shape, 1 - player, frame)
+    num_raises = num_raises_at(shape, frame)
     can_call = frame.standing != NO_BID_YET
     num_actions = num_raises + can_call
     is_own = frame.mover == player
     row_width = width if is_own else other_width
-    rows = policy[frame.place : frame.place + num_actions * row_width]
+    rows = game.arrays.regrets[frame.place : frame.place + num_actions * row_width]
     totals = scratch.totals[depth]
     add_weights(rows, row_width, num_actions, totals)
     reach = scratch.reach[depth, :other_width]
@@ -244,32 +246,33 @@ def enter(
         part = reach[h] * share(rows[at + h], totals[h])
         called[h] = part if part > TINY else ZERO
     if average > ZERO:
-        own_policy = cumulative_policy[frame.place + at : frame.place + at + row_width]
+        first = frame.place + at
+        own_policy = game.arrays.cumulative_policy[first : first + row_width]
         for h in range(other_width):
             own_policy[h] += average * called[h]
     pay_call(shape, player, frame.standing, called, width, True, cf_values)
 
 
 @inlined
-def descend(shape, frame, player, policy, cumulative_policy, scratch, depth, other_width, average):
+def descend(game, scratch, player, depth, average):
     """Write the other's reach of the next child one row below; False if it is 0 throughout."""
-    other = 1 - player
-    at = shape.first_raise[frame.standing] + frame.child
-    after = shape.raises[at]
-    before_level, after_level = shape.levels[frame.standing], shape.levels[after]
+    shape, frame, other = game.shape, scratch.frames[depth], 1 - player
+    other_width = width_at(shape, other, frame)
+    before_level = shape.levels[frame.standing]
+    after_level = shape.levels[standing_after(shape, frame)]
     reach, below = scratch.reach[depth], scratch.reach[depth + 1]
     raised = reach
     if frame.mover != player:
         raised = scratch.moved[depth]
         start = frame.place + frame.child * other_width
-        row, totals = policy[start : start + other_width], scratch.totals[depth]
+        row, totals = game.arrays.regrets[start : start + other_width], scratch.totals[depth]
         if before_level == after_level:
             raised = below
         for h in range(other_width):
             part = reach[h] * share(row[h], totals[h])
             raised[h] = part if part > TINY else ZERO
         if average > ZERO:
-            own_policy = cumulative_policy[start : start + other_width]
+            own_policy = game.arrays.cumulative_policy[start : start + other_width]
             for h in range(other_width):
                 own_policy[h] += average * raised[h]
     if before_level != after_level:
@@ -292,14 +295,15 @@ def descend(shape, frame, player, policy, cumulative_policy, scratch, depth, oth
 @inlined
 def is_last_bid(shape, frame):
     """Whether nothing can be bid after the raise that is looked at."""
-    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
+    after = standing_after(shape, frame)
     return shape.first_raise[after] == shape.first_raise[after + 1]
 
 
 @inlined
-def call_at_once(shape, frame, player, scratch, depth):
+def call_at_once(shape, scratch, player, depth):
     """Values after the last bid, which has to be called: half of all nodes, and no choice."""
-    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
+    frame = scratch.frames[depth]
+    after = standing_after(shape, frame)
     level = shape.levels[after]
     reach = scratch.reach[depth + 1, : shape.widths[1 - player, level]]
     is_bidder = frame.mover == player
@@ -309,10 +313,11 @@ def call_at_once(shape, frame, player, scratch, depth):
 
 
 @inlined
-def give_back(shape, frame, player, scratch, depth, is_reached):
+def give_back(shape, scratch, player, depth, is_reached):
     """Take up the values of a child, which lie one row below."""
-    after = shape.raises[shape.first_raise[frame.standing] + frame.child]
-    before_level, after_level = shape.levels[frame.standing], shape.levels[after]
+    frame = scratch.frames[depth]
+    before_level = shape.levels[frame.standing]
+    after_level = shape.levels[standing_after(shape, frame)]
     width = shape.widths[player, before_level]
     below = scratch.cf_values[depth + 1]
     kinds = shape.maps[player, before_level, after_level]
@@ -338,27 +343,17 @@ def give_back(shape, frame, player, scratch, depth, is_reached):
 
 
 @inlined
-def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights):
+def leave(game, scratch, player, depth, weights, purpose):
     """Make one value for each of the player's hands of those of its actions."""
-    num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
-    num_actions = num_raises + (frame.standing != NO_BID_YET)
-    rows = policy[frame.place : frame.place + num_actions * width]
-    cf_values, choices, totals = (
-        scratch.cf_values[depth],
-        scratch.choices[depth],
-        scratch.totals[depth],
-    )
+    shape, frame = game.shape, scratch.frames[depth]
+    width = width_at(shape, player, frame)
+    num_actions = num_raises_at(shape, frame) + (frame.standing != NO_BID_YET)
+    rows = game.arrays.regrets[frame.place : frame.place + num_actions * width]
+    choices, totals = scratch.choices[depth], scratch.totals[depth]
+    cf_values = scratch.cf_values[depth]
     if purpose == LEARN:
-        learn(
-            rows,
-            choices,
-            width,
-            num_actions,
-            totals,
-            cf_values,
-            weights.keep_positive,
-            weights.keep_negative,
-        )
+        keep = weights.keep_positive, weights.keep_negative
+        learn(rows, choices, width, num_actions, totals, cf_values, keep)
     elif purpose in (RESPOND, LOSE):
         sign = ONE if purpose == RESPOND else -ONE
         take_best(choices, width, num_actions, sign, cf_values)
@@ -367,74 +362,54 @@ def leave(shape, frame, player, policy, scratch, depth, width, purpose, weights)
 
 
 @inlined
-def stop_at_task(shape, frame, player, tasks, task, scratch, depth, purpose):
+def stop_at_task(game, scratch, player, depth, task, purpose):
     """At the cut: write down what is to be done, or take up what has been done."""
-    level = shape.levels[frame.standing]
+    frame, begun, tasks = scratch.frames[depth], game.tasks.frames[task], game.tasks
     if purpose == SCOUT:
-        tasks.frames[task].place = frame.place
-        tasks.frames[task].standing = frame.standing
-        tasks.frames[task].mover = frame.mover
-        for h in range(shape.widths[1 - player, level]):
+        begun.place = frame.place
+        begun.standing = frame.standing
+        begun.mover = frame.mover
+        for h in range(width_at(game.shape, 1 - player, frame)):
             tasks.reach[task, h] = scratch.reach[depth, h]
     else:
-        for h in range(shape.widths[player, level]):
+        for h in range(width_at(game.shape, player, frame)):
             scratch.cf_values[depth, h] = tasks.cf_values[task, h]
 
 
-@compiled(INT(SHAPE, INT, _FLOATS, _FLOATS, SCRATCH, TASKS, INT, from_dtype(WEIGHTS)[::1], INT))
-def walk(shape, player, policy, cumulative_policy, scratch, tasks, cut, record, purpose):
+_WEIGHTS = from_dtype(WEIGHTS)[::1]
+
+
+@compiled(INT(ROUND, SCRATCH, INT, INT, _WEIGHTS, INT))
+def walk(game, scratch, player, cut, record, purpose):
     """Walk the subtree of ``scratch.frames[0]`` with the reach in row 0; values are left there.
 
     Returns how many tasks were met at depth ``cut``.
     """
-    weights = record[0]
+    shape, weights = game.shape, record[0]
     average = weights.average if purpose == LEARN else ZERO
     num_tasks = 0
     depth = 0
     scratch.frames[0].child = NOT_BEGUN
     while True:
         frame = scratch.frames[depth]
-        level = shape.levels[frame.standing]
-        width, other_width = shape.widths[player, level], shape.widths[1 - player, level]
-        num_raises = shape.first_raise[frame.standing + 1] - shape.first_raise[frame.standing]
+        num_raises = num_raises_at(shape, frame)
         if depth == cut:
-            stop_at_task(shape, frame, player, tasks, num_tasks, scratch, depth, purpose)
+            stop_at_task(game, scratch, player, depth, num_tasks, purpose)
             num_tasks += 1
             frame.child = num_raises
         elif frame.child == NOT_BEGUN:
-            enter(
-                shape,
-                frame,
-                player,
-                policy,
-                cumulative_policy,
-                scratch,
-                depth,
-                width,
-                other_width,
-                average,
-            )
+            enter(game, scratch, player, depth, average)
             frame.child = 0
         else:
-            give_back(shape, frame, player, scratch, depth, True)
+            give_back(shape, scratch, player, depth, True)
             frame.child += 1
         while frame.child < num_raises:
-            is_reached = descend(
-                shape,
-                frame,
-                player,
-                policy,
-                cumulative_policy,
-                scratch,
-                depth,
-                other_width,
-                average,
-            )
+            is_reached = descend(game, scratch, player, depth, average)
             if is_last_bid(shape, frame):
-                call_at_once(shape, frame, player, scratch, depth)
+                call_at_once(shape, scratch, player, depth)
             elif is_reached or not weights.prunes:
                 break
-            give_back(shape, frame, player, scratch, depth, is_reached)
+            give_back(shape, scratch, player, depth, is_reached)
             frame.child += 1
         if frame.child < num_raises:
             at = shape.first_raise[frame.standing] + frame.child
@@ -446,88 +421,64 @@ def walk(shape, player, policy, cumulative_policy, scratch, tasks, cut, record, 
             depth += 1
             continue
         if frame.mover == player and depth != cut:
-            leave(shape, frame, player, policy, scratch, depth, width, purpose, weights)
+            leave(game, scratch, player, depth, weights, purpose)
         if depth == 0:
             return num_tasks
         depth -= 1
 
 
-_PRIORS = types.float32[:, ::1]
-_WEIGHTS = from_dtype(WEIGHTS)[::1]
+# ---- shared by threads ---------------------------------------------------------------------------
 
 
 @inlined
-def begin_at_root(priors, player, scratch):
+def begin_at_root(game, scratch, player):
     """Put the beginning of a round into row 0."""
     frame = scratch.frames[0]
     frame.place = 0
     frame.standing = NO_BID_YET
     frame.mover = 0
-    for h in range(priors.shape[1]):
-        scratch.reach[0, h] = priors[1 - player, h]
+    for h in range(game.priors.shape[1]):
+        scratch.reach[0, h] = game.priors[1 - player, h]
 
 
 @inlined
-def do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose):
+def do_task(game, scratch, player, task, record, purpose):
     """Walk the subtree of a task."""
+    shape, tasks = game.shape, game.tasks
     begun, frame = tasks.frames[task], scratch.frames[0]
     frame.place = begun.place
     frame.standing = begun.standing
     frame.mover = begun.mover
-    level = shape.levels[begun.standing]
-    for h in range(shape.widths[1 - player, level]):
+    for h in range(width_at(shape, 1 - player, begun)):
         scratch.reach[0, h] = tasks.reach[task, h]
-    walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
-    for h in range(shape.widths[player, level]):
+    walk(game, scratch, player, NO_CUT, record, purpose)
+    for h in range(width_at(shape, player, begun)):
         tasks.cf_values[task, h] = scratch.cf_values[0, h]
 
 
-_WALK = SHAPE, _PRIORS, INT, _FLOATS, _FLOATS, SCRATCH, TASKS
-
-
-@compiled(types.void(*_WALK, _WEIGHTS, INT, THREAD_TEAM, INT))
-def walk_round(
-    shape, priors, player, policy, cumulative_policy, scratch, tasks, record, purpose, team, worker
-):
+@compiled(types.void(ROUND, SCRATCH, INT, _WEIGHTS, INT, THREAD_TEAM, INT))
+def walk_round(game, scratch, player, record, purpose, team, worker):
     """Do a worker's share of a walk of the whole round; worker 0 has the values in its row 0."""
     if team[SIZE] == 1:
-        begin_at_root(priors, player, scratch)
-        walk(shape, player, policy, cumulative_policy, scratch, tasks, NO_CUT, record, purpose)
+        begin_at_root(game, scratch, player)
+        walk(game, scratch, player, NO_CUT, record, purpose)
         return
     if worker == 0:
-        begin_at_root(priors, player, scratch)
-        give_out(
-            team, walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, SCOUT)
-        )
+        begin_at_root(game, scratch, player)
+        give_out(team, walk(game, scratch, player, CUT, record, SCOUT))
     barrier(team)
     task = take(team)
     while task != NONE:
-        do_task(shape, player, policy, cumulative_policy, scratch, tasks, task, record, purpose)
+        do_task(game, scratch, player, task, record, purpose)
         task = take(team)
     barrier(team)
     if worker == 0:
-        begin_at_root(priors, player, scratch)
-        walk(shape, player, policy, cumulative_policy, scratch, tasks, CUT, record, purpose)
+        begin_at_root(game, scratch, player)
+        walk(game, scratch, player, CUT, record, purpose)
 
 
-@compiled(
-    types.void(
-        SHAPE,
-        _PRIORS,
-        ROUND_ARRAYS,
-        SCRATCH,
-        TASKS,
-        _WEIGHTS,
-        SETTINGS_TYPE,
-        THREAD_TEAM,
-        INT,
-        INT,
-        INT,
-    )
-)
-def run_rounds(
-    shape, priors, arrays, scratch, tasks, record, variant, team, worker, done, num_iterations
-):
+@compiled(types.void(ROUND, SCRATCH, _WEIGHTS, SETTINGS_TYPE, THREAD_TEAM, INT, INT, INT))
+def run_rounds(game, scratch, record, variant, team, worker, done, num_iterations):
     """Do a worker's share of so many iterations after ``done`` earlier ones."""
     weights, settings = record[0], variant[0]
     for t in range(done + 1, done + num_iterations + 1):
@@ -537,16 +488,4 @@ def run_rounds(
             # Player 1 meets the opener's policy of the next iteration, which is already there.
             weights.average = average_weight(t + player, settings)
             weights.prunes = settings.alpha == np.inf and abs(settings.beta) == np.inf
-            walk_round(
-                shape,
-                priors,
-                player,
-                arrays.regrets,
-                arrays.cumulative_policy,
-                scratch,
-                tasks,
-                record,
-                LEARN,
-                team,
-                worker,
-            )
+            walk_round(game, scratch, player, record, LEARN, team, worker)

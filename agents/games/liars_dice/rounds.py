@@ -26,6 +26,7 @@ from agents.games.liars_dice.round_walk import (
     LOSE,
     RESPOND,
     WEIGHTS,
+    Round,
     RoundArrays,
     Scratch,
     Tasks,
@@ -85,12 +86,13 @@ class RoundSolver:
         self._scratches = [_make_scratch(shape) for _ in range(self._num_workers)]
         most = max(len(shape.raises[0]) ** 2, 1) if self._num_workers > 1 else 0
         width = int(shape.arrays.widths.max())
-        self._tasks = Tasks(
+        tasks = Tasks(
             np.zeros(most, FRAME), *(np.zeros((most, width), np.float32) for _ in range(2))
         )
-        self._priors = np.zeros((2, width), np.float32)
+        priors = np.zeros((2, width), np.float32)
         for player, prior in enumerate(shape.priors):
-            self._priors[player, : len(prior)] = prior
+            priors[player, : len(prior)] = prior
+        self._round = Round(shape.arrays, priors, self.arrays, tasks)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the next iterations depend on."""
@@ -114,19 +116,9 @@ class RoundSolver:
             self.iteration += number
 
     def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
-        run_rounds(
-            self.shape.arrays,
-            self._priors,
-            self.arrays,
-            self._scratches[worker],
-            self._tasks,
-            np.zeros(1, WEIGHTS),
-            self.variant.record(),
-            team,
-            worker,
-            self.iteration,
-            num_iterations,
-        )
+        scratch, variant = self._scratches[worker], self.variant.record()
+        where = team, worker, self.iteration, num_iterations
+        run_rounds(self._round, scratch, np.zeros(1, WEIGHTS), variant, *where)
 
     # ---- what has been learnt --------------------------------------------------------------------
 
@@ -135,12 +127,10 @@ class RoundSolver:
 
         They are against the average policy, or against that of another table.
         """
-        weights = self.arrays.cumulative_policy if weights is None else weights
         return self._walk(0, RESPOND, weights), self._walk(1, RESPOND, weights)
 
     def worst_values(self, weights: Floats | None = None) -> tuple[float, float]:
         """What the opener and the other get who do all they can to lose the round."""
-        weights = self.arrays.cumulative_policy if weights is None else weights
         return self._walk(0, LOSE, weights), self._walk(1, LOSE, weights)
 
     def exploitability(self) -> float:
@@ -149,9 +139,7 @@ class RoundSolver:
 
     def value(self, weights: Floats | None = None) -> float:
         """What the opener gets, from -1 to 1, when both play the average policy, or another."""
-        return self._walk(
-            0, EVALUATE, self.arrays.cumulative_policy if weights is None else weights
-        )
+        return self._walk(0, EVALUATE, weights)
 
     def policy_at(
         self, bids: Sequence[int], hand: Sequence[int], weights: Floats | None = None
@@ -183,26 +171,18 @@ class RoundSolver:
         total = positive.sum()
         return positive / total if total > 0.0 else np.full(num_actions, 1.0 / num_actions)
 
-    def _walk(self, player: int, purpose: int, policy: Floats) -> float:
+    def _walk(self, player: int, purpose: int, policy: Floats | None) -> float:
         """One walk that learns nothing; returns the value of the player at the root."""
-        team, weights = make_team(self._num_workers), np.zeros(1, WEIGHTS)
+        average = self.arrays.cumulative_policy
+        arrays = RoundArrays(average if policy is None else policy, average)
+        game, team = self._round._replace(arrays=arrays), make_team(self._num_workers)
+        weights = np.zeros(1, WEIGHTS)
         weights["prunes"] = True  # what nobody reaches has value 0
-        work_together(
-            self._num_workers,
-            lambda worker: walk_round(
-                self.shape.arrays,
-                self._priors,
-                player,
-                policy,
-                self.arrays.cumulative_policy,
-                self._scratches[worker],
-                self._tasks,
-                weights,
-                purpose,
-                team,
-                worker,
-            ),
-        )
+
+        def work(worker: int) -> None:
+            walk_round(game, self._scratches[worker], player, weights, purpose, team, worker)
+
+        work_together(self._num_workers, work)
         own_prior = self.shape.priors[player]
         return float(own_prior @ self._scratches[0].cf_values[0, : len(own_prior)])
 

@@ -23,33 +23,21 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from agents.abstraction import ALL, BY_DECISION, CHOOSE, NONE
 from agents.cfr.mccfr import WalkSettings, WalkSolver
 from agents.cfr.mccfr_nodes import (
     EXPLORE,
     IS_ACTIVE,
-    KEY,
-    NONE,
-    OPPONENT,
     POSITION,
     Hooks,
     SampledGame,
-    Workspace,
 )
 from agents.cfr.mccfr_tables import average_rows
 from agents.games.liars_dice.abstractions import (
-    ALL_BIDS,
-    CALL,
-    LIKELIEST,
-    NUM_ABSTRACT,
-    SCRATCH_SIZE,
-    SPOT,
-    find_actions,
+    follow_rule,
     look,
-    make_chances,
     odd_raise,
-    odds_key,
-    round_key,
-    rule_action,
+    spot_of,
 )
 from agents.policy import Policy
 from common.errors import MasqueradeError, OptionError
@@ -58,7 +46,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.options import option
-from envs.core.rng import Words, below
+from envs.core.rng import below
 from envs.liars_dice.game import LiarsDice
 from envs.liars_dice.kernels import (
     HAND_BASE,
@@ -71,51 +59,6 @@ from envs.liars_dice.kernels import (
 )
 
 __all__ = ["SampledMatch", "SampledMatchSettings", "first_values", "position_number"]
-
-# Places in ``numbers``; what players look at comes after the scratch memory of keys.
-MEMORY, SCRATCH = 0, 1
-LOOK = SCRATCH + SCRATCH_SIZE
-_LOOK_SIZE = SPOT.itemsize // 8
-
-
-def make_numbers(memory: int) -> npt.NDArray[np.int64]:
-    """What the hooks of one thread work with, if players remember so many bids."""
-    numbers = np.zeros(LOOK + _LOOK_SIZE, np.int64)
-    numbers[MEMORY] = memory
-    return numbers
-
-
-@helper
-def spot_of(numbers):
-    """Where to write what a player looks at."""
-    return numbers[LOOK : LOOK + _LOOK_SIZE].view(SPOT)[0]
-
-
-# ---- abstractions --------------------------------------------------------------------------------
-
-
-@compiled(KEY)
-def key_by_round(state, rules, player, numbers, tables, abstract):
-    """Dice of everybody, last bids and own hand; actions as they are."""
-    scratch = numbers[SCRATCH : SCRATCH + SCRATCH_SIZE]
-    return round_key(state, rules, player, numbers[MEMORY], scratch)
-
-
-@compiled(KEY)
-def key_by_odds(state, rules, player, numbers, tables, abstract):
-    """How likely bids are; a few raises, and the call."""
-    r = rules.view(RULES)[0]
-    spot = spot_of(numbers)
-    look(state.view(STATE)[0], r, player, numbers[MEMORY], spot)
-    find_actions(r, spot, tables, abstract)
-    key = odds_key(r, spot, tables, abstract)
-    if spot.bid == NO_BID:
-        abstract[CALL] = NONE
-    elif abstract[LIKELIEST] == r.liar:  # no raise is left
-        for action in range(abstract.size):
-            abstract[action] = r.liar if action == CALL else NONE
-    return key
-
 
 # ---- positions -----------------------------------------------------------------------------------
 
@@ -189,15 +132,7 @@ def first_values(game: LiarsDice) -> npt.NDArray[np.float64]:
 # ---- opponents -----------------------------------------------------------------------------------
 
 
-@compiled(OPPONENT)
-def follow_rule(state, rules, rng, numbers, tables):
-    """What ``liars_dice_rule`` does."""
-    s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
-    look(s, r, s.turn, 0, spot)
-    return rule_action(r, spot, tables)
-
-
-@compiled(OPPONENT)
+@compiled(CHOOSE)
 def deviate(state, rules, rng, numbers, tables):
     """A raise that nobody expects, if there is one."""
     s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
@@ -206,20 +141,13 @@ def deviate(state, rules, rng, numbers, tables):
     return np.int64(r.liar) if bid == NO_BID else np.int64(bid)
 
 
-_SHARED: dict[str, Any] = {
+_HOOKS: dict[str, Any] = {
     "position": position,
     "is_active": is_active,
     "explore": explore,
     "opponent": follow_rule,
     "deviation": deviate,
 }
-HOOKS = {
-    "round": Hooks(key=key_by_round, **_SHARED),
-    "odds": Hooks(key=key_by_odds, **_SHARED),
-}
-"""By the name of the abstraction."""
-
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -227,13 +155,12 @@ class SampledMatchSettings(WalkSettings):
     """What players go by, who the others are, and how much memory there is."""
 
     entries_per_infoset: ClassVar[int] = 30
-
     memory: int = option(
-        0, low=0, high=ALL_BIDS, help="last bids of the round that are remembered; 0: all"
+        0, low=0, high=ALL, help="last bids of the round that are remembered; 0: all"
     )
     abstraction: str = option(
         "round",
-        choices=tuple(HOOKS),
+        choices=BY_DECISION,
         help="players know bids and everybody's dice, or odds only",
     )
     exploration: float = option(
@@ -266,17 +193,6 @@ class SampledMatchSettings(WalkSettings):
         """
         return f"{self.abstraction}:{self.memory}" if self.memory else self.abstraction
 
-    @property
-    def num_abstract(self) -> int:
-        """Abstract actions of a decision; 0 where actions are as they are."""
-        return NUM_ABSTRACT if self.abstraction == "odds" else 0
-
-    def room(self, game: Game) -> tuple[int, int]:
-        """Information sets and entries that there is room for."""
-        if not self.num_abstract or self.max_entries is not None:
-            return super().room(game)
-        return self.max_infosets, self.max_infosets * self.num_abstract
-
     def table_bytes(self, game: Game) -> int:
         """How much memory the tables take, all of it from the start."""
         players = game.facts.num_players
@@ -286,9 +202,7 @@ class SampledMatchSettings(WalkSettings):
     def record(self) -> npt.NDArray[Any]:
         """As one record, for compiled code."""
         plan = super().record()
-        plan["exploration"] = self.exploration
         plan["opponent_share"] = self.rule_share
-        plan["deviations"] = self.deviations
         return plan
 
 
@@ -338,20 +252,11 @@ class SampledMatch(WalkSolver):
             game.optional,
             game.rules,
             np.stack([LiarsDice(**opening).new_position().state for opening in openings]),
-            HOOKS[self.settings.abstraction],
-            make_chances(game),
+            Hooks(**{**_HOOKS, **self._key()}),
+            self.decisions.tables,
             values,
             np.zeros(len(values), np.int64),
         )
-
-    def _make_workspace(self, rng: Words) -> Workspace:
-        numbers = make_numbers(self.settings.memory or ALL_BIDS)
-        root = self._sampled.roots[0]
-        return Workspace.of(self.game, root, rng, self.settings.num_abstract, numbers)
-
-    @property
-    def _num_actions(self) -> int:
-        return max(self.game.facts.num_actions, self.settings.num_abstract)
 
     def _check_roots(self, roots: npt.NDArray[np.uint8]) -> None:
         """The beginnings of rounds, from which the walks go on."""

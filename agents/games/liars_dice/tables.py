@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from agents.abstraction import ENCODE, Abstraction, Entries
 from agents.base import Agent, Views
 from agents.learnt import Exhibit, draw_grid
-from agents.tabular.hooks import ENCODE, REWARD, Abstraction, Entries, Reward
+from agents.tabular.hooks import REWARD, Reward
 from agents.tabular.learner import TabularAgent
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game

@@ -161,7 +161,7 @@ def lean(call, gap, strength, bound):
 
 
 class Leaning(NamedTuple):
-    """A player that leans for good, as ``cfr.best_response.evaluate_match`` takes it.
+    """A player that leans for good, as ``evaluate_match`` takes it.
 
     >>> Leaning((0.0, 0.1, 0.2), strength=20.0, bound=0.3).factor(LiarsDice(), 1, 1, num_dice=10)
     1.0

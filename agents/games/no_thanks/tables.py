@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.tabular.hooks import ENCODE, Abstraction
+from agents.abstraction import ENCODE, Abstraction
 from envs.core.compiling import compiled, helper
 from envs.no_thanks.kernels import NUM_ACTIONS, STATE, cost_of
 from envs.no_thanks.kernels import RULES as CARD_RULES

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.abstraction import ENCODE, Abstraction
 from agents.games.pursuit.simple import PURSUITS
-from agents.tabular.hooks import ENCODE, REWARD, Abstraction, Reward
+from agents.tabular.hooks import REWARD, Reward
 from envs.core.compiling import compiled
 from envs.core.kernels import OVER
 from envs.core.rng import mix
