@@ -104,6 +104,9 @@ LEARNERS: dict[str, str] = {
 """What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
 
 
+SEARCHES = ("agents.ismcts.", "agents.max_n.", "agents.oos.")
+"""Families whose players search, in every game."""
+
 OUTSIDE = ("external", "openspiel")
 ON_TOP = ("leaning", "profiled")
 """Agents of other programs, and those that are made of a trained one."""
@@ -160,8 +163,16 @@ def split_path(text: str) -> tuple[str, str]:
 
     >>> split_path("external:./player.py"), split_path("random"), split_path("my.module:Player")
     (('external', './player.py'), ('random', ''), ('my.module:Player', ''))
+
+    Players that search may be called ``search:ismcts`` and so on.
+
+    >>> split_path("search:ismcts"), split_path("search:random")
+    (('ismcts', ''), ('search:random', ''))
     """
     agent_id, _, path = text.partition(":")
+    place = AGENTS.get(path, "")
+    if agent_id == "search" and (place.startswith(SEARCHES) or ".search:" in place):
+        return path, ""
     return (agent_id, path) if agent_id in AGENTS else (text, "")
 
 

@@ -109,7 +109,7 @@ def _self_play_streams(monkeypatch: pytest.MonkeyPatch) -> None:
         players = self.game.facts.num_players
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
             for seat in range(players):
-                rng = self._choice_rngs[row * players + seat]
+                rng = self._streams.choice_rngs[row * players + seat]
                 seed_stream(self._choice_roots[row], number * players + seat, rng)
 
     monkeypatch.setattr(Batch, "begin", begin_with_streams)

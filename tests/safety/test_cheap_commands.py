@@ -18,7 +18,6 @@ from agents.naming import check_agent
 from common.errors import MasqueradeError, UnknownNameError
 from common.outline import class_at, constant_of, fields_of, parameters_of
 from envs import GAMES, game_class
-from experiments.phantom import JOINT_SEARCH
 from tests.support.sampling import IS_FULL
 from tests.support.tournaments import PROJECT
 from training.config import learner_class
@@ -163,7 +162,7 @@ def test_the_sources_tell_which_games_an_agent_plays_or_nothing() -> None:
         told = constant_of(place, "game_ids")
         assert told is None or tuple(told) == agent_class(agent_id).game_ids, agent_id
     with pytest.raises(MasqueradeError, match="plays phantom_v0 and scotland_yard_v0"):
-        check_agent(JOINT_SEARCH, "kuhn_v0")
+        check_agent("pursuit_search", "kuhn_v0")
 
 
 @pytest.mark.parametrize("agent_id", AGENTS)
