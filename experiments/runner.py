@@ -261,7 +261,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n".join(f"{name:36}{words}" for name, words in LISTED.items()))
         return 0
     if parsed.name is None:
-        parser.error("name an experiment, or --list them")
+        parser.error("name an experiment before --only, or --list them")
     # For small networks one thread is fastest; two on a busy machine take many times as long.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if parsed.name in EXPERIMENTS and parsed.only:

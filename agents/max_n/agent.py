@@ -65,6 +65,7 @@ class SearchAgent(Agent):
         if time_per_move is not None and time_per_move < 0:
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         given = {name: value for name, value in settings.items() if value is not None}
+        SearchSettings(**given)  # what is wrong is refused before anything takes its place
         chosen = {"max_nodes": 2000, "table_bits": 12, **self.defaults, **given}
         by_place = "place" if game.facts.objective == "place" else "return"
         self.preference = chosen["preference"] = chosen.get("preference") or by_place

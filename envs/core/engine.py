@@ -651,6 +651,7 @@ def random_playouts(
     """Play games at random, from the start or from the state ``root``: the yardstick of speed.
 
     >>> from envs import make_game
+    >>> from envs.core.rng import new_rng
     >>> random_playouts(make_game("kuhn_v0"), 1000, new_rng(0)).num_games
     1000
     """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from agents import AGENTS, agent_class, make_agent
+from agents import AGENTS, SEARCHES, agent_class, make_agent
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import exploitability
 from agents.cfr.tree import GameTree
@@ -224,7 +224,7 @@ def test_every_search_player_is_in_a_tournament_of_each_of_its_games() -> None:
         config = yaml.safe_load(path.read_text())
         ids = {AgentSpec.parse(agent).id for agent in config["agents"]}
         found.setdefault(config["game"]["id"], set()).update(ids)
-    searches = [id for id, place in AGENTS.items() if place.startswith("agents.max_n.")]
+    searches = [id for id, place in AGENTS.items() if place.startswith(SEARCHES)]
     assert len(found) == 7
     assert len(searches) >= 9
     # Or the tournament would ask a search for its policy, in every infoset a thousand times.

@@ -110,7 +110,7 @@ def _self_play_streams(monkeypatch: pytest.MonkeyPatch) -> None:
         for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
             for seat in range(players):
                 rng = self._streams.choice_rngs[row * players + seat]
-                seed_stream(self._choice_roots[row], number * players + seat, rng)
+                seed_stream(self._streams.choice[row], number * players + seat, rng)
 
     monkeypatch.setattr(Batch, "begin", begin_with_streams)
 

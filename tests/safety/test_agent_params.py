@@ -45,7 +45,8 @@ def parameters(agent_id: str) -> dict[str, str]:
     found = annotations_of(agent_class(agent_id))
     settings = getattr(agent_class(agent_id), "settings_class", None)
     if settings in (SearchSettings, TreeSettings):
-        found |= {name: str(field.annotation) for name, field in settings.model_fields.items()}
+        kinds = {name: field.annotation for name, field in settings.model_fields.items()}
+        found |= {name: getattr(kind, "__name__", str(kind)) for name, kind in kinds.items()}
     left_out = ("self", "game", "return", "path", "command", "device", "settings", "params")
     return {name: kind for name, kind in found.items() if name not in left_out}
 

@@ -161,7 +161,7 @@ def test_the_sources_tell_which_games_an_agent_plays_or_nothing() -> None:
     for agent_id, place in AGENTS.items():
         told = constant_of(place, "game_ids")
         assert told is None or tuple(told) == agent_class(agent_id).game_ids, agent_id
-    with pytest.raises(MasqueradeError, match="plays phantom_v0 and scotland_yard_v0"):
+    with pytest.raises(MasqueradeError, match="plays scotland_yard_v0 and phantom_v0"):
         check_agent("pursuit_search", "kuhn_v0")
 
 

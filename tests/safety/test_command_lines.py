@@ -113,7 +113,7 @@ def test_every_command_reads_its_line_by_the_one_parser() -> None:
         ("evaluate.py", ["advise", "kuhn_v0", "random", "--option", "game_id=1"], "'game_id'"),
         ("evaluate.py", ["advise", "kuhn_v0", "random", "--option", "x"], "takes NAME=VALUE"),
         ("play.py", ["kuhn_v0", "--option", "x=["], "no valid value"),
-        ("reproduce", ["--only", "E1", "no_thanks"], "NAME: they come before --only"),
+        ("reproduce", ["--only", "E1", "no_thanks"], "name an experiment before --only"),
     ],
 )
 def test_what_cannot_be_read_gets_one_line_and_does_nothing(

@@ -32,6 +32,7 @@ from envs import make_game
 from envs.pursuit.board import load_board
 from experiments.no_thanks.filling import _kept
 from play.catalogue import Catalogue
+from play.session import Session
 from play.store import Library, Store
 from play.table import Seat, Table
 from tests.support.sampling import IS_FULL
@@ -84,7 +85,7 @@ def play_table(path: Path) -> None:
     kept = Store(path.parent).read(path.stem)
     assert kept is not None
     seats = [Seat(**seat.model_dump()) for seat in kept.seats]
-    Table(KUHN, seats).load(kept)
+    Session.from_kept(path.stem, kept, Table(KUHN, seats))
 
 
 def resume(path: Path) -> None:

@@ -52,6 +52,16 @@ def legal(state, rules, mask):
 
 
 @kernel
+def chance(state, rules, probs):
+    s = state.view(STATE)[0]
+    r = rules.view(RULES)[0]
+    probs[:] = 0.0
+    for card in range(r.num_cards):
+        if s.owner[card] == NOBODY:
+            probs[card] = 1.0 / (r.num_cards - s.num_taken)
+
+
+@kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
@@ -102,7 +112,9 @@ class TurnedGame(NoThanks):
     (-0.5, 0.0, 0.0)
     """
 
-    kernels = NoThanks.kernels.but(new=new, legal=legal, sample=sample, step=step, seen=seen)
+    kernels = NoThanks.kernels.but(
+        new=new, legal=legal, chance=chance, sample=sample, step=step, seen=seen
+    )
     optional = OptionalKernels(evaluate=base.evaluate)
 
     def turned(self, value: int) -> Position:
