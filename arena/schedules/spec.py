@@ -12,7 +12,6 @@ from typing import Any, TypedDict
 
 from agents import agent_class
 from agents.base import Agent
-from agents.processes.outside import OutsideAgent
 from agents.spec import AgentSpec
 from arena.schedules.schedule import Group, make_groups
 from envs import game_class
@@ -184,12 +183,7 @@ class TournamentSpec:
     @property
     def has_outsiders(self) -> bool:
         """Whether anybody plays in a process of its own or with code that is not ours."""
-        return any(
-            ":" in agent.id
-            or agent.time_per_move is not None
-            or issubclass(agent_class(agent.id), OutsideAgent)
-            for agent in self.agents
-        )
+        return any(agent.time_per_move is not None or agent.foreign_code() for agent in self.agents)
 
     def seeds_of(self, groups: Sequence[Group], group: int, seating: int) -> Seeds:
         """The seeds of a seating's games.

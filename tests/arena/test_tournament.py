@@ -363,6 +363,8 @@ def test_a_tournament_with_somebody_from_outside_draws_its_seed(tmp_path: Path) 
         ({"id": "kuhn_rule", "time_per_move": 5.0}, True),
         ("external:examples/external_player.py", True),
         ("tests.support.planted_agents:Folder", True),
+        ("openspiel:examples.openspiel_bots:cfr", True),
+        ({"id": "q_learning", "params": {"opponent_model": {"id": "my.module:Model"}}}, True),
     ],
 )
 def test_who_counts_as_somebody_from_outside(agent: Any, is_outside: bool) -> None:
