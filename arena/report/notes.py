@@ -23,9 +23,11 @@ def standings_notes(summary: Summary) -> list[str]:
     if not all(entry.is_firm for entry in entries):
         found.append("* won or lost everything: the rating is an indication only.")
     if len(summary.groups) > 1:
-        all_play = (
-            "All groups play the same" if summary.spec.shared_deals else "Each group draws its own"
-        )
+        all_play = "Each group draws its own"
+        if summary.spec.shared_deals:
+            remembers = any(agent.can_remember for agent in summary.spec.agents)
+            who = "Groups that could not remember" if remembers else "All groups"
+            all_play = f"{who} play the same"
         found.append(
             f"{all_play} {summary.spec.deals:,} deals; 'deals' are the independent ones that a "
             "figure rests on."

@@ -202,6 +202,9 @@ def test_everything_says_on_how_many_independent_deals_it_rests() -> None:
         assert comparisons(summary).head[-2:] == ["deals", "paired gain"]
     assert "Each group draws its own 10 deals" in to_text(own)
     assert "All groups play the same 10 deals" in to_text(shared)
+    learner = replace(spec.agents[0], learning=True)
+    mixed = replace(spec, agents=(learner, *spec.agents[1:]), shared_deals=True)
+    assert "Groups that could not remember play the same 10 deals" in to_text(plant(mixed, returns))
     assert [pair.gain for pair in apart.comparisons] == pytest.approx([1.0] * 3), "none is paired"
 
 
