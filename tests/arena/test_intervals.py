@@ -110,6 +110,20 @@ def test_equal_deals_reach_as_far_as_there_is_room() -> None:
     assert rate(streams) == rate([0.5] * 20), "half of all rests on ten deals"
 
 
+@pytest.mark.parametrize("num_deals", [2, 3, 4])
+@pytest.mark.parametrize("num_certain", [1, 5])
+def test_streams_of_equal_deals_that_differ_are_not_taken_for_one(
+    num_deals: int, num_certain: int
+) -> None:
+    """One opponent is a coin, all others always lose: by chance nothing varies within a stream."""
+    streams, rng = num_certain + 1, np.random.default_rng(7)
+    deals = np.ones((2000, num_deals, streams))
+    deals[:, :, 0] = rng.integers(0, 2, (2000, num_deals))
+    truth, shares = (num_certain + 0.5) / streams, np.full(streams, 1 / streams)
+    missed = np.mean([rate(Blocks(row, shares)).excludes(truth) for row in deals])
+    assert missed < 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(deals))
+
+
 def test_mean_interval_averages_a_deal_before_it_measures_the_spread() -> None:
     assert mean_interval([[0.0, 1.0], [1.0, 0.0]] * 5).half_width == 0
 
