@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Agent
+from agents.processes.outside import OutsideAgent
 from arena.playing.watching import Learners
 from envs.core.batch import Batch
 from envs.core.errors import MasqueradeError, reason_of
@@ -139,7 +140,8 @@ def play_match(
     )
     shuffler = np.random.default_rng(stream(choice_seed, "order", first_game))
     numbers = first_game + shuffler.permutation(num_games)
-    is_shared = len(players) < num_players  # somebody has several seats
+    # Somebody has several seats, or players in processes could leave each other messages.
+    is_shared = len(players) < num_players or any(isinstance(p, OutsideAgent) for p in players)
     place = {id(player): i for i, player in enumerate(players)}
     seating = np.array([place[id(agent)] for agent in agents])
     for player in players:
@@ -175,7 +177,7 @@ def play_match(
             rollouts.begin(ended, numbers[num_begun : num_begun + len(ended)], seating)
             num_begun += len(ended)
         else:
-            if is_shared:  # rows in the same order would tell which of its seats are at one table
+            if is_shared:  # rows in the same order would tell which seats are at one table
                 mine = shuffler.permutation(mine)
             rollouts.move(mine, most)
             if learners:

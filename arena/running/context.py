@@ -43,20 +43,26 @@ class WorkerContext:
     def seat(self, seating: Row) -> list[Agent]:
         """The agent in each seat.
 
-        Whoever could remember and has several sides of a game has a copy with a process of its own
-        for each but the first: what it sees from one side must not help it on another. Learners
-        have not: they learn from all their seats.
+        No two sides of a table share the memory of anybody's code that is not ours: whoever plays
+        in this process is the only one there, and all others that could remember, the same agent on
+        another side too, have a process for each side. Learners have not: they learn here, from all
+        their seats.
         """
         seated = [self.agents[agent] for agent in seating]
-        if not self.spec.has_learners:
-            num_met: Counter[int] = Counter()
-            for side in sides_of(self.game.facts):
-                agent = seating[side[0]]
-                if num_met[agent] and self.spec.agents[agent].can_remember:
-                    copy = self._copy(agent, num_met[agent])
-                    for place in side:
-                        seated[place] = copy
-                num_met[agent] += 1
+        num_met: Counter[int] = Counter()
+        specs = [self.spec.agents[agent] for agent in seating]
+        is_taken = any(spec.learning and spec.foreign_code() for spec in specs)
+        for side in sides_of(self.game.facts):
+            agent = seating[side[0]]
+            has_process = isinstance(seated[side[0]], OutsideAgent)
+            if specs[side[0]].learning or not specs[side[0]].can_remember:
+                continue
+            if num_met[agent] or (is_taken and not has_process):
+                copy = self._copy(agent, num_met[agent])
+                for place in side:
+                    seated[place] = copy
+            is_taken |= not has_process
+            num_met[agent] += 1
         return seated
 
     def _copy(self, agent: int, number: int) -> Agent:

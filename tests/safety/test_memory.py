@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from agents import make_agent
 from agents.base import Agent, Views
+from agents.processes.hosted import HostedAgent
 from arena import play_match
 from arena.report.notes import notes
 from arena.running.tournament import run_tournament
@@ -78,6 +80,25 @@ def test_the_order_of_games_says_nothing_about_their_deals() -> None:
     assert sorted(first) == sorted(second)
     agreement = np.mean([a == b for a, b in zip(first, second, strict=True)])
     assert abs(agreement - 1 / 3) < 4 * np.sqrt(2 / 9 / len(first))
+
+
+class Overheard(HostedAgent):
+    """In a process; the cards of its first long question are noted here."""
+
+    cards: Any = ()
+
+    def prepare(self, views: Views) -> Views:
+        self.cards = self.cards if len(self.cards) else views.observations[:, 2:5].argmax(axis=1)
+        return super().prepare(views)
+
+
+def test_the_order_of_rows_does_not_say_who_sits_at_one_table() -> None:
+    """Nobody has the other's card: in rows of the same order no two cards would be alike."""
+    players = [Overheard(KUHN, "random", {}, math.inf) for _ in range(2)]
+    play_match(KUHN, players, 64, seed=0)
+    first, second = (player.cards for player in players)
+    assert len(first) == len(second) == 64
+    assert (first == second).any()
 
 
 def test_the_same_deals_are_played_whatever_players_are_given() -> None:
@@ -189,6 +210,19 @@ def test_no_memory_sees_a_game_from_two_seats(where: str, tmp_path: Path) -> Non
     assert any(len({*seating}) < 3 for group in spec.groups(KUHN_3) for seating in group.seatings)
     summary = table(spec, tmp_path / "out")
     assert not summary.faults
+
+
+@pytest.mark.parametrize("has_learner", [False, True])
+def test_no_two_players_at_a_table_share_the_memory_of_their_code(
+    has_learner: bool, tmp_path: Path
+) -> None:
+    """Two names may stand for one class; among three, each of them has two seats now and then."""
+    one = "tests.support.remembering:OneSeated"
+    other: Any = f"other={one}"
+    if has_learner:
+        other = {"id": "q_learning", "name": "pupil", "learning": True}
+    spec = tournament("kuhn_v0", f"mine={one}", other, deals=20, num_players=3)
+    assert not table(spec, tmp_path / "out").faults
 
 
 def test_evaluations_in_training_deal_anew_to_whoever_could_remember() -> None:
