@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.alone
+
 PARENT = """
 import multiprocessing, os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from envs.core.pools import leave_with_parent
-
-pytestmark = pytest.mark.alone
 
 def work(number):
     os.write(1, f"{os.getpid()}\\n".encode())  # in one piece
@@ -33,8 +35,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
     )
     assert parent.stdout is not None
-    for _ in range(2):
-        parent.stdout.readline()
+    assert len({int(parent.stdout.readline()) for _ in range(2)}) == 2, "both are at work"
     parent.kill()
     parent.wait()
     # The workers hold the other end of the pipe: it closes when the last of them is gone.
