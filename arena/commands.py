@@ -22,7 +22,7 @@ from agents.spec import AgentSpec
 from arena.asked import check_enough, command_of
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_noted, read_position, record_game, show
-from arena.report import write_report
+from arena.report import check_report, write_report
 from arena.report.columns import aligned, markdown
 from arena.report.tables import to_text
 from arena.running.context import WorkerContext
@@ -64,6 +64,7 @@ def tournament(arguments: argparse.Namespace) -> None:
     """Play, print the table, and write the report."""
     spec = arguments.spec
     folder = arguments.out
+    check_report(folder / "report.html")
     context = WorkerContext(spec)
     summary = run_tournament(
         spec,

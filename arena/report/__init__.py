@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from arena.report.collect import Report, collect
@@ -20,7 +21,7 @@ from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
 from envs.core.signed import check_out, signed
 
-__all__ = ["COMMAND", "write_report"]
+__all__ = ["COMMAND", "check_report", "write_report"]
 
 COMMAND = "python evaluate.py report"
 
@@ -41,7 +42,7 @@ def write_report(
         summary: of the tournament, if it is at hand; else it is read from the folder.
         context: its game and agents, if they have been made already.
         is_trusted: run programs and modules that the folder names, to show a few games again.
-        is_forced: write over files at ``out`` that are no report.
+        is_forced: write over files there that are no report.
     """
     page = folder / "report.html" if out is None else out
     if page.suffix != ".html":
@@ -52,11 +53,10 @@ def write_report(
         f"{prefix}{table.name}.csv": table.csv()
         for table in (make(summary) for make in (standings, comparisons, by_opponent))
     }
-    if out is not None:
-        pages = [page.name, f"{page.stem}.md", f"{page.stem}.json"]
-        heads = {name: text[: text.find("\n") + 1] for name, text in tables.items()}
-        for name, head in (dict.fromkeys(pages, "") | heads).items():
-            check_out(page.with_name(name), COMMAND, is_forced, head=head)
+    # In the tournament's own folder columns come and go with what has happened since.
+    end = "," if out is None else "\n"
+    heads = {name: text[: text.find(end) + 1] for name, text in tables.items()}
+    check_report(page, is_forced, heads)
     report = collect(folder, summary, context, is_trusted)
     texts = {
         f"{page.stem}.md": _to_markdown(report),
@@ -68,6 +68,13 @@ def write_report(
     for name, text in (tables | texts).items():
         write_text(page.with_name(name), text)
     return page
+
+
+def check_report(page: Path, is_forced: bool = False, heads: Mapping[str, str] = {}) -> None:
+    """Refuse a page beside which something else has the name of a part; ``heads`` tell tables."""
+    pages = [page.name, f"{page.stem}.md", f"{page.stem}.json"]
+    for name, head in {**dict.fromkeys(pages, ""), **heads}.items():
+        check_out(page.with_name(name), COMMAND, is_forced, head=head)
 
 
 def _to_markdown(report: Report) -> str:

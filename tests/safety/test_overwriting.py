@@ -43,7 +43,6 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 KUHN = ("kuhn_v0", "random")
-MINE = ("tournament.json", "summary.json", "notes.md", "report.html", "standings.csv", "seed")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +118,28 @@ def test_a_report_is_written_anew_at_its_place_and_a_single_foreign_part_stops_i
         assert path.name in capsys.readouterr().err
         assert contents(tmp_path) == before
         path.write_text(kept)
+
+
+def test_a_report_in_its_tournament_leaves_what_somebody_else_has_put_there(
+    tmp_path: Path, capsys: Any
+) -> None:
+    match = ["match", *KUHN, "kuhn_rule", "--games", "4", "--out", str(tmp_path / "T")]
+    report = ["report", str(tmp_path / "T")]
+    assert evaluate.main(match) == evaluate.main([*match, "--resume"]) == evaluate.main(report) == 0
+    for name in ("report.html", "report.md", "report.json", "standings.csv"):
+        path = tmp_path / "T" / name
+        kept = path.read_text()
+        path.write_text("mine,all mine\n")
+        before = contents(tmp_path)
+        for words in (report, [*match, "--resume"]):
+            assert evaluate.main(words) == 2, words
+            assert name in capsys.readouterr().err
+            assert contents(tmp_path) == before
+        path.write_text(kept)
+    path.unlink()
+    path.symlink_to("../elsewhere.csv")
+    assert evaluate.main(report) == 2
+    assert evaluate.main([*report, "--force"]) == 0
 
 
 @pytest.mark.parametrize("suffix", [".json", ".md", ".html", ".svg", ".phhs"])
