@@ -15,7 +15,8 @@ from envs import GAMES
 from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
 from envs.core.outline import class_at, constant_of, fields_of, parameters_of
 
-__all__ = ["check_agent", "check_game", "check_keys", "check_learner", "check_params"]
+__all__ = ["check_agent", "check_game", "check_keys", "check_learner", "check_names"]
+__all__ += ["check_params"]
 
 
 def check_game(game_id: object, options: Iterable[str] = (), place: str = "") -> None:
@@ -43,12 +44,15 @@ def check_agent(value: object, game_id: object = "") -> None:
         game_id: the game, if it is known.
     """
     if isinstance(value, Mapping):
+        check_keys(fields_of("agents.spec:AgentSpec"), value, what="agent key")
         params = value.get("params")
         check_params(value.get("id"), params if isinstance(params, Mapping) else {})
         value = value.get("id")
     elif isinstance(value, str):
         value = split_name(value)[1]
-    if not isinstance(value, str) or not value:
+    if not value:
+        raise OptionError("an agent has no id: give one, such as 'random'")
+    if not isinstance(value, str):
         return  # which is no question of names
     agent_id, _ = split_path(value)
     if agent_id not in AGENTS:
@@ -57,6 +61,21 @@ def check_agent(value: object, game_id: object = "") -> None:
     plays = constant_of(AGENTS[agent_id], "game_ids")
     if plays and isinstance(game_id, str) and game_id not in plays:
         raise MasqueradeError(f"{agent_id} plays {' and '.join(plays)}, not {game_id}")
+
+
+def check_names(agents: Iterable[object]) -> None:
+    """Refuse two agents of one name, each as ``AgentSpec.parse`` takes it."""
+    found = [name for name in map(_name_of, agents) if name]
+    doubles = sorted({name for name in found if found.count(name) > 1})
+    if doubles:
+        raise OptionError(f"two agents are called {doubles}: name them, such as 'other=random'")
+
+
+def _name_of(agent: object) -> str:
+    if isinstance(agent, Mapping):
+        return str(agent.get("name") or agent.get("id") or "")
+    name, text = split_name(str(agent))
+    return name or text
 
 
 def check_params(value: object, params: Iterable[str]) -> None:
@@ -94,8 +113,16 @@ def _check_outsider(agent_id: str) -> None:
         )
 
 
-def check_learner(learner_id: object, params: Iterable[str] = (), place: str = "") -> None:
-    """Refuse a learner that is in no table, and settings that it does not have."""
+def check_learner(
+    learner_id: object, params: Iterable[str] = (), place: str = "", game_id: object = ""
+) -> None:
+    """Refuse a learner that is in no table or not for the game, and settings it does not have.
+
+    >>> check_learner("cfr_rounds", game_id="kuhn_v0")
+    Traceback (most recent call last):
+    ...
+    envs.core.errors.MasqueradeError: cfr_rounds learns liars_dice_v0, not kuhn_v0: cfr, ...
+    """
     if not isinstance(learner_id, str):
         return
     reason = without_learner(learner_id)
@@ -105,13 +132,22 @@ def check_learner(learner_id: object, params: Iterable[str] = (), place: str = "
         raise UnknownNameError(
             f"{place}unknown learner '{learner_id}': {nearest(learner_id, LEARNERS)}"
         )
+    learns = constant_of(LEARNERS[learner_id], "game_ids")
+    if learns and game_id and game_id not in learns:
+        every = [name for name, at in LEARNERS.items() if not constant_of(at, "game_ids")]
+        raise MasqueradeError(
+            f"{place}{learner_id} learns {' and '.join(learns)}, not {game_id}: "
+            f"{', '.join(every)} learn every game"
+        )
     settings = class_at(LEARNERS[learner_id], "settings_class")
     check_keys(settings and fields_of(settings), params, place)
 
 
-def check_keys(known: Iterable[str] | None, given: Iterable[str], place: str = "") -> None:
+def check_keys(
+    known: Iterable[str] | None, given: Iterable[str], place: str = "", what: str = "option"
+) -> None:
     """Refuse a key that is none of those that are known; ``None``: nobody knows."""
     names = None if known is None else list(known)
     for key in given:
         if names is not None and key not in names:
-            raise OptionError(f"{place}unknown option '{one_line(key)}': {nearest(key, names)}")
+            raise OptionError(f"{place}unknown {what} '{one_line(key)}': {nearest(key, names)}")

@@ -13,10 +13,11 @@ from agents import AGENTS, agent_class, make_agent, split_name, split_path
 from agents.base import Agent
 from agents.learning.device import AUTO, check_device, computing_on, resolve_device
 from agents.learning.files import COMPLETE, checkpoint_folder
+from agents.naming import check_keys
 from agents.params import annotations_of, check_names, read_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
+from envs.core.errors import MasqueradeError, OptionError, one_line, reason_of
 from envs.core.files import checksum
 from envs.core.game import Game
 from envs.core.rollouts import FAULTS
@@ -85,10 +86,7 @@ class AgentSpec:
             value = {"id": text, "name": name} if name else {"id": text}
         if not isinstance(value, Mapping):
             raise OptionError(f"an agent must be a name or a mapping with an id, not {value!r}")
-        known = [known_field.name for known_field in fields(cls)]
-        for key in value:
-            if key not in known:
-                raise OptionError(f"unknown agent key '{key}': {nearest(key, known)}")
+        check_keys([each.name for each in fields(cls)], value, what="agent key")
         if not value.get("id"):
             raise OptionError(f"agent {dict(value)} has no id: give one, such as 'random'")
         text, params = value["id"], value.get("params") or {}

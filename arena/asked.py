@@ -14,14 +14,21 @@ from typing import Any
 
 from agents import LEARNERS, RESPONDERS, split_name
 from agents.learning.device import check_device
-from agents.naming import check_agent, check_game, check_params
+from agents.naming import check_agent, check_game, check_keys, check_names, check_params
 from envs import NOTATIONS
-from envs.core.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
+from envs.core.errors import (
+    FileError,
+    MasqueradeError,
+    OptionError,
+    UnknownNameError,
+    nearest,
+    one_line,
+)
 from envs.core.files import read_json, read_yaml
 from envs.core.outline import value_of
 from envs.core.signed import check_folder, check_out
 
-__all__ = ["FINDINGS", "check_arguments", "check_enough", "command_of"]
+__all__ = ["FINDINGS", "check_arguments", "check_enough", "command_of", "split_param"]
 
 FINDINGS = (".json", ".md")
 NO_TOURNAMENT = "give the folder of a tournament"
@@ -35,6 +42,10 @@ WORDS = {
 }
 
 
+# Keys of a tournament's file; those of older files get an answer of their own.
+KEYS = [f"arena.schedules.spec:{name}" for name in ("KEYS", "LIMITS", "OLD_KEYS")]
+
+
 def command_of(arguments: argparse.Namespace) -> str:
     """How files that a command writes call it."""
     return f"python evaluate.py {arguments.command}"
@@ -42,15 +53,19 @@ def command_of(arguments: argparse.Namespace) -> str:
 
 def check_arguments(arguments: argparse.Namespace) -> None:
     """Refuse what can be seen to be wrong without the game."""
-    for name, place in WORDS.items():
-        word, known = getattr(arguments, name, None), value_of(place)
-        if word is not None and known and word not in known:
-            raise OptionError(f"unknown {name.replace('_', ' ')} '{word}': {nearest(word, known)}")
+    _check_words(vars(arguments))
     if getattr(arguments, "device", None) is not None:
         check_device(arguments.device)
     check = _CHECKS.get(arguments.command)
     if check is not None:
         check(arguments)
+
+
+def _check_words(given: Mapping[str, Any]) -> None:
+    for name, place in WORDS.items():
+        word, known = given.get(name), value_of(place)
+        if isinstance(word, str) and known and word not in known:
+            raise OptionError(f"unknown {name.replace('_', ' ')} '{word}': {nearest(word, known)}")
 
 
 def check_enough(arguments: argparse.Namespace, min_agents: int) -> None:
@@ -70,18 +85,27 @@ def _check_players(arguments: argparse.Namespace, min_agents: int = 2) -> None:
     config = getattr(arguments, "config", None)
     if config is None:
         _check_game_and_agents(arguments.game, dict(arguments.option), arguments.agents)
+        check_names(arguments.agents)
         _check_params(arguments)
         return
-    content = read_yaml(config, "game and agents")
+    try:
+        _check_content(read_yaml(config, "game and agents"))
+    except FileError:
+        raise
+    except MasqueradeError as error:
+        raise type(error)(f"{config}: {error}") from error
+
+
+def _check_content(content: Mapping[str, Any]) -> None:
+    """The names in the file of a tournament."""
+    check_keys([key for place in KEYS for key in value_of(place)], content, what="key")
+    _check_words(content)
     game, agents = content.get("game"), content.get("agents")
     if isinstance(game, Mapping) and isinstance(agents, list):
         params = game.get("params") or {}
-        try:
-            _check_game_and_agents(
-                game.get("id"), params if isinstance(params, Mapping) else {}, agents
-            )
-        except MasqueradeError as error:
-            raise type(error)(f"{config}: {error}") from error
+        options = params if isinstance(params, Mapping) else {}
+        _check_game_and_agents(game.get("id"), options, agents)
+        check_names(agents)
 
 
 def _check_game_and_agents(game_id: Any, options: Iterable[str], agents: Iterable[Any]) -> None:
@@ -94,13 +118,28 @@ def _check_params(arguments: argparse.Namespace) -> None:
     """A parameter is one that an agent has which is there."""
     ids = {name or text: text for name, text in map(split_name, arguments.agents)}
     for key, _ in arguments.param:
-        name, dot, param = key.rpartition(".")
-        if name and dot and param:
-            if name not in ids:
-                raise OptionError(
-                    f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, ids)}"
-                )
-            check_params(ids[name], [param])
+        name, param = split_param(key, ids)
+        check_params(ids[name], [param])
+
+
+def split_param(key: str, names: Iterable[str]) -> tuple[str, str]:
+    """The agent and its parameter that ``--param`` names, if there is such an agent.
+
+    >>> split_param("ismcts.iterations", ["ismcts"])
+    ('ismcts', 'iterations')
+    """
+    known = list(names)
+    name, _, param = key.rpartition(".")
+    if not (name and param):
+        example = f"{known[0] if known else 'ismcts'}.{param or 'iterations'}"
+        raise OptionError(
+            f"--param takes AGENT.NAME=VALUE, such as {example}=..., not {one_line(key, 80)}"
+        )
+    if name not in known:
+        raise OptionError(
+            f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, known)}"
+        )
+    return name, param
 
 
 def _tournament(arguments: argparse.Namespace) -> None:
@@ -145,8 +184,15 @@ def _of_folder(arguments: argparse.Namespace) -> None:
 
 def _replay(arguments: argparse.Namespace) -> None:
     if arguments.game:
+        if arguments.source or arguments.group:
+            raise MasqueradeError("give either a tournament's folder or --game with --agents")
         _check_game_and_agents(arguments.game, dict(arguments.option), arguments.agents)
-    elif arguments.source is not None and not arguments.source.exists():
+        _check_params(arguments)
+    elif arguments.source is None:
+        raise MasqueradeError(
+            "name a tournament's folder or a position file first, or give --game and --agents"
+        )
+    elif not arguments.source.exists():
         raise MasqueradeError(
             f"{arguments.source} is neither a folder nor a file: give the folder of a "
             "tournament, or a file with a position or a hand"

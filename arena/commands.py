@@ -19,7 +19,7 @@ from agents import BEHAVIOURS
 from agents.advice import advise as ask_for_advice
 from agents.advice import views_of
 from agents.spec import AgentSpec
-from arena.asked import check_enough, command_of
+from arena.asked import check_enough, command_of, split_param
 from arena.leaderboard import PROJECT, find_configs, write_leaderboards
 from arena.playing.replay import Recording, read_noted, read_position, record_game, show
 from arena.report import check_report, write_report
@@ -33,7 +33,7 @@ from arena.running.tournament import check_place, holds_another, run_tournament
 from arena.schedules.config import read_config, with_games
 from arena.schedules.spec import TournamentSpec
 from envs import NOTATIONS, game_class
-from envs.core.errors import MasqueradeError, OptionError, nearest, one_line
+from envs.core.errors import MasqueradeError
 from envs.core.files import write_text
 from envs.core.kernels import CHANCE
 from envs.core.lazily import look_up
@@ -310,13 +310,7 @@ def agents_of(arguments: argparse.Namespace) -> list[AgentSpec]:
 def _recording(arguments: argparse.Namespace) -> Recording:
     """The game that the arguments of ``replay`` ask for."""
     if arguments.game:
-        if arguments.source or arguments.group:
-            raise MasqueradeError("give either a tournament's folder or --game with --agents")
         return _new_game(arguments)
-    if arguments.source is None:
-        raise MasqueradeError(
-            "name a tournament's folder or a position file first, or give --game and --agents"
-        )
     if arguments.source.suffix in NOTATIONS:
         return read_noted(arguments.source, arguments.deal)
     if arguments.source.is_file():
@@ -378,17 +372,7 @@ def with_params(
     """
     found = list(specs)
     for key, value in given:
-        name, dot, param = key.rpartition(".")
-        names = [spec.name for spec in found]
-        if not (name and dot and param):
-            example = f"{names[0]}.{param or 'iterations'}" if names else "ismcts.iterations"
-            raise OptionError(
-                f"--param takes AGENT.NAME=VALUE, such as {example}=..., not {one_line(key, 80)}"
-            )
-        if name not in names:
-            raise OptionError(
-                f"--param: there is no agent '{one_line(name, 80)}': {nearest(name, names)}"
-            )
+        name, param = split_param(key, [spec.name for spec in found])
         for number, spec in enumerate(found):
             if spec.name == name:
                 found[number] = replace(spec, params={**spec.params, param: value})

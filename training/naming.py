@@ -27,7 +27,7 @@ def check_run(content: Mapping[str, Any]) -> None:
         check_keys(fields_of(place), _mapping(content, section), f"{section}: ")
     game, agent = _mapping(content, "game"), _mapping(content, "agent")
     check_game(game.get("id"), _mapping(game, "params"), "game: ")
-    check_learner(agent.get("id"), (), "agent.id: ")
+    check_learner(agent.get("id"), (), "agent.id: ", game.get("id"))
     check_learner(agent.get("id"), _mapping(agent, "params"), "agent.params: ")
     for section in ("train", "eval"):
         opponents = _mapping(content, section).get("opponents")
@@ -35,6 +35,8 @@ def check_run(content: Mapping[str, Any]) -> None:
             name = entry.get("id") if isinstance(entry, Mapping) else entry
             if name in ("self", "past") or str(name).startswith("league:"):
                 continue
+            if section == "train" and isinstance(entry, Mapping):
+                entry = {key: value for key, value in entry.items() if key != "weight"}
             try:
                 check_agent(entry, game.get("id"))
             except MasqueradeError as error:

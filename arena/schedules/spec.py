@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 from agents import agent_class
 from agents.base import Agent
+from agents.naming import check_keys, check_names
 from agents.spec import AgentSpec
 from arena.schedules.schedule import Group, make_groups
 from envs import game_class
@@ -33,8 +34,10 @@ MAX_TABLES = 100_000
 GAME_KEYS, UNIT_KEYS = ("id", "params"), ("name", "scale")
 MAX_UNIT = 40
 
-KEYS: tuple[str, ...] = ("game", "agents", "deals", "seed", "schedule", "tables", "confidence")
-KEYS += ("unit", "variance_reduction", "pilot", "shared_deals")
+KEYS = (
+    "game", "agents", "deals", "seed", "schedule", "tables", "confidence",
+    "unit", "variance_reduction", "pilot", "shared_deals",
+)  # fmt: skip
 LIMITS = ("time_per_move", "device")
 # Keys of older files, and what to do instead.
 OLD_KEYS = {
@@ -81,10 +84,7 @@ class TournamentSpec:
     def __post_init__(self) -> None:
         """Refuse what cannot be played before anything is."""
         self._check_types()
-        names = [agent.name for agent in self.agents]
-        doubles = sorted({name for name in names if names.count(name) > 1})
-        if doubles:
-            raise OptionError(f"two agents are called {doubles}: name them, such as 'other=random'")
+        check_names(agent.to_dict() for agent in self.agents)
         if self.variance_reduction not in VARIANCE_REDUCTION:
             raise OptionError(
                 f"variance_reduction must be one of {', '.join(VARIANCE_REDUCTION)}, "
@@ -130,14 +130,11 @@ class TournamentSpec:
         for key in values:
             if key in OLD_KEYS:
                 raise OptionError(f"remove the key '{key}': {OLD_KEYS[key]}")
-            if key not in KEYS + LIMITS:
-                raise OptionError(f"unknown key '{key}': {nearest(key, KEYS + LIMITS)}")
+        check_keys(KEYS + LIMITS, values, what="key")
         game = values.get("game")
         if not isinstance(game, Mapping) or not isinstance(game.get("id"), str):
             raise OptionError("game must be a mapping with an id, such as {id: kuhn_v0}")
-        for key in game:
-            if key not in GAME_KEYS:
-                raise OptionError(f"game: unknown key '{key}': {nearest(key, GAME_KEYS)}")
+        check_keys(GAME_KEYS, game, "game: ", "key")
         params = game.get("params") or {}
         if not isinstance(params, Mapping):
             raise OptionError(f"game.params must be a mapping, not {params!r}")

@@ -39,6 +39,10 @@ WRONG: list[tuple[list[str], str]] = [
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--executor", "x"], "executor 'x'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--device", "x"], "device 'x'"),
     (["evaluate.py", "match", "kuhn_v0", "random", "b=random", "--out", "docs"], "other files"),
+    (["evaluate.py", "match", "kuhn_v0", "random", "random"], "two agents are called ['random']"),
+    (["evaluate.py", "match", "kuhn_v0", "random", "a="], "has no id"),
+    (["evaluate.py", "match", "kuhn_v0", "ismcts", "random", "--param", "iterations=5"],
+     "such as ismcts.iterations=..., not iterations"),
     (["evaluate.py", "tournament", "--config", "nowhere.yaml"], "cannot be read"),
     (["evaluate.py", "exploitability", "kuhn_v0", "random", "--out", "a.txt"], ".json or .md"),
     (["evaluate.py", "exploitability", "kuhn_v0", "random", "--out", "x.json", "--form", "x"],
@@ -47,15 +51,19 @@ WRONG: list[tuple[list[str], str]] = [
     (["evaluate.py", "report", "nowhere"], "is no folder"),
     (["evaluate.py", "export", "docs"], "give the folder of a tournament"),
     (["evaluate.py", "replay", "nowhere"], "neither a folder nor a file"),
+    (["evaluate.py", "replay"], "name a tournament's folder"),
+    (["evaluate.py", "replay", "--game", "kuhn_v0", "--param", "random.x=1"], "no agent 'random'"),
     (["evaluate.py", "leaderboard", "kunh"], "did you mean 'kuhn'"),
     (["evaluate.py", "advise", "kuhn_v0", "randm"], "did you mean 'random'"),
     ([*DQN, "--set", "agent.id=ismcts"], "'ismcts' needs no training"),
     ([*DQN, "--set", "agent.id=dqm"], "did you mean 'dqn'"),
+    ([*DQN, "--set", "agent.id=cfr_rounds"], "learns liars_dice_v0, not leduc_v0: cfr, "),
     ([*DQN, "--set", "agent.params.learning_rat=1"], "did you mean 'learning_rate'"),
     ([*DQN, "--set", "game.id=leduc"], "did you mean 'leduc_v0'"),
     ([*DQN, "--set", "game.params.num_player=2"], "did you mean 'num_players'"),
     ([*DQN, "--set", "train.opponents=[self, randm]"], "train.opponents.1: unknown agent"),
     ([*DQN, "--set", "eval.opponents=[kuhn_rule]"], "plays kuhn_v0, not leduc_v0"),
+    ([*DQN, "--set", "train.opponents=[{id: random, weigth: 2}]"], "unknown agent key 'weigth'"),
     ([*DQN, "--set", "train.stepz=1"], "did you mean 'steps'"),
     ([*DQN, "--device", "x"], "device 'x'"),
     (["train.py", "--resume", "nowhere"], "is not a run"),
@@ -97,6 +105,28 @@ def test_a_wrong_name_is_refused_before_anything_is_compiled(
     done = run(words, tmp_path / "cache")
     assert done.returncode == 2, done
     assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("agents: [random, {id: ismcts, parms: {}}]", "did you mean 'params'"),
+        ("agents: [random, {id: kuhn_rule, name: random}]", "two agents are called ['random']"),
+        ("agents: [random, {name: other}]", "has no id"),
+        ("agents: [random, kuhn_rule]\ngaems: 3", "unknown key 'gaems'"),
+        ("agents: [random, kuhn_rule]\nschedule: x", "schedule 'x'"),
+    ],
+)
+def test_a_wrong_name_in_a_file_is_refused_before_anything_is_compiled(
+    line: str, said: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"game: {{id: kuhn_v0}}\n{line}\n")
+    done = run(["evaluate.py", "tournament", "--config", str(config)], tmp_path / "cache")
+    assert done.returncode == 2, done
+    assert done.stderr.startswith(f"evaluate.py: {config}: ")
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
 
