@@ -29,6 +29,10 @@ def check_arguments(arguments: argparse.Namespace, given: set[str]) -> None:
     _check_together(given)
     if arguments.host == "":
         raise OptionError("--host is empty, which would be every address: name one, or leave it")
+    if arguments.load is not None:
+        from envs.core.files import read_text  # not needed for --help
+
+        read_text(arguments.load, "give a game that was kept, or a hand in PHH")
     if arguments.game is not None:
         check_game(arguments.game, dict(arguments.option))
     for name in arguments.against + arguments.watch:

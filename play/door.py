@@ -233,8 +233,9 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.bind((host, 0))
     except (OSError, OverflowError) as error:
         listener.close()
+        other = "--host" if isinstance(error, socket.gaierror) else "--port"
         raise MasqueradeError(
-            f"cannot listen to {host}:{port} ({error}): choose another --port"
+            f"cannot listen to {host}:{port} ({error}): choose another {other}"
         ) from error
     listener.listen(256)  # so that a browser that is quicker than we are waits
     return listener

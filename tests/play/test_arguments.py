@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from envs.core.errors import MasqueradeError
 from play import door
 
 
@@ -60,6 +61,11 @@ def test_what_is_wrong_or_does_nothing_is_refused(
     assert told.out == ""
     assert told.err.count("\n") == 1
     assert said in told.err
+
+
+def test_a_host_that_there_is_not_is_no_fault_of_the_port() -> None:
+    with pytest.raises(MasqueradeError, match="choose another --host"):
+        door._listen("no host", 0)
 
 
 def test_what_is_not_said_is_as_usual() -> None:

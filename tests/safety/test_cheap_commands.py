@@ -68,6 +68,7 @@ WRONG: list[tuple[list[str], str]] = [
     ([*DQN, "--device", "x"], "device 'x'"),
     (["train.py", "--resume", "nowhere"], "is not a run"),
     (["play.py", "kuhn"], "did you mean 'kuhn_v0'"),
+    (["play.py", "--load", "nowhere.json"], "cannot be read"),
     (["play.py", "kuhn_v0", "--against", "nobody"], "unknown agent 'nobody'"),
     (["play.py", "kuhn_v0", "--option", "num_player=2"], "did you mean 'num_players'"),
     (["play.py", "--terminal", "kuhn_v0", "--against", "nobody"], "unknown agent 'nobody'"),
