@@ -229,8 +229,9 @@ class Hall:
 
 
 def _refuse(guest: Guest, message: Client, text: str) -> None:
-    """Say why a message changes nothing, and which game of which table it was about."""
-    about = {name: getattr(message, name) for name in ("table", "number") if hasattr(message, name)}
+    """Say why a message changes nothing, and what it was about, such as a game of a table."""
+    places = ("table", "number", "game", "name")
+    about = {name: getattr(message, name) for name in places if hasattr(message, name)}
     guest.send({"type": "error", "about": message.type, "text": text, **about})
 
 

@@ -62,13 +62,18 @@ export class Learn {
     const message = { agent: this.select.value };
     if (this.view.to_move === -2) message.step = stepper.now();
     else if (info.yours.length) message.seat = seat;
-    this.viewer.open(label(this, this.select.value));
+    this.asked = message.agent;
+    this.viewer.open(label(this, message.agent));
     this.table_.say("learnt", message);
     return true;
   }
 
   failed(text) {
     this.body.replaceChildren(el("p", { class: "error" }, text));
+  }
+
+  learnt(message) {
+    if (message.agent === this.asked) this.viewer.show(message.exhibits);
   }
 
   hint(message) {
@@ -88,7 +93,7 @@ export class Learn {
   }
 
   review(message) {
-    if (this.view.to_move !== -2) return;
+    if (message.turn !== this.view.turn) return;
     if (!message.verdicts.length) {
       this.body.replaceChildren(el("p", {}, "You had nothing to decide."));
       return;

@@ -17,6 +17,7 @@ function route() {
   app.view?.close?.();
   app.view = null;
   app.awaited = null;
+  app.pending = null;
   dropToasts("");
   title.textContent = "";
   tools.replaceChildren();
@@ -25,6 +26,7 @@ function route() {
   else if (where === "tournament" && rest[0]) {
     title.textContent = "Tournament";
     wait("Reading the tournament");
+    app.awaited = { name: rest[0] };
     send({ type: "tournament", name: rest[0] });
   } else if (where === "open" && rest[0]) {
     app.pending = rest.slice(1);
@@ -45,8 +47,12 @@ function wait(words) {
 
 function start(message) {
   wait("Setting up the table");
-  app.awaited = { game: message.game };
+  app.awaited = { game: message.game, name: undefined };
   send(message);
+}
+
+function isAwaited(message) {
+  return app.awaited !== null && Object.entries(app.awaited).every(([name, value]) => message[name] === value);
 }
 
 function openTable(table, invite, place) {
@@ -75,6 +81,8 @@ on("error", (message) => {
   if (isAbout && !(app.view instanceof TableView && app.view.isAbout(message))) return;
   if (app.view?.error?.(message)) return;
   toast(message.text, null, isAbout ? app.view.about() : "");
+  // What has failed may have been left for something else, such as a game in play.
+  if (!isAwaited(message) && !(message.table && app.view?.id === message.table)) return;
   if (["join", "open", "tournament"].includes(message.about)) {
     main.replaceChildren(el("p", { class: "empty" }, message.text), el("p", { class: "empty" }, el("a", { class: "button", href: "#" }, "All games")));
   } else if (message.about === "create" && app.lobby && !app.view) showLobby(main, app.lobby, start);
@@ -95,9 +103,9 @@ on("compiling", (message) => {
   if (line) line.replaceChildren(...parts);
   else if (!(app.view instanceof TableView)) main.querySelector(".empty, .setup")?.prepend(el("div", { class: "compiling", "data-compiling": "" }, ...parts));
 });
-on("tournament", (message) => { if (location.hash.startsWith("#tournament/")) showTournament(main, message); });
+on("tournament", (message) => { if (isAwaited({ name: message.folder })) showTournament(main, message); });
 on("maps", (message) => { if (!message.table || app.view?.id === message.table) app.view?.maps?.(message); });
-on("players", (message) => app.view?.players?.(message));
+on("players", (message) => { if (app.view?.game === message.game) app.view.players(message); });
 on("joined", (message) => {
   keepKey(message.table, message.key);
   if (app.view instanceof TableView && app.view.id === message.table) {
@@ -105,7 +113,7 @@ on("joined", (message) => {
     app.view.isBack = true;
     return;
   }
-  if (!Object.entries(app.awaited ?? { none: 0 }).every(([name, value]) => message[name] === value)) {
+  if (!isAwaited(message)) {
     toast(`A table of ${app.lobby?.games.find((game) => game.id === message.game)?.title ?? message.game} is ready.`, `#t/${message.table}`);
     return;
   }

@@ -11,6 +11,7 @@ export function showSetup(main, game, start) {
 
 class Setup {
   constructor(main, game, start) {
+    this.main = main;
     this.game = game;
     this.start = start;
     this.options = {};
@@ -25,8 +26,11 @@ class Setup {
   }
 
   error(message) {
-    if (!["players", "create", "load_map"].includes(message.about)) return false;
-    if (message.about === "create") this.render();
+    if (!["players", "create", "load_map"].includes(message.about) || (message.game ?? this.game) !== this.game) return false;
+    if (message.about === "create") {
+      this.main.replaceChildren(this.body);
+      this.render();
+    }
     this.error_.textContent = message.text;
     return true;
   }

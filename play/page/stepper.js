@@ -18,15 +18,16 @@ export class Stepper {
       this.stop();
       return;
     }
-    if (this.last === view.number && !this.element.hidden) return;
+    if (this.last === view.number && this.kept === view.kept && !this.element.hidden) return;
     if (this.last !== view.number) this.stop();
     this.last = view.number;
+    this.kept = view.kept;
     this.count = view.num_steps;
     const button = (words, label, run) => el("button", { type: "button", class: "plain", "aria-label": label, onclick: run }, words);
     const files = view.kept ? [el("a", { class: "chip", href: `/games/${encodeURIComponent(view.kept)}`, download: "" }, "save as a file")] : [];
     if (view.kept && this.table.info.game === "holdem_v0") files.push(el("a", { class: "chip", href: `/games/${encodeURIComponent(view.kept.replace(/\.json$/, ".phh"))}`, download: "" }, "as PHH"));
     this.range.max = String(this.count);
-    this.range.value = String(this.count);
+    this.range.value = String(this.now());
     this.viewers.replaceChildren(el("option", { value: "" }, "everything"),
       ...this.table.info.seats.map((seat, i) => el("option", { value: String(i) }, `as ${seat.name} saw it`)));
     const again = this.table.info.yours.length ? el("button", { type: "button", class: "primary", "data-again": "", onclick: () => this.table.again(false) }, "Play again") : null;

@@ -60,13 +60,21 @@ export class TableView {
   }
 
   view(message) {
-    const isNew = this.number !== message.number;
-    this.number = message.number;
-    if (isNew) dropToasts(this.about());
+    if (this.number !== message.number) this.anew(message.number);
     this.views.set(message.seat, message);
     if (this.sent?.seat === message.seat) this.follow(message);
     if (message.statistics) this.showFigures(message.statistics);
     this.choose();
+  }
+
+  // Another game, perhaps in other seats, whoever began it: nothing of the last one stays.
+  anew(number) {
+    if (this.number !== undefined) this.pending = [];
+    this.number = number;
+    this.views.clear();
+    this.shownFor = undefined;
+    this.sent = null;
+    dropToasts(this.about());
   }
 
   hint(message) { this.learn.hint(message); }
@@ -78,7 +86,7 @@ export class TableView {
   }
 
   look(message) { this.stepper.look(message); }
-  learnt(message) { this.learn.viewer.show(message.exhibits); }
+  learnt(message) { this.learn.learnt(message); }
 
   about() { return `${this.id} ${this.number}`; }
   isAbout(message) { return message.table === this.id && (message.number ?? this.number) === this.number; }
@@ -321,8 +329,7 @@ export class TableView {
   again(swap) {
     this.stepper.stop();
     this.learn.clear();
-    if (swap) this.views.clear();
-    this.shownFor = undefined;
+    this.board.uncover();
     this.say("again", { seat: this.info.yours[0] ?? null, swap });
   }
 

@@ -11,6 +11,10 @@ from playwright.sync_api import Page, WebSocket, expect, sync_playwright
 from tests.support.browser import clicks_wait_for_nothing, find_chromium
 from tests.support.play_server import Server
 
+pytestmark = pytest.mark.alone
+# A step waits as long as it takes for what it needs; the limit is that of the whole test.
+expect.set_options(timeout=1e9)
+
 SAY = """async (message) => {
     const { send } = await import("/page/net.js");
     const [, table] = location.hash.slice(1).split("/");
@@ -26,6 +30,7 @@ class Frames:
         page.on("websocket", self._follow)
 
     def _follow(self, socket: WebSocket) -> None:
+        self.socket = socket
         socket.on("framesent", lambda text: self.texts.append(str(text)))
 
     def moves(self) -> int:
@@ -36,7 +41,8 @@ class Frames:
 def page(server: Server) -> Iterator[Page]:
     with clicks_wait_for_nothing(), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        made = browser.new_page(base_url=f"http://localhost:{server.port}")
+        context = browser.new_context(base_url=f"http://localhost:{server.port}")
+        made = context.new_page()
         made.set_default_timeout(0)  # the whole test has a limit
         yield made
         browser.close()
@@ -113,3 +119,105 @@ def test_a_move_that_was_lost_with_its_connection_is_made_when_it_is_back(
     page.keyboard.press("1")
     page.wait_for_function("n => document.querySelectorAll('.log li').length > n", arg=before)
     assert frames.moves() == 1
+
+
+# ---- other browsers, and answers that come late --------------------------------------------------
+
+
+def begin_kuhn(page: Page, other_seat: str) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.select_option("[data-seat='1']", other_seat)
+    page.click("[data-start]")
+    page.wait_for_selector(".choices button")
+
+
+def wait_for_end(*pages: Page) -> None:
+    for one in pages:
+        one.wait_for_selector(".status.over")
+
+
+def test_another_tab_that_swaps_seats_leaves_no_game_of_before(page: Page, frames: Frames) -> None:
+    begin_kuhn(page, "agent kuhn_rule")
+    tab = page.context.new_page()
+    tab.set_default_timeout(0)
+    tab.goto(page.url)
+    tab.wait_for_selector(".status.mine")
+    page.click("[data-tool=s]")
+    for one in (page, tab):
+        expect(one.locator(".people li").nth(1)).to_contain_text("You")
+        one.wait_for_selector(".status.mine")
+    expect(tab.locator(".log")).to_have_text(page.locator(".log").inner_text().replace("\n", ""))
+    tab.keyboard.press("1")
+    wait_for_end(page, tab)
+    tab.close()
+
+
+def test_a_swap_that_is_refused_leaves_the_game_in_play(page: Page, frames: Frames) -> None:
+    """Another person has come, and the game is not over."""
+    begin_kuhn(page, "guest")
+    link = str(page.locator("[data-invite]").get_attribute("data-invite"))
+    browser = page.context.browser
+    assert browser is not None
+    with browser.new_context() as elsewhere:
+        guest = elsewhere.new_page()
+        guest.set_default_timeout(0)
+        guest.goto(link)
+        guest.wait_for_selector(".frame svg")
+        page.click("[data-tool=s]")
+        expect(page.locator(".toast")).to_contain_text("others play it too")
+        page.keyboard.press("1")
+        guest.wait_for_selector(".status.mine")
+        guest.keyboard.press("1")
+        wait_for_end(page, guest)
+        page.click("[data-tool=s]")
+        guest.wait_for_selector(".status.mine")
+        expect(guest.locator(".stepper")).to_be_hidden()
+
+
+def test_what_could_not_be_opened_does_not_take_the_place_of_a_game(
+    page: Page, frames: Frames
+) -> None:
+    """Its answer comes when something else has been begun."""
+    page.evaluate("""async () => {
+        const { send } = await import("/page/net.js");
+        send({ type: "open", name: "nothing.json" });
+        send({ type: "tournament", name: "nothing" });
+        send({ type: "join", table: "nothing" });
+    }""")
+    expect(page.locator(".toast")).to_have_count(3)
+    expect(page.locator(".frame svg")).to_be_visible()
+
+
+def test_a_form_shows_the_players_of_its_own_game(page: Page, frames: Frames) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.wait_for_selector("[data-seat='1']")
+    page.evaluate("""() => {
+        const title = document.getElementById("title");
+        window.titles = [];
+        const note = () => titles.push(title.textContent);
+        new MutationObserver(note).observe(title, { childList: true });
+    }""")
+    ask = """async (message) => {
+        const { send } = await import("/page/net.js");
+        send({ type: "players", ...message });
+    }"""
+    late = '"title":"No Thanks!"'
+    with frames.socket.expect_event("framereceived", lambda text: late in text, timeout=0):
+        page.evaluate(ask, {"game": "no_thanks_v0", "options": {}})
+    page.evaluate(ask, {"game": "kuhn_v0", "options": {"num_players": 3}})
+    page.wait_for_selector("[data-seat='2']")
+    assert set(page.evaluate("titles")) == {"Kuhn poker"}
+
+
+def test_a_form_stays_when_its_table_cannot_be_made(page: Page, frames: Frames) -> None:
+    page.goto("/#new/kuhn_v0")
+    page.wait_for_selector("[data-seat='1']")
+    page.evaluate("""() => {
+        const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (text) {
+            return send.call(this, text.replaceAll("kuhn_rule", "nobody"));
+        };
+    }""")
+    page.click("[data-start]")
+    expect(page.locator(".setup .error")).to_contain_text("nobody")
+    expect(page.locator("[data-start]")).to_be_visible()
