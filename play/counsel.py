@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from agents.advice import advise, views_of
@@ -96,11 +97,21 @@ class Counsel:
         if message.seat >= len(table.seats):
             raise MasqueradeError(f"there is no seat {message.seat} at this table")
         self._tables.catalogue.check(table.game, message.agent)
+        about = {"type": "review", "seat": message.seat, "turn": table.turn_of(message.seat)}
+        is_left = threading.Event()
 
         def ask() -> list[dict[str, Any]]:
             agent = thinkers.adviser(table.game, message.agent, None)
+            verdicts = []
             with thinkers.lock(agent):
-                return [vars(verdict) for verdict in review(table, message.seat, agent)]
+                for verdict in review(table, message.seat, agent):
+                    verdicts.append(vars(verdict))
+                    if is_left.is_set() or not claim.holds:
+                        break  # nobody waits for the rest, and others wait for the adviser
+            return verdicts
 
-        found = {"seat": message.seat, "agent": message.agent, "unit": table.game.facts.unit.name}
-        claim.send({"type": "review", **found, "verdicts": await thinkers.ask(ask)})
+        found = {"agent": message.agent, "unit": table.game.facts.unit.name}
+        try:
+            claim.send({**about, **found, "verdicts": await thinkers.ask(ask)})
+        finally:
+            is_left.set()

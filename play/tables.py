@@ -51,10 +51,15 @@ class Claim:
         """The table as it is now: a job that runs in a thread takes what it needs before."""
         return self.session.table
 
+    @property
+    def holds(self) -> bool:
+        """Whether neither another game nor another seat has come since."""
+        places = self.guest.places.get(self.session.id)
+        return self.table.number == self.number and places == list(self.places)
+
     def send(self, answer: dict[str, Any]) -> None:
         """Send what belongs to the game; refused if another one, or another seat, has come."""
-        places = self.guest.places.get(self.session.id)
-        if self.table.number != self.number or places != list(self.places):
+        if not self.holds:
             raise MasqueradeError(GONE_ON)
         self.guest.send({**answer, "table": self.session.id, "number": self.number})
 

@@ -96,6 +96,7 @@ class Turns:
 
     async def _finish(self, session: Session) -> None:
         session.count()
+        session.kept = ""  # the file of the game before is not that of this one
         game = session.table.frozen()
         for number, agent in game.agents.items():
             if agent.end_games is not None:

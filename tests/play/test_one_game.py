@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from agents.base import Agent
 from agents.learnt import exhibits
 from envs.core.kernels import OVER
 from play import counsel
+from play.advice import Verdict
 from play.catalogue import Catalogue
 from play.guest import Guest
 from play.hall import FAULT, Hall
@@ -210,6 +211,75 @@ def test_a_review_does_not_tell_of_the_next_game(
         assert reviewed == [(0, num_decisions)], "the game that it was asked about"
         assert answer["type"] == "error", "and dropped, for another one is in play"
         assert "another game" in answer["text"]
+        await room.hall.close()
+
+    run(play())
+
+
+def test_a_review_that_nobody_waits_for_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long game of a slow adviser would keep its thread from others for minutes."""
+
+    async def play() -> None:
+        room = Room(tmp_path)
+        has_begun, opens = threading.Event(), threading.Event()
+        looked_at: list[int] = []
+
+        def review(_table: Any, _seat: int, _agent: Agent) -> Iterator[Verdict]:
+            has_begun.set()
+            assert opens.wait()
+            for number in range(9):
+                looked_at.append(number)
+                yield Verdict(number, "pass", 1.0, "pass", 1.0, None)
+
+        monkeypatch.setattr(counsel, "review", review)
+        session, guest, _ = await room.table(ME, ME)
+        await room.play_out(session, [guest, guest])
+        await room.about(guest, session, "review")
+        assert await asyncio.to_thread(has_begun.wait)
+        await room.about(guest, session, "again")
+        opens.set()
+        assert "another game" in (await hear(guest, "review", "error"))["text"]
+        assert looked_at == [0]
+        await room.hall.close()
+
+    run(play())
+
+
+def test_the_end_of_a_game_does_not_name_the_file_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody comes to the table while the game is being written."""
+
+    async def play() -> None:
+        room = Room(tmp_path)
+        session, guest, joined = await room.table(ME, ME)
+        await room.play_out(session, [guest, guest])
+        assert session.kept
+        has_come, opens = asyncio.Event(), asyncio.Event()
+        keep_game = room.hall.tables.keep_game
+
+        async def keep_later(session: Session) -> None:
+            has_come.set()
+            await opens.wait()
+            await keep_game(session)
+
+        monkeypatch.setattr(room.hall.tables, "keep_game", keep_later)
+        first = session.kept
+        await room.about(guest, session, "again")
+        last = asyncio.create_task(room.play_out(session, [guest, guest]))
+        await has_come.wait()
+        back = Guest()
+        room.hall.enter(back)
+        await room.say(back, "join", table=session.id, key=joined["key"])
+        view = await hear(back, "view")
+        assert (view["to_move"], view["kept"]) == (OVER, "")
+        opens.set()
+        await last
+        while not view["kept"]:
+            view = await hear(back, "view")
+        assert view["kept"] != first
         await room.hall.close()
 
     run(play())
