@@ -72,6 +72,13 @@ export class Learn {
     this.body.replaceChildren(el("p", { class: "error" }, text));
   }
 
+  // We are back after a break, in which no answer has come.
+  lost() {
+    for (const place of [this, this.viewer]) {
+      if (place.body.querySelector(".spinner")) place.failed("The answer was lost with the connection: ask again.");
+    }
+  }
+
   learnt(message) {
     if (message.agent === this.asked) this.viewer.show(message.exhibits);
   }

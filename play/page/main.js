@@ -111,6 +111,7 @@ on("joined", (message) => {
   if (app.view instanceof TableView && app.view.id === message.table) {
     app.view.invites = { ...app.view.invites, ...message.invites };
     app.view.isBack = true;
+    app.view.learn.lost();
     return;
   }
   if (!isAwaited(message)) {

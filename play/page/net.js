@@ -36,7 +36,7 @@ export function send(message) {
   const text = JSON.stringify(message);
   if (socket?.readyState === WebSocket.OPEN) socket.send(text);
   // What was meant for a connection that is gone is not played later, when the table has moved on.
-  else if (message.type !== "move") waiting.push(text);
+  else if (message.number === undefined) waiting.push(text);
 }
 
 // Keys of seats, so that a reload comes back to them.

@@ -103,22 +103,38 @@ def test_what_is_said_of_one_game_is_not_shown_in_another(page: Page, frames: Fr
     expect(page.locator(".toast")).to_have_count(0)
 
 
+LOSE = """(type) => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (text) {
+        if (JSON.parse(text).type !== type) return send.call(this, text);
+        WebSocket.prototype.send = send;
+        this.close();
+    };
+}"""
+
+
 def test_a_move_that_was_lost_with_its_connection_is_made_when_it_is_back(
     page: Page, frames: Frames
 ) -> None:
     """The server never hears of the first one."""
     before = page.locator(".log li").count()
-    page.evaluate("""() => {
-        const send = WebSocket.prototype.send;
-        WebSocket.prototype.send = function (text) {
-            if (JSON.parse(text).type !== "move") return send.call(this, text);
-            WebSocket.prototype.send = send;
-            this.close();
-        };
-    }""")
+    page.evaluate(LOSE, "move")
     page.keyboard.press("1")
     page.wait_for_function("n => document.querySelectorAll('.log li').length > n", arg=before)
     assert frames.moves() == 1
+
+
+def test_advice_that_was_lost_with_its_connection_is_not_waited_for(
+    page: Page, frames: Frames
+) -> None:
+    page.evaluate(LOSE, "hint")
+    page.keyboard.press("h")
+    page.evaluate(SAY, {"type": "again", "number": 0})  # without a connection, and not done later
+    expect(page.locator(".advice .error")).to_contain_text("ask again")
+    page.evaluate(LOSE, "learnt")
+    page.keyboard.press("l")
+    expect(page.locator(".exhibits .error")).to_contain_text("ask again")
+    expect(page.locator(".toast")).to_have_count(0)
 
 
 # ---- other browsers, and answers that come late --------------------------------------------------
