@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import select
 import signal
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
@@ -204,6 +206,7 @@ def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
 def serve(descriptor: int) -> None:
     """The life of the process: make the agent, answer questions until there are no more."""
     connection: Connection = Connection(descriptor)
+    threading.Thread(target=_end_with_whoever_asks, args=(descriptor,), daemon=True).start()
     game, agent_id, params, device = connection.recv()
 
     try:
@@ -232,6 +235,14 @@ def serve(descriptor: int) -> None:
             connection.send(("failed", reason_of(error)))
         else:
             connection.send(("answer", *answer))
+
+
+def _end_with_whoever_asks(descriptor: int) -> None:
+    """Nobody else would end a player that thinks for ever, once those who could are gone."""
+    pipe = select.poll()
+    pipe.register(descriptor, 0)  # messages are no matter; that the other end is gone always is
+    pipe.poll()
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def _actions(agent: Agent, views: Views) -> tuple[Actions, Words]:

@@ -6,7 +6,9 @@ import gc
 import itertools
 import os
 import pickle
+import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from arena.running.tournament import run_tournament
 from arena.schedules.spec import AgentSpec, TournamentSpec
 from envs import make_game
 from envs.core import Game, MasqueradeError, OptionError
+from tests.support.held_clock import FOLDER
 from tests.support.mid_game import ROWS, batch_in_mid_game, moves_of, swap_worlds
 from tests.support.option_sets import every_option_set
 
@@ -170,6 +173,24 @@ def test_no_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     result = play_match(KUHN, [agent, honest], 4, has_forfeits=True)
     assert result.faults[0].reason == "was not ready within 0.1 s"
     assert agent._process.returncode is not None
+
+
+@pytest.mark.parametrize("kind", ["loop", "sleep", "swallows everything"])
+def test_who_hangs_ends_with_a_program_that_is_killed(kind: str, tmp_path: Path) -> None:
+    program = (
+        "from tests.agents.test_time_limits import *\n"
+        f"agent = host(KUHN, HANGING, 1e9, kind={kind!r})\n"
+        "play_match(KUHN, [agent, make_agent('random', KUHN)], 1)"
+    )
+    asking = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, FOLDER: str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+    )
+    while not os.listdir(tmp_path):
+        time.sleep(0.05)
+    asking.kill()
+    asking.communicate()  # whoever hangs has its output, too: it ends when both have ended
 
 
 # ---- in tournaments ------------------------------------------------------------------------------
