@@ -79,7 +79,7 @@ export class Learn {
     }
   }
 
-  learnt(message) {
+  exhibits(message) {
     if (message.agent === this.asked) this.viewer.show(message.exhibits);
   }
 

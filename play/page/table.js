@@ -86,7 +86,7 @@ export class TableView {
   }
 
   look(message) { this.stepper.look(message); }
-  learnt(message) { this.learn.learnt(message); }
+  learnt(message) { this.learn.exhibits(message); }
 
   about() { return `${this.id} ${this.number}`; }
   isAbout(message) { return message.table === this.id && (message.number ?? this.number) === this.number; }
