@@ -186,6 +186,7 @@ def test_a_server_without_a_place_for_tables_does_not_start(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept.json").write_text("{}")
     assert main([*words, "--no-open", "--port", "0", "--folder", "/proc/nowhere"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("play.py: /proc/nowhere")
