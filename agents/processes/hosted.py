@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -41,7 +40,7 @@ LONGEST_POLL = 600.0
 """Of one look at the clock, for there may be no limit at all."""
 KINDS = ("ready", "failed", "answer")
 # A fresh interpreter: nothing of this process leaks into it, and any script may start one.
-PROGRAM = "import sys; from agents.processes.hosted import serve; serve(int(sys.argv[1]))"
+PROGRAM = "import sys; from agents.processes.hosted import serve; serve(*map(int, sys.argv[1:]))"
 
 
 class HostedAgent(OutsideAgent):
@@ -67,7 +66,7 @@ class HostedAgent(OutsideAgent):
         super().__init__(game, limit, MAX_ROWS if math.isfinite(limit) else MAX_ROWS_UNTIMED)
         self.is_foreign = is_foreign
         self._what = game, agent_id, dict(params)
-        self._stop: weakref.finalize[[subprocess.Popen[bytes], Connection], HostedAgent] | None
+        self._stop: weakref.finalize[..., HostedAgent] | None
         self._stop = None
         self._device = chosen_device()
         agent = make_agent(agent_id, game, **params)
@@ -81,15 +80,17 @@ class HostedAgent(OutsideAgent):
     def start(self) -> None:
         """Start a process and let it make the agent."""
         self._connection, other = Pipe()
+        gone, alive = Pipe(duplex=False)  # it ends with whoever holds the other end, killed or not
         self._process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(other.fileno())],
+            [sys.executable, "-c", PROGRAM, str(other.fileno()), str(gone.fileno())],
             stdin=subprocess.DEVNULL,
-            pass_fds=[other.fileno()],
+            pass_fds=[other.fileno(), gone.fileno()],
             start_new_session=True,  # whoever stops the tournament stops us, and we stop it
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
         other.close()
-        self._stop = weakref.finalize(self, _end, self._process, self._connection)
+        gone.close()
+        self._stop = weakref.finalize(self, _end, self._process, self._connection, alive)
         deadline = self.clock() + self.start_limit
         self._send((*self._what, self._device))
         try:
@@ -196,17 +197,18 @@ class HostedAgent(OutsideAgent):
         return f"HostedAgent({self._what[1]}, {self.game!r})"
 
 
-def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
+def _end(process: subprocess.Popen[bytes], *pipes: Connection) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    connection.close()
+    for pipe in pipes:
+        pipe.close()
 
 
-def serve(descriptor: int) -> None:
+def serve(descriptor: int, gone: int) -> None:
     """The life of the process: make the agent, answer questions until there are no more."""
     connection: Connection = Connection(descriptor)
-    threading.Thread(target=_end_with_whoever_asks, args=(descriptor,), daemon=True).start()
+    threading.Thread(target=_end_with_whoever_asks, args=(gone,), daemon=True).start()
     game, agent_id, params, device = connection.recv()
 
     try:
@@ -237,11 +239,9 @@ def serve(descriptor: int) -> None:
             connection.send(("answer", *answer))
 
 
-def _end_with_whoever_asks(descriptor: int) -> None:
+def _end_with_whoever_asks(gone: int) -> None:
     """Nobody else would end a player that thinks for ever, once those who could are gone."""
-    pipe = select.poll()
-    pipe.register(descriptor, 0)  # messages are no matter; that the other end is gone always is
-    pipe.poll()
+    Connection(gone, writable=False).poll(None)  # nothing is ever sent: the other end has closed
     os.killpg(os.getpid(), signal.SIGKILL)
 
 
