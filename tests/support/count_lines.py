@@ -25,11 +25,10 @@ def code_lines(text: str) -> int:
     """
     silent: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            value = body[0].value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                silent.update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
+        # Docstrings of attributes too: a text that stands alone is for readers.
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            silent.update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
     found: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in SILENT and token.type != tokenize.ENDMARKER:
