@@ -379,19 +379,24 @@ def serve(descriptor: int) -> None:
     """The life of a worker: play units until there are no more."""
     signal.signal(signal.SIGTERM, _leave)
     connection: Connection = Connection(descriptor)
-    # When whoever asked is gone, there is no more.
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
-        spec, games, agents = connection.recv()
-        GAMES.update(games)
-        AGENTS.update(agents)
-        context: WorkerContext | None = None
-        while True:
-            unit, needs_copy = connection.recv()
-            if needs_copy:
-                _answer_in_copy(connection, spec, unit)
-            else:
-                context = _answer(connection, context or spec, unit)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving
+    with contextlib.suppress(KeyboardInterrupt):  # it is asked to leave, be it on its way out
+        # When whoever asked is gone, there is no more.
+        with contextlib.suppress(EOFError, OSError):
+            _answer_all(connection)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is leaving
+
+
+def _answer_all(connection: Connection) -> None:
+    spec, games, agents = connection.recv()
+    GAMES.update(games)
+    AGENTS.update(agents)
+    context: WorkerContext | None = None
+    while True:
+        unit, needs_copy = connection.recv()
+        if needs_copy:
+            _answer_in_copy(connection, spec, unit)
+        else:
+            context = _answer(connection, context or spec, unit)
 
 
 def _answer(

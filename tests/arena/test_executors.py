@@ -8,7 +8,9 @@ import subprocess
 import sys
 from contextlib import closing
 from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from agents.spec import AgentSpec
 from arena.schedule import whole_units
 from arena.spec import TournamentSpec
 from arena.tournament import run_tournament
-from arena.workers import WorkerContext, WorkersDiedError, play_units
+from arena.workers import WorkerContext, WorkersDiedError, play_units, serve
 from common.errors import MasqueradeError
 from tests.support.tournaments import (
     DEADLY,
@@ -131,6 +133,28 @@ def test_ctrl_c_is_heard_wherever_it_is_pressed(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert not alive(tmp_path)
+
+
+def test_a_worker_that_is_asked_to_leave_on_its_way_out_says_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asking, asked = Pipe()
+    asking.close()
+    before, really, late = signal.getsignal(signal.SIGTERM), signal.signal, [signal.SIGTERM]
+
+    def with_a_late_signal(number: int, handler: Any) -> None:
+        if handler is signal.SIG_IGN and late:
+            signal.raise_signal(late.pop())
+        really(number, handler)
+
+    monkeypatch.setattr(signal, "signal", with_a_late_signal)
+    try:
+        serve(os.dup(asked.fileno()))
+    except KeyboardInterrupt:
+        pytest.fail("the worker ends with a traceback")
+    finally:
+        really(signal.SIGTERM, before)
+    assert not late
 
 
 def test_ctrl_c_leaves_no_worker_and_keeps_what_was_played(tmp_path: Path) -> None:
