@@ -31,14 +31,34 @@ __all__ = [
     "without_learner",
 ]
 
-AGENTS: dict[str, str] = {
+TRAINED: dict[str, tuple[str, str]] = {
+    "cfr": ("agents.cfr.learner:CFRLearner", "agents.policy:PolicyAgent"),
+    "cfr_rounds": ("agents.games.liars_dice.learners:RoundsLearner", "agents.policy:PolicyAgent"),
+    "mccfr": ("agents.cfr.learner:MCCFRLearner", "agents.policy:PolicyAgent"),
+    "mccfr_rounds": (
+        "agents.games.liars_dice.learners:SampledRoundsLearner",
+        "agents.policy:PolicyAgent",
+    ),
+    "dqn": ("agents.dqn.learner:DQNLearner", "agents.dqn.agent:DQNAgent"),
+    "offline": ("agents.offline.learner:OfflineLearner", "agents.offline.learner:OfflineAgent"),
+    "sb3": ("agents.sb3.learner:SB3Learner", "agents.sb3.player:SB3Agent"),
+    "q_learning": ("agents.tabular.learner:QLearning", "agents.tabular.learner:QLearningPlayer"),
+    "sarsa": ("agents.tabular.learner:Sarsa", "agents.tabular.learner:SarsaPlayer"),
+    "expected_sarsa": (
+        "agents.tabular.learner:ExpectedSarsa",
+        "agents.tabular.learner:ExpectedSarsaPlayer",
+    ),
+    "double_q": ("agents.tabular.learner:DoubleQ", "agents.tabular.learner:DoubleQPlayer"),
+    "q_lambda": ("agents.tabular.learner:QLambda", "agents.tabular.learner:QLambdaPlayer"),
+    "sarsa_lambda": (
+        "agents.tabular.learner:SarsaLambda",
+        "agents.tabular.learner:SarsaLambdaPlayer",
+    ),
+}
+"""What ``train.py`` trains: id -> the learner, and the agent that plays what it has learnt."""
+
+_UNTRAINED: dict[str, str] = {
     "random": "agents.base:RandomAgent",
-    "cfr": "agents.policy:PolicyAgent",
-    "cfr_rounds": "agents.policy:PolicyAgent",
-    "mccfr": "agents.policy:PolicyAgent",
-    "mccfr_rounds": "agents.policy:PolicyAgent",
-    "dqn": "agents.dqn.agent:DQNAgent",
-    "offline": "agents.offline.learner:OfflineAgent",
     "external": "agents.processes.external:ExternalAgent",
     "max_n": "agents.max_n.agent:MaxNAgent",
     "paranoid": "agents.max_n.agent:ParanoidAgent",
@@ -50,7 +70,6 @@ AGENTS: dict[str, str] = {
     "oos": "agents.oos.agent:OOSAgent",
     "online_cfr": "agents.oos.agent:OnlineCFRAgent",
     "openspiel": "agents.processes.openspiel_bot:OpenSpielBot",
-    "sb3": "agents.sb3.player:SB3Agent",
     "holdem_call": "agents.games.holdem.players:AlwaysCall",
     "holdem_fold": "agents.games.holdem.players:AlwaysFold",
     "holdem_raise": "agents.games.holdem.players:AlwaysRaise",
@@ -77,32 +96,12 @@ AGENTS: dict[str, str] = {
     "no_thanks_value": "agents.games.no_thanks.slices.agent:ValueAgent",
     "leaning": "agents.games.liars_dice.wary:LeaningAgent",
     "profiled": "agents.games.liars_dice.wary:ProfiledAgent",
-    "q_learning": "agents.tabular.learner:QLearningPlayer",
-    "sarsa": "agents.tabular.learner:SarsaPlayer",
-    "expected_sarsa": "agents.tabular.learner:ExpectedSarsaPlayer",
-    "double_q": "agents.tabular.learner:DoubleQPlayer",
-    "q_lambda": "agents.tabular.learner:QLambdaPlayer",
-    "sarsa_lambda": "agents.tabular.learner:SarsaLambdaPlayer",
 }
+"""Who plays as they are: id -> where the class is."""
+
+LEARNERS = {name: learner for name, (learner, _) in TRAINED.items()}
+AGENTS = {**_UNTRAINED, **{name: player for name, (_, player) in TRAINED.items()}}
 """Every agent: id -> where its class is; imported when asked for."""
-
-LEARNERS: dict[str, str] = {
-    "cfr": "agents.cfr.learner:CFRLearner",
-    "cfr_rounds": "agents.games.liars_dice.learners:RoundsLearner",
-    "mccfr": "agents.cfr.learner:MCCFRLearner",
-    "mccfr_rounds": "agents.games.liars_dice.learners:SampledRoundsLearner",
-    "dqn": "agents.dqn.learner:DQNLearner",
-    "offline": "agents.offline.learner:OfflineLearner",
-    "sb3": "agents.sb3.learner:SB3Learner",
-    "q_learning": "agents.tabular.learner:QLearning",
-    "sarsa": "agents.tabular.learner:Sarsa",
-    "expected_sarsa": "agents.tabular.learner:ExpectedSarsa",
-    "double_q": "agents.tabular.learner:DoubleQ",
-    "q_lambda": "agents.tabular.learner:QLambda",
-    "sarsa_lambda": "agents.tabular.learner:SarsaLambda",
-}
-"""What ``train.py`` can train: id -> where its class is. The player it becomes has the same id."""
-
 
 SEARCHES = ("agents.ismcts.", "agents.max_n.", "agents.oos.")
 """Families whose players search, in every game."""

@@ -36,6 +36,7 @@ _ROWS = types.int64[::1]
 _COLUMN = types.float32[::1]
 _INPUTS = types.float32[:, ::1]
 _QUEUES = types.float64[:, ::1]
+_MASKS = types.int8[:, ::1]
 
 
 class ExperienceSettings(NetworkSettings):
@@ -71,9 +72,13 @@ class Transitions(NamedTuple):
     """[n] row and seat in one number: whose decisions follow each other."""
     num_added: Indices
     """[1] how many there have ever been."""
+    masks: npt.NDArray[np.int8]
+    """[n, num_actions] what was legal at the decision; [n, 0] where no learner asks for it."""
 
     @classmethod
-    def room(cls, capacity: int, input_size: int, num_actions: int) -> Transitions:
+    def room(
+        cls, capacity: int, input_size: int, num_actions: int, has_masks: bool = False
+    ) -> Transitions:
         """Room for so many; there are none yet."""
         return cls(
             inputs=np.zeros((capacity, input_size), np.float32),
@@ -84,11 +89,12 @@ class Transitions(NamedTuple):
             next_masks=np.zeros((capacity, num_actions), np.int8),
             slots=np.zeros(capacity, np.int64),
             num_added=np.zeros(1, np.int64),
+            masks=np.zeros((capacity, num_actions if has_masks else 0), np.int8),
         )
 
 
 TRANSITIONS = types.NamedTuple(
-    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, types.int8[:, ::1], _ROWS, _ROWS), Transitions
+    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, _MASKS, _ROWS, _ROWS, _MASKS), Transitions
 )
 
 
@@ -108,10 +114,15 @@ class Waiting(NamedTuple):
     """[slots, n_steps] so far."""
     weights: npt.NDArray[np.float64]
     """[slots, n_steps] of the next reward."""
+    masks: npt.NDArray[np.int8]
+    """[slots, n_steps, num_actions], or of no actions where they are not kept."""
 
 
 _WAITING = types.NamedTuple(
-    (_ROWS, _ROWS, TOTALS, types.float32[:, :, ::1], types.int64[:, ::1], _QUEUES, _QUEUES),
+    (
+        *(_ROWS, _ROWS, TOTALS, types.float32[:, :, ::1], types.int64[:, ::1]),
+        *(_QUEUES, _QUEUES, types.int8[:, :, ::1]),
+    ),
     Waiting,
 )
 
@@ -139,6 +150,8 @@ def _keep(waiting, slot, place, is_over, next_input, next_mask, unit, kept):
         kept.next_inputs[row, j] = next_input[j]
     for j in range(next_mask.size):
         kept.next_masks[row, j] = next_mask[j]
+    for j in range(kept.masks.shape[1]):
+        kept.masks[row, j] = waiting.masks[slot, place, j]
     kept.actions[row] = waiting.actions[slot, place]
     kept.rewards[row] = waiting.rewards[slot, place]
     kept.discounts[row] = 0.0 if is_over else waiting.weights[slot, place] * unit
@@ -148,7 +161,7 @@ def _keep(waiting, slot, place, is_over, next_input, next_mask, unit, kept):
 
 @compiled(
     types.void(
-        *(_ROWS, _INPUTS, types.int8[:, ::1], TOTALS, TOTALS, types.boolean),
+        *(_ROWS, _INPUTS, _MASKS, TOTALS, TOTALS, types.boolean),
         *(types.float64, types.float64, _WAITING, TRANSITIONS),
     )
 )
@@ -174,14 +187,16 @@ def _close_all(
         waiting.num_waiting[slot] -= num_leaving
 
 
-@compiled(types.void(_ROWS, _INPUTS, _ROWS, TOTALS, _WAITING))
-def _open_all(slots, inputs, chosen, units, waiting):
+@compiled(types.void(_ROWS, _INPUTS, _MASKS, _ROWS, TOTALS, _WAITING))
+def _open_all(slots, inputs, masks, chosen, units, waiting):
     n_steps = waiting.actions.shape[1]
     for i in range(slots.size):
         slot = slots[i]
         place = waiting.num_decisions[slot] % n_steps
         for j in range(inputs.shape[1]):
             waiting.inputs[slot, place, j] = inputs[i, j]
+        for j in range(waiting.masks.shape[2]):
+            waiting.masks[slot, place, j] = masks[i, j]
         waiting.actions[slot, place] = chosen[i]
         waiting.rewards[slot, place] = 0.0
         waiting.weights[slot, place] = 1.0 / units[i]
@@ -232,6 +247,7 @@ class Experience:
             actions=np.zeros((num_slots, n_steps), np.int64),
             rewards=np.zeros((num_slots, n_steps)),
             weights=np.zeros((num_slots, n_steps)),
+            masks=np.zeros((num_slots, n_steps, kept.masks.shape[1]), np.int8),
         )
         # After the end there is no next position. Everything is legal there, so that the best value
         # is a number, and its weight is zero.
@@ -283,12 +299,13 @@ class Experience:
         self,
         slots: Indices,
         inputs: Floats,
+        masks: npt.NDArray[np.int8],
         actions: Indices,
         units: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """The slots have decided, in the same units."""
         units = self._ones[: len(slots)] if units is None else units
-        _open_rows(slots, inputs, actions, units, self.waiting)
+        _open_rows(slots, inputs, masks, actions, units, self.waiting)
 
     def forget(self, slots: Indices) -> None:
         """New games begin in the slots."""
@@ -384,7 +401,7 @@ class ExperienceGames(LearnerGames):
         """Play what the learner has decided; how many of these were own decisions."""
         own = decisions.own
         chosen = actions[decisions.is_own]
-        self._experience.open(own.slots, own.inputs, chosen, self._units(own.rows))
+        self._experience.open(own.slots, own.inputs, own.masks, chosen, self._units(own.rows))
         self.rollouts.step(decisions.rows, actions)
         return len(own.rows)
 

@@ -9,7 +9,7 @@ import torch
 
 from agents.dqn.agent import DQNSettings
 from agents.dqn.replay import LEAST_ERROR, Replay
-from agents.learning.experience import Experience
+from agents.learning.experience import Experience, Transitions
 from agents.learning.networks import (
     Adam,
     Inputs,
@@ -212,19 +212,19 @@ class TestExperience:
     @pytest.mark.parametrize("history", [1, 3])
     def test_transitions_are_those_of_the_slow_way(self, n_steps: int, history: int) -> None:
         rng = np.random.default_rng(n_steps)
-        replay = Replay(500, 2 * history, 3)
-        experience = Experience(replay.kept, 4, 2, history, n_steps, discount=0.9)
+        kept = Transitions.room(500, 2 * history, 3, has_masks=True)
+        experience = Experience(kept, 4, 2, history, n_steps, discount=0.9)
         for _ in range(30):
             reference = Reference(0.9, n_steps, history)
             slot = rng.integers(0, 4, 1)
-            num_before = replay.num_added
+            num_before = kept.num_added[0]
             for _ in range(rng.integers(1, 8)):
                 seen = rng.normal(size=(1, 2)).astype(np.float32)
                 mask = rng.integers(0, 2, (1, 3)).astype(np.int8)
                 total, action = rng.normal(size=1), rng.integers(0, 3, 1)
                 inputs = experience.see(slot, seen)
                 experience.close(slot, inputs, mask, total)
-                experience.open(slot, inputs, action)
+                experience.open(slot, inputs, mask, action)
                 reference.seen.append(seen[0])
                 reference.masks.append(mask[0])
                 reference.totals.append(float(total[0]))
@@ -233,11 +233,12 @@ class TestExperience:
             experience.close_for_good(slot, end)
             experience.forget(slot)
             expected = reference.transitions(float(end[0]))
-            kept = np.arange(num_before, replay.num_added)
-            assert len(kept) == len(expected)
-            for row, wanted in zip(kept, expected, strict=True):
-                found = [column[row] for column in replay.kept[:-2]]
-                assert replay.kept.slots[row] == slot[0]
+            rows = range(num_before, kept.num_added[0])
+            assert len(rows) == len(expected)
+            for i, (row, wanted) in enumerate(zip(rows, expected, strict=True)):
+                found = [column[row] for column in kept[:6]]
+                assert kept.slots[row] == slot[0]
+                np.testing.assert_array_equal(kept.masks[row], reference.masks[i])
                 for value, want in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(value, want, rtol=1e-5, atol=1e-6)
 
@@ -246,8 +247,9 @@ class TestExperience:
         experience = Experience(replay.kept, 1, 1, reward_scale=0.1)
         slot = np.zeros(1, np.int64)
         inputs = experience.see(slot, np.ones((1, 1), np.float32))
-        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([-2.0]))
-        experience.open(slot, inputs, np.zeros(1, np.int64))
+        masks = np.ones((1, 2), np.int8)
+        experience.close(slot, inputs, masks, np.array([-2.0]))
+        experience.open(slot, inputs, masks, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([8.0]))
         assert replay.kept.rewards[0] == pytest.approx(1.0)
 
@@ -261,8 +263,9 @@ class TestExperience:
         slot, stakes = np.zeros(1, np.int64), [2.0, 5.0, 20.0]
         for stake, total in zip(stakes, [0.0, 1.0, 4.0], strict=True):
             inputs, units = np.ones((1, 1), np.float32), np.array([stake])
-            experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([total]), units)
-            experience.open(slot, inputs, np.zeros(1, np.int64), units)
+            masks = np.ones((1, 2), np.int8)
+            experience.close(slot, inputs, masks, np.array([total]), units)
+            experience.open(slot, inputs, masks, np.zeros(1, np.int64), units)
         value = 7.0  # of the last decision, in returns
         if n_steps == 1:
             target = (1.0 + 0.9 * (3.0 + 0.9 * value)) / 2.0

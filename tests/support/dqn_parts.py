@@ -24,8 +24,9 @@ def fill(replay: Replay, rewards: Sequence[float]) -> None:
     slot = np.zeros(1, np.int64)
     for reward in rewards:
         inputs = experience.see(slot, np.ones((1, size), np.float32))
-        experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
-        experience.open(slot, inputs, np.zeros(1, np.int64))
+        masks = np.ones((1, 2), np.int8)
+        experience.close(slot, inputs, masks, np.zeros(1))
+        experience.open(slot, inputs, masks, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([float(reward)]))
         experience.forget(slot)
 
