@@ -11,7 +11,7 @@ from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
 from agents.games.no_thanks.solver import Solution, Solver
-from agents.max_n.agent import VOTES
+from agents.max_n.agent import check_worlds
 from agents.max_n.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from common.errors import OptionError
 from envs.core.game import Game
@@ -61,10 +61,7 @@ class SlicesAgent(Agent):
             slices: in place of a file.
         """
         super().__init__(game)
-        if num_worlds < 1:
-            raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
-        if vote not in VOTES:
-            raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        check_worlds(num_worlds, vote)
         self.slices = slices or load_slices(Path(path) if path else SHIPPED / self.shipped)
         cards = sum(self.slices.segments)
         if not isinstance(game, NoThanks) or game.options.deck_size != cards:
@@ -87,17 +84,15 @@ class SlicesAgent(Agent):
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself."""
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        chosen = [
-            self._decide(worlds[row], int(views.seats[row]), views.masks[row])
-            for row in range(len(views))
-        ]
-        return np.array(chosen, np.int64)
+        rows = zip(self._worlds(views), views.seats.tolist(), views.masks, strict=True)
+        return np.array([self._decide(*row) for row in rows], np.int64)
 
     def analyse(self, views: Views) -> list[Analysis]:
         """Votes for each action and its mean expected place from the middle, row by row."""
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        return [self._analyse(worlds[row], int(views.seats[row])) for row in range(len(views))]
+        return list(map(self._analyse, self._worlds(views), views.seats.tolist()))
+
+    def _worlds(self, views: Views) -> State:
+        return np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
 
     def _analyse(self, worlds: State, seat: int) -> Analysis:
         shares, values = np.zeros(2), np.zeros(2)
