@@ -61,11 +61,6 @@ class Behaviour:
     chart: str = field(repr=False, default="")
     """An SVG picture of the starting hands."""
 
-    @property
-    def shares(self) -> npt.NDArray[np.float64]:
-        """[positions, 3] folds, calls and raises over all 1326 hands."""
-        return _shares(self.starting)
-
     def to_dict(self) -> dict[str, object]:
         """Plain JSON types."""
         return {
@@ -190,13 +185,18 @@ def _first_in(game: Game, hand: tuple[int, int], num_folds: int) -> Position:
     button = int(game.record(position.state).button)
     first = (button + 3) % n if n > 2 else button
     owner = (first + num_folds) % n
-    spare = iter(card for card in range(DECK_SIZE) if card not in hand)
-    for seat in range(n):
-        for card in hand if seat == owner else (next(spare), next(spare)):
-            position.apply(card)
+    _deal(position, owner, hand)
     for _ in range(num_folds):
         position.apply(FOLD)
     return position
+
+
+def _deal(position: Position, owner: int, hand: Sequence[int], shown: Sequence[int] = ()) -> None:
+    """Give one seat its hand and the others any cards that are not to be shown later."""
+    spare = iter(card for card in range(DECK_SIZE) if card not in (*hand, *shown))
+    for seat in range(position.game.facts.num_players):
+        for card in hand if seat == owner else (next(spare), next(spare)):
+            position.apply(card)
 
 
 # ---- checked to ----------------------------------------------------------------------------------
@@ -334,26 +334,18 @@ def _table(game: Game, share: float) -> Game:
 
 def _position(game: Game, cards: Sequence[str], has_turn: bool) -> Position:
     """Both blinds are in for one big blind, the bettor goes all-in, and the other is to answer."""
-    own, flop, turn = cards
-    n, bettor = game.facts.num_players, 1
-    owner = 0 if n == 2 else 2
+    own, flop, turn = ([parse_card(card) for card in text.split()] for text in cards)
+    owner, bettor = 0 if game.facts.num_players == 2 else 2, 1
     position = game.new_position(0)
-    used = {parse_card(card) for text in cards for card in text.split()}
-    spare = iter(card for card in range(52) if card not in used)
-    for seat in range(n):
-        held = [parse_card(card) for card in own.split()] if seat == owner else None
-        for number in held or (next(spare), next(spare)):
-            position.apply(number)
+    _deal(position, owner, own, flop + turn)
     while position.turn not in (owner, bettor):
         position.apply(FOLD)
     for _ in range(2):
         position.apply(CALL)
-    for name in flop.split():
-        position.apply(parse_card(name))
-    if has_turn:
-        for _ in range(2):
-            position.apply(CALL)
-        position.apply(parse_card(turn))
+    for card in flop:
+        position.apply(card)
+    for action in (CALL, CALL, *turn) if has_turn else ():
+        position.apply(action)
     position.apply(_all_in(position))
     return position
 
