@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Probs, Views
-from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher
+from agents.ismcts.searcher import Advice, Analysis, Budget, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
 from agents.spec import check_settings
@@ -117,6 +117,8 @@ class ISMCTSAgent(SearchingAgent):
     settings_class = TreeSettings
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
+    advice: Advice | None = None
+    """What it searches with in place of the game's own functions, if it knows the game."""
     refuses_guide = ""
     """Why it takes no guide, if it takes none."""
 
@@ -161,7 +163,12 @@ class ISMCTSAgent(SearchingAgent):
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
         if guide and self.refuses_guide:
             raise OptionError(f"{self.refuses_guide}: give mo_ismcts the guide")
-        self._guide = self._load_guide(guide) if guide else None  # refused before the first move
+        self._guide: Agent | None = None
+        if guide:  # refused before the first move
+            # Imported when needed: it loads whatever guides there are.
+            from agents.ismcts.guided import make_guide
+
+            self._guide = make_guide(game, guide)
         by_guide = {"selection": "puct"} if guide else {}
         self.given = settings
         """What was asked for of the settings; the others are defaults."""
@@ -178,16 +185,10 @@ class ISMCTSAgent(SearchingAgent):
     def searcher(self) -> TreeSearcher:
         """Made when it is first needed: players that only wait take no memory."""
         if self._guide is None:
-            return TreeSearcher(self.game, self.settings, self._clock)
+            return TreeSearcher(self.game, self.settings, self._clock, self.advice)
         from agents.ismcts.guided import GuidedSearcher
 
         return GuidedSearcher(self.game, self.settings, self._guide, self._clock)
-
-    def _load_guide(self, spec: str) -> Agent:
-        # Imported when needed: it loads whatever guides there are.
-        from agents.ismcts.guided import make_guide
-
-        return make_guide(self.game, spec)
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]
         """Take back the memory of games that are over."""

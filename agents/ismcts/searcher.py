@@ -426,9 +426,7 @@ class TreeSearcher:
             seconds=seconds,
         )
 
-    def _mixture(
-        self, root: Root, pools: list[Pool], actions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    def _mixture(self, root: Root, pools: list[Pool], actions: npt.NDArray[np.int64]) -> Floats:
         """The average policy of regret matching where there is one, else the visits."""
         weights = np.zeros(self.game.facts.num_actions)
         for pool in pools:
@@ -437,8 +435,7 @@ class TreeSearcher:
                     weights[edge["action"]] += edge["policy"]
             if not weights.any():
                 weights += pool.root_visits
-        found: npt.NDArray[np.float64] = weights[actions]
-        return found
+        return np.asarray(weights[actions])
 
     def _variation(self, pool: Pool, world: State, first: int) -> tuple[int, ...]:
         """Follow the most visited edges through one world."""

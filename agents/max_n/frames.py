@@ -21,19 +21,14 @@ from envs.core.rng import mix
 
 MAX_PLAYERS = 8
 
+COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored", "deepest")
 PROGRESS = record(
     depth=np.int64,  # of the present node
     is_entering=np.int64,  # or coming back to it from a child
     is_exact=np.int64,  # the result of the node that was left last
     is_complete=np.int64,  # nothing was estimated for it
-    nodes=np.int64,
-    leaves=np.int64,
-    prunings=np.int64,
-    hits=np.int64,
-    stored=np.int64,
-    deepest=np.int64,
+    **dict.fromkeys(COUNTERS, np.int64),
 )
-COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored", "deepest")
 NOBODY = -1
 NO_ACTION = -1
 COMPLETE = 1 << 30

@@ -43,6 +43,7 @@ WEAK, STRONG = 0.4, 0.7
 """Below the first a hand is weak, above the second strong: shares of other hands it beats."""
 NUM_ROWS = 512
 MakeAgent = Callable[[Game], Agent]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Behaviour:
 
     name: str
     num_hands: int
-    starting: npt.NDArray[np.float64]
+    starting: Floats
     """[positions, 169, 3] how often it folds, calls and raises if all before it have folded."""
     positions: tuple[str, ...]
     checked_to: dict[str, Interval]
@@ -134,13 +135,13 @@ def _kinds() -> npt.NDArray[np.int64]:
     return np.array([starting_class(int(a), int(b)) for a, b in all_hands()], np.int64)
 
 
-def _shares(starting: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _shares(starting: Floats) -> Floats:
     weights = np.bincount(_kinds(), minlength=NUM_CLASSES) / len(_kinds())
-    shares: npt.NDArray[np.float64] = np.einsum("pka,k->pa", starting, weights)
+    shares: Floats = np.einsum("pka,k->pa", starting, weights)
     return shares
 
 
-def _share_rows(starting: npt.NDArray[np.float64], positions: Sequence[str]) -> list[list[str]]:
+def _share_rows(starting: Floats, positions: Sequence[str]) -> list[list[str]]:
     rows = [["position", "folds", "calls", "raises"]]
     for name, shares in zip(positions, _shares(starting), strict=True):
         rows.append([name, *(f"{100 * share:.1f} %" for share in shares)])
@@ -159,9 +160,7 @@ def position_names(num_players: int) -> tuple[str, ...]:
     return (*early[: num_players - 3], "dealer", "small blind")
 
 
-def starting_hands(
-    agent: Agent, game: Game, seed: int = 0
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+def starting_hands(agent: Agent, game: Game, seed: int = 0) -> tuple[Floats, tuple[str, ...]]:
     """[positions, 169, 3] folds, calls and raises, and the names of the positions."""
     names = position_names(game.facts.num_players)
     kinds, hands = _kinds(), all_hands()
@@ -368,7 +367,7 @@ COLUMNS = 3
 SIDE = 13 * CELL
 
 
-def draw_charts(name: str, starting: npt.NDArray[np.float64], positions: Sequence[str]) -> str:
+def draw_charts(name: str, starting: Floats, positions: Sequence[str]) -> str:
     """Every cell is filled from the left with raises, calls and folds, by how often each is made.
 
     Args:
@@ -398,9 +397,7 @@ def _draw_legend(drawing: Drawing) -> None:
         drawing.text(GAP + 90 * number + 20, 43, way, 13, "ink", "start")
 
 
-def _draw_chart(
-    drawing: Drawing, x: float, y: float, position: str, shares: npt.NDArray[np.float64]
-) -> None:
+def _draw_chart(drawing: Drawing, x: float, y: float, position: str, shares: Floats) -> None:
     drawing.text(x, y + 10, position, 14, "ink", "start", is_bold=True)
     for kind in range(len(shares)):
         row, column = divmod(kind, 13)

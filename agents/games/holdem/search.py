@@ -18,7 +18,6 @@ it. The searcher's own moves beyond its tree are those of the quick policy, with
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -166,12 +165,7 @@ class HoldemSearch(MOISMCTSAgent):
         """Make the tables by which starting hands are judged."""
         super().__init__(game, time_per_move=time_per_move, **params)
         self._rules = with_guess(game)
-
-    @cached_property
-    def searcher(self) -> TreeSearcher:
-        """With what it knows of the game."""
-        advice = Advice(self.game.kernels, GUESSED, self._rules)
-        return TreeSearcher(self.game, self.settings, self._clock, advice)
+        self.advice = Advice(game.kernels, GUESSED, self._rules)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:
         guess = guess_of(self._rules)

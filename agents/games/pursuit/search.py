@@ -293,12 +293,7 @@ class PursuitSearch(MOISMCTSAgent):
         super().__init__(game, time_per_move=time_per_move, **params)
         self.wants_tokens = True
         self._rules = with_table(game)
-
-    @cached_property
-    def searcher(self) -> TreeSearcher:
-        """With what it knows of the game."""
-        advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
-        return TreeSearcher(self.game, self.settings, self._clock, advice)
+        self.advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
 
     @cached_property
     def _unsure_fugitive(self) -> TreeSearcher:
