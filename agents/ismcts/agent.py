@@ -12,15 +12,17 @@ for every simulation.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Probs, Views
-from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher
+from agents.ismcts.searcher import Advice, Analysis, Budget, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
 from agents.spec import check_settings
@@ -47,6 +49,8 @@ class SearchingAgent(Agent):
 
     thinks_long = True
     keeps_time = True
+    blunders = 0.0
+    """How often it plays any legal action instead of searching."""
 
     def __init__(
         self,
@@ -70,6 +74,42 @@ class SearchingAgent(Agent):
         """What the last call of ``act`` has found, row by row."""
         self._clock = clock
 
+    def act(self, views: Views) -> Actions:
+        """Search every row by itself and draw from what it found."""
+        self.last, search = [], self._search_of(views, self.budget)
+        chosen = np.empty(len(views), np.int64)
+        for row, rng in enumerate(views.rngs):
+            if self.blunders and uniform(rng) < self.blunders:
+                legal = np.flatnonzero(views.masks[row])
+                chosen[row] = legal[below(rng, len(legal))]
+                self._log("")
+                continue
+            analysis = search(row)
+            self.last.append(analysis)
+            self._log(str(analysis))
+            chosen[row] = draw(analysis, rng)
+        return chosen
+
+    def _log(self, line: str) -> None:
+        if self.log is not None:
+            self.log.append(line)
+
+    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
+        """Search every row without choosing: shares, values and principal variation.
+
+        All of the budget is used, because more than the choice is asked for.
+        """
+        search = self._search_of(views, budget or replace(self.budget, stops_early=False))
+        return [search(row) for row in range(len(views))]
+
+    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], Analysis]:
+        """What searches a row of views."""
+        return partial(self._search, views, views.worlds(), budget)
+
+    @abstractmethod
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
+        """Search a row, by a world for each."""
+
 
 class ISMCTSAgent(SearchingAgent):
     """Searches one tree on what it sees itself (SO-ISMCTS)."""
@@ -77,6 +117,8 @@ class ISMCTSAgent(SearchingAgent):
     settings_class = TreeSettings
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
+    advice: Advice | None = None
+    """What it searches with in place of the game's own functions, if it knows the game."""
     refuses_guide = ""
     """Why it takes no guide, if it takes none."""
 
@@ -121,7 +163,12 @@ class ISMCTSAgent(SearchingAgent):
             raise OptionError(f"blunders must be from 0 to 1, not {self.blunders}")
         if guide and self.refuses_guide:
             raise OptionError(f"{self.refuses_guide}: give mo_ismcts the guide")
-        self._guide = self._load_guide(guide) if guide else None  # refused before the first move
+        self._guide: Agent | None = None
+        if guide:  # refused before the first move
+            # Imported when needed: it loads whatever guides there are.
+            from agents.ismcts.guided import make_guide
+
+            self._guide = make_guide(game, guide)
         by_guide = {"selection": "puct"} if guide else {}
         self.given = settings
         """What was asked for of the settings; the others are defaults."""
@@ -131,58 +178,17 @@ class ISMCTSAgent(SearchingAgent):
         if stops_early and (self.settings.final != "visits" or self.settings.threads > 1):
             raise OptionError("stops_early needs final 'visits' and one thread")
         self.keep_tree = keep_tree
-        self._searcher: TreeSearcher | None = None
         self._kept: dict[tuple[int, int], tuple[int, list[Pool]]] = {}
         self._free: list[list[Pool]] = []
 
-    @property
+    @cached_property
     def searcher(self) -> TreeSearcher:
         """Made when it is first needed: players that only wait take no memory."""
-        if self._searcher is None:
-            self._searcher = self._make_searcher()
-        return self._searcher
-
-    def _make_searcher(self) -> TreeSearcher:
         if self._guide is None:
-            return TreeSearcher(self.game, self.settings, self._clock)
+            return TreeSearcher(self.game, self.settings, self._clock, self.advice)
         from agents.ismcts.guided import GuidedSearcher
 
         return GuidedSearcher(self.game, self.settings, self._guide, self._clock)
-
-    def _load_guide(self, spec: str) -> Agent:
-        # Imported when needed: it loads whatever guides there are.
-        from agents.ismcts.guided import make_guide
-
-        return make_guide(self.game, spec)
-
-    def act(self, views: Views) -> Actions:
-        """Search every row by itself and draw from what it found."""
-        self.last = []
-        chosen, worlds = np.empty(len(views), np.int64), views.worlds()
-        for row in range(len(views)):
-            mask, rng = views.masks[row], views.rngs[row]
-            if self.blunders and uniform(rng) < self.blunders:
-                legal = np.flatnonzero(mask)
-                chosen[row] = legal[below(rng, len(legal))]
-                self._log("")
-                continue
-            analysis = self._search(views, worlds, row, self.budget)
-            self.last.append(analysis)
-            self._log(str(analysis))
-            chosen[row] = draw(analysis, rng)
-        return chosen
-
-    def _log(self, line: str) -> None:
-        if self.log is not None:
-            self.log.append(line)
-
-    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
-        """Search every row without choosing: shares, values and principal variation.
-
-        All of the budget is used, because more than the choice is asked for.
-        """
-        worlds, chosen = views.worlds(), budget or replace(self.budget, stops_early=False)
-        return [self._search(views, worlds, row, chosen) for row in range(len(views))]
 
     def end_games(self, game_ids: Words, seats: Actions, returns: Probs) -> None:  # type: ignore[override]
         """Take back the memory of games that are over."""
@@ -191,7 +197,7 @@ class ISMCTSAgent(SearchingAgent):
             if kept:
                 self._free.append(kept[1])
 
-    def _search(self, views: Views, worlds: State, row: int, budget: Budget) -> Analysis:
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
         start = self._clock()
         tokens = np.array(views.tokens(row), np.int64) if self.wants_tokens else None
         seat, key = int(views.seats[row]), views.keys[row]

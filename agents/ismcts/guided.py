@@ -59,10 +59,10 @@ class GuidedSearcher(TreeSearcher):
         facts = game.facts
         is_zero_sum = facts.num_players == 2 and facts.return_sum is not None
         by_return = int(self.options["preference"][0]) == BY_RETURN
-        self.has_values = is_zero_sum and by_return and _values_of(guide) is not None
+        tells_values = hasattr(guide, "state_values") or hasattr(guide, "values")
+        self.has_values = is_zero_sum and by_return and tells_values
         """Whether leaves are valued by the guide; else by rollouts."""
-        sizes = BATCH, game.state_size, facts.num_players, facts.max_length + 2
-        self._leaves = [make_leaves(*sizes) for _ in self._works]
+        self._leaves = [make_leaves(game, BATCH) for _ in self._works]
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         game, leaves = self.game, self._leaves[thread]
@@ -96,24 +96,16 @@ class GuidedSearcher(TreeSearcher):
         even = views.masks / views.masks.sum(axis=1, keepdims=True)
         priors[rows] = (1.0 - UNIFORM_SHARE) * told + UNIFORM_SHARE * even
         if self.has_values:
-            values = _values_of(self.guide, views)
-            assert values is not None
             seats = [facts.seats[seat] for seat in views.seats.tolist()]
+            values = _values_of(self.guide, views)
             values = np.clip(values, [seat.low for seat in seats], [seat.high for seat in seats])
             leaves.totals[rows] = float(facts.return_sum or 0.0) - values[:, None]
             leaves.totals[rows, views.seats] = values
         return priors
 
 
-def _values_of(guide: Any, views: Views | None = None) -> npt.NDArray[np.float64] | None:
-    """What the guide expects for the players to move; ``None`` if it does not say.
-
-    Without views: an empty array if it would say.
-    """
-    if not (hasattr(guide, "state_values") or hasattr(guide, "values")):
-        return None
-    if views is None:
-        return np.zeros(0)
+def _values_of(guide: Any, views: Views) -> npt.NDArray[np.float64]:
+    """What the guide expects for the players to move."""
     if hasattr(guide, "state_values"):
         return np.asarray(guide.state_values(views), np.float64)
     rated = np.where(views.masks == 1, guide.values(views), -np.inf)

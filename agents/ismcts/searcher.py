@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from agents.cfr.threads import work_together
 from agents.ismcts.settings import TreeSettings, make_options
 from agents.ismcts.simulations import find_slot, follow_visits, run_simulations
 from agents.ismcts.tree import (
-    COUNTERS,
     DEEPEST,
     LEFT_OUT,
     NONE,
@@ -69,7 +68,6 @@ class Analysis:
     left_out: int = 0
     """Nodes and actions for which there was no memory."""
     seconds: float = 0.0
-    counters: dict[str, int] = field(default_factory=dict)
 
     @property
     def best(self) -> int:
@@ -93,8 +91,7 @@ class Analysis:
         3
         """
         values = [None if np.isnan(value) else value for value in self.values.tolist()]
-        told = {name: value for name, value in vars(self).items() if name != "counters"}
-        told |= {"best": self.best, "variation": list(self.variation), "values": values}
+        told = vars(self) | {"best": self.best, "variation": list(self.variation), "values": values}
         arrays = ("actions", "visits", "shares", "policy")
         return told | {name: told[name].tolist() for name in arrays}
 
@@ -266,9 +263,7 @@ class TreeSearcher:
 
     def new_trees(self) -> list[Pool]:
         """Memory for one more search that is to be kept: one tree for each thread."""
-        facts, settings = self.game.facts, self.settings
-        sizes = facts.num_actions, facts.num_players, settings.max_nodes
-        return [make_pool(*sizes) for _ in range(settings.threads)]
+        return [make_pool(self.game, self.settings.max_nodes) for _ in self._works]
 
     def search(
         self,
@@ -298,7 +293,9 @@ class TreeSearcher:
         before = sum(int(pool.counters[SIMULATIONS]) for pool in pools)
 
         def work(thread: int) -> None:
-            self._run(thread, pools[thread], worlds, rngs[thread], budget, start)
+            run = partial(self._simulate, thread, pools[thread], worlds, rngs[thread])
+            part = self._part_of(budget, thread)
+            spend(part, start, self._clock, run, partial(lead_of, pools[thread]))
 
         work_together(len(pools), work)
         return self.analysis(root, pools, worlds, before, self._clock() - start)
@@ -375,16 +372,12 @@ class TreeSearcher:
         else:
             pool.ranges[:] = [[seat.low, seat.high] for seat in facts.seats]
 
-    def _run(
-        self, thread: int, pool: Pool, worlds: State, rng: Words, budget: Budget, start: float
-    ) -> None:
-        """Simulate until the budget of one thread is used up."""
-        if budget.iterations is not None:
-            # The first threads do one more where the number cannot be divided.
-            own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
-            budget = replace(budget, iterations=own)
-        run = partial(self._simulate, thread, pool, worlds, rng)
-        spend(budget, start, self._clock, run, partial(lead_of, pool))
+    def _part_of(self, budget: Budget, thread: int) -> Budget:
+        """The first threads do one more simulation where the number cannot be divided."""
+        if budget.iterations is None:
+            return budget
+        own = (budget.iterations + len(self._works) - 1 - thread) // len(self._works)
+        return replace(budget, iterations=own)
 
     def _simulate(self, thread: int, pool: Pool, worlds: State, rng: Words, count: int) -> None:
         """Run so many simulations."""
@@ -431,12 +424,9 @@ class TreeSearcher:
             steps=int(counters[STEPS]),
             left_out=int(counters[LEFT_OUT]),
             seconds=seconds,
-            counters=dict(zip(COUNTERS, counters.tolist(), strict=True)),
         )
 
-    def _mixture(
-        self, root: Root, pools: list[Pool], actions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    def _mixture(self, root: Root, pools: list[Pool], actions: npt.NDArray[np.int64]) -> Floats:
         """The average policy of regret matching where there is one, else the visits."""
         weights = np.zeros(self.game.facts.num_actions)
         for pool in pools:
@@ -445,8 +435,7 @@ class TreeSearcher:
                     weights[edge["action"]] += edge["policy"]
             if not weights.any():
                 weights += pool.root_visits
-        found: npt.NDArray[np.float64] = weights[actions]
-        return found
+        return np.asarray(weights[actions])
 
     def _variation(self, pool: Pool, world: State, first: int) -> tuple[int, ...]:
         """Follow the most visited edges through one world."""

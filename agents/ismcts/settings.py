@@ -9,6 +9,7 @@ from agents.max_n.preference import PREFERENCES, place_weight
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.options import Options, option
+from envs.core.records import record
 
 __all__ = ["OBSERVERS", "OPTIONS", "SELECTIONS", "TreeSettings", "make_options"]
 
@@ -69,26 +70,21 @@ class TreeSettings(Options):
     threads: int = option(1, low=1, high=256, help="searches side by side, added up")
 
 
-OPTIONS = np.dtype(
-    (
-        np.record,
-        [
-            *(
-                (name, np.float64 if field.annotation is float else np.int32)
-                for name, field in TreeSettings.model_fields.items()
-            ),
-            ("root_key", np.uint64),
-            ("seat", np.int32),
-            ("num_players", np.int32),
-            ("place_weight", np.float64),
-            ("has_rule", np.int32),  # rollouts go by the quick policy
-            ("is_by_seen", np.int32),
-            ("stops_at_chance", np.int32),
-            ("has_model", np.int32),  # opponents play the quick policy instead of searching
-            ("is_fixed", np.int32),  # worlds are those that were drawn at the start
-            ("is_guided", np.int32),  # simulations stop at new nodes and wait for a guide
-        ],
-    )
+OPTIONS = record(
+    **{
+        name: np.float64 if field.annotation is float else np.int32
+        for name, field in TreeSettings.model_fields.items()
+    },
+    root_key=np.uint64,
+    seat=np.int32,
+    num_players=np.int32,
+    place_weight=np.float64,
+    has_rule=np.int32,  # rollouts go by the quick policy
+    is_by_seen=np.int32,
+    stops_at_chance=np.int32,
+    has_model=np.int32,  # opponents play the quick policy instead of searching
+    is_fixed=np.int32,  # worlds are those that were drawn at the start
+    is_guided=np.int32,  # simulations stop at new nodes and wait for a guide
 )
 """Settings by their names, choices as numbers, and what follows from them, the game and the root.
 

@@ -8,14 +8,14 @@ where another world brings other legal actions.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from envs.core.compiling import helper, inlined
 from envs.core.game import Game
+from envs.core.records import Cube, Grid, Row, record, tuple_type
 from envs.core.rng import below, first_key, fold, mix
 
 NONE = -1
@@ -30,114 +30,103 @@ MAX_EDGES_PER_NODE = 16
 CACHE_LINE = 64
 _LOGS = np.log(np.maximum(np.arange(4096.0), 1.0))
 
-NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),
-            ("total", np.float64),  # what its player got, over all visits
-            ("visits", np.int32),
-            ("first", np.int32),  # of its edges
-            ("last", np.int32),
-            ("stamp", np.int32),  # of the search; another number: the slot is free
-        ],
-    )
+NODE = record(
+    key=np.uint64,
+    total=np.float64,  # what its player got, over all visits
+    visits=np.int32,
+    first=np.int32,  # of its edges
+    last=np.int32,
+    stamp=np.int32,  # of the search; another number: the slot is free
 )
-EDGE = np.dtype(
-    (
-        np.record,
-        [
-            ("total", np.float64),  # what the player got, over all visits
-            ("squares", np.float64),
-            ("regret", np.float64),
-            ("policy", np.float64),  # what regret matching played, added up
-            ("prior", np.float64),
-            ("action", np.int32),
-            ("next", np.int32),  # edge of the same node, or NONE
-            ("visits", np.int32),
-            ("available", np.int32),  # visits of the node at which it was legal
-            ("simulation", np.int32),  # in which it was last legal
-            ("pending", np.int32),  # simulations that wait for the value of a leaf
-        ],
-    )
+EDGE = record(
+    total=np.float64,  # what the player got, over all visits
+    squares=np.float64,
+    regret=np.float64,
+    policy=np.float64,  # what regret matching played, added up
+    prior=np.float64,
+    action=np.int32,
+    next=np.int32,  # edge of the same node, or NONE
+    visits=np.int32,
+    available=np.int32,  # visits of the node at which it was legal
+    simulation=np.int32,  # in which it was last legal
+    pending=np.int32,  # simulations that wait for the value of a leaf
 )
 
 
-WAY = np.dtype(
-    (
-        np.record,
-        [
-            ("slot", np.int64),  # the new node, or NONE when the game was over or memory used up
-            ("turn", np.int64),
-            ("depth", np.int64),
-            ("key", np.uint64),  # of the searcher's own infosets; 0 where others move
-        ],
-    )
+WAY = record(
+    slot=np.int64,  # the new node, or NONE when the game was over or memory used up
+    turn=np.int64,
+    depth=np.int64,
+    key=np.uint64,  # of the searcher's own infosets; 0 where others move
 )
 
 
 class Pool(NamedTuple):
     """A tree."""
 
-    nodes: npt.NDArray[np.void]
-    """[slots] of ``NODE``."""
-    edges: npt.NDArray[np.void]
-    """[edges] of ``EDGE``."""
-    counters: npt.NDArray[np.int64]
-    root_visits: npt.NDArray[np.int64]
+    nodes: Annotated[npt.NDArray[Any], NODE]
+    """[slots]"""
+    edges: Annotated[npt.NDArray[Any], EDGE]
+    """[edges]"""
+    counters: Row[np.int64]
+    root_visits: Row[np.int64]
     """[actions] at the root, over all worlds."""
-    root_totals: npt.NDArray[np.float64]
-    ranges: npt.NDArray[np.float64]
+    root_totals: Row[np.float64]
+    ranges: Grid[np.float64]
     """[players, 2] the lowest and highest result of each."""
 
 
 class Work(NamedTuple):
     """Scratch memory of one thread."""
 
-    state: npt.NDArray[np.uint8]
-    scratch: npt.NDArray[np.uint8]
-    mask: npt.NDArray[np.int8]
+    state: Row[np.uint8]
+    scratch: Row[np.uint8]
+    mask: Row[np.int8]
     """[actions, padded to whole words]: words are quicker to scan."""
-    totals: npt.NDArray[np.float64]
-    rewards: npt.NDArray[np.float64]
-    keys: npt.NDArray[np.uint64]
-    observation: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float64]
+    totals: Row[np.float64]
+    rewards: Row[np.float64]
+    keys: Row[np.uint64]
+    observation: Row[np.float32]
+    weights: Row[np.float64]
     """[actions]"""
-    path: npt.NDArray[np.int32]
+    path: Grid[np.int32]
     """[3, depth] node, edge and player of every decision in the tree."""
-    probs: npt.NDArray[np.float64]
+    probs: Row[np.float64]
     """[depth] with which each was drawn."""
-    bounds: npt.NDArray[np.float64]
+    bounds: Grid[np.float64]
     """[players, 2] lowest and highest return by the facts."""
-    teams: npt.NDArray[np.int32]
-    logs: npt.NDArray[np.float64]
+    teams: Row[np.int32]
+    logs: Row[np.float64]
     """Of the numbers from 0 on: one for every node on every way is too many to work out."""
-    leaf: npt.NDArray[np.int64]
+    leaf: Row[np.int64]
     """[1] the new node at which a guided simulation has stopped, or NONE."""
 
 
 class Leaves(NamedTuple):
     """Where the simulations of a batch have come to."""
 
-    ways: npt.NDArray[np.void]
-    """[batch] of ``WAY``."""
-    states: npt.NDArray[np.uint8]
+    ways: Annotated[npt.NDArray[Any], WAY]
+    """[batch]"""
+    states: Grid[np.uint8]
     """[batch, state_size]"""
-    paths: npt.NDArray[np.int32]
+    paths: Cube[np.int32]
     """[batch, 3, depth] as in ``Work``."""
-    totals: npt.NDArray[np.float64]
+    totals: Grid[np.float64]
     """[batch, players] results of those that need no guide."""
 
 
-def make_pool(num_actions: int, num_players: int, max_nodes: int) -> Pool:
+POOL, WORK, LEAVES = tuple_type(Pool), tuple_type(Work), tuple_type(Leaves)
+
+
+def make_pool(game: Game, max_nodes: int) -> Pool:
     """Memory for so many nodes; nothing is touched before it is used.
 
-    >>> pool = make_pool(2, 2, 1000)
+    >>> from envs import make_game
+    >>> pool = make_pool(make_game("kuhn_v0"), 1000)
     >>> pool.nodes.nbytes + pool.edges.nbytes
     193536
     """
-    num_slots = 1 << (2 * max_nodes - 1).bit_length()
+    num_actions, num_slots = game.facts.num_actions, 1 << (2 * max_nodes - 1).bit_length()
     num_edges = max(max_nodes * min(num_actions, MAX_EDGES_PER_NODE), num_actions)
     return Pool(
         nodes=_in_lines(num_slots, NODE),
@@ -145,7 +134,7 @@ def make_pool(num_actions: int, num_players: int, max_nodes: int) -> Pool:
         counters=np.zeros(len(COUNTERS), np.int64),
         root_visits=np.zeros(num_actions, np.int64),
         root_totals=np.zeros(num_actions),
-        ranges=np.zeros((num_players, 2)),
+        ranges=np.zeros((game.facts.num_players, 2)),
     )
 
 
@@ -160,51 +149,34 @@ def _in_lines(count: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
 def make_work(game: Game) -> Work:
     """Scratch memory for the simulations of one thread."""
     facts = game.facts
-    bounds = np.array([[seat.low, seat.high] for seat in facts.seats])
-    teams = np.array([seat.team for seat in facts.seats], np.int32)
-    sizes = game.state_size, game.observation_size, facts.num_actions, facts.max_length + 2
-    return _work(*sizes, bounds, teams)
-
-
-def _work(
-    state_size: int,
-    observation_size: int,
-    num_actions: int,
-    depth: int,
-    bounds: npt.NDArray[np.float64],
-    teams: npt.NDArray[np.int32],
-) -> Work:
-    num_players = len(teams)
+    num_actions, depth = facts.num_actions, facts.max_length + 2
     return Work(
-        state=np.zeros(state_size, np.uint8),
-        scratch=np.zeros(state_size, np.uint8),
+        state=np.zeros(game.state_size, np.uint8),
+        scratch=np.zeros(game.state_size, np.uint8),
         mask=np.zeros(-(-num_actions // 8) * 8, np.int8),
-        totals=np.zeros(num_players),
-        rewards=np.zeros(num_players),
-        keys=np.zeros(num_players, np.uint64),
-        observation=np.zeros(observation_size, np.float32),
+        totals=np.zeros(facts.num_players),
+        rewards=np.zeros(facts.num_players),
+        keys=np.zeros(facts.num_players, np.uint64),
+        observation=np.zeros(game.observation_size, np.float32),
         weights=np.zeros(num_actions),
         path=np.zeros((3, depth), np.int32),
         probs=np.zeros(depth),
-        bounds=bounds,
-        teams=teams,
+        bounds=np.array([[seat.low, seat.high] for seat in facts.seats]),
+        teams=np.array([seat.team for seat in facts.seats], np.int32),
         logs=_LOGS,
         leaf=np.zeros(1, np.int64),
     )
 
 
-def make_leaves(size: int, state_size: int, num_players: int, depth: int) -> Leaves:
+def make_leaves(game: Game, size: int) -> Leaves:
     """Room for a batch."""
+    facts = game.facts
     return Leaves(
         ways=np.zeros(size, WAY),
-        states=np.zeros((size, state_size), np.uint8),
-        paths=np.zeros((size, 3, depth), np.int32),
-        totals=np.zeros((size, num_players)),
+        states=np.zeros((size, game.state_size), np.uint8),
+        paths=np.zeros((size, 3, facts.max_length + 2), np.int32),
+        totals=np.zeros((size, facts.num_players)),
     )
-
-
-POOL, LEAVES = numba.typeof(make_pool(1, 1, 1)), numba.typeof(make_leaves(1, 1, 1, 1))
-WORK = numba.typeof(_work(1, 1, 1, 1, np.zeros((1, 2)), np.zeros(1, np.int32)))
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -24,9 +24,16 @@ from envs.core.game import Game
 
 __all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent"]
 
-VOTES = ("majority", "mean")
 LONGEST_LINE = 12
 """Moves of a line that are shown."""
+
+
+def check_worlds(num_worlds: int, vote: str) -> None:
+    """Refuse what cannot be drawn or put together."""
+    if num_worlds < 1:
+        raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
+    if vote not in ("majority", "mean"):
+        raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
 
 
 class SearchAgent(Agent):
@@ -58,10 +65,7 @@ class SearchAgent(Agent):
         """
         super().__init__(game)
         check_settings(settings, type(self))
-        if num_worlds < 1:
-            raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
-        if vote not in VOTES:
-            raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        check_worlds(num_worlds, vote)
         if time_per_move is not None and time_per_move < 0:
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")
         given = {name: value for name, value in settings.items() if value is not None}

@@ -7,38 +7,28 @@ it keeps a time limit without reading a clock.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from agents.max_n.preference import utility_of
-from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import helper, inlined
-from envs.core.kernels import CHANCE, OVER, RETURNS
+from envs.core.game import Game
+from envs.core.kernels import CHANCE, OVER
+from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rng import mix
 
 MAX_PLAYERS = 8
 
-PROGRESS = np.dtype(
-    (
-        np.record,
-        [
-            ("depth", np.int64),  # of the present node
-            ("is_entering", np.int64),  # or coming back to it from a child
-            ("is_exact", np.int64),  # the result of the node that was left last
-            ("is_complete", np.int64),  # nothing was estimated for it
-            ("nodes", np.int64),
-            ("leaves", np.int64),
-            ("prunings", np.int64),
-            ("hits", np.int64),
-            ("stored", np.int64),
-            ("deepest", np.int64),
-        ],
-    )
-)
 COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored", "deepest")
+PROGRESS = record(
+    depth=np.int64,  # of the present node
+    is_entering=np.int64,  # or coming back to it from a child
+    is_exact=np.int64,  # the result of the node that was left last
+    is_complete=np.int64,  # nothing was estimated for it
+    **dict.fromkeys(COUNTERS, np.int64),
+)
 NOBODY = -1
 NO_ACTION = -1
 COMPLETE = 1 << 30
@@ -51,114 +41,97 @@ LOW_FIRST, HIGH_FIRST, GUESS = range(len(ORDERS))
 _NUM_PROBES = 8
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("value", np.float64, (MAX_PLAYERS,)),  # the best so far; of a chance node, the sum
-            ("own", np.float64, (MAX_PLAYERS,)),  # the mover's best since somebody else moved
-            ("above", np.float64, (MAX_PLAYERS,)),  # that of the player who moved before
-            ("own_utility", np.float64),  # of ``own`` for the mover
-            ("utility", np.float64),  # of ``value`` for the mover, before ties are averaged
-            ("alpha", np.float64),
-            ("beta", np.float64),
-            ("floor", np.float64),  # alpha and
-            ("ceiling", np.float64),  # beta when the node was entered
-            ("key", np.uint64),
-            ("turn", np.int32),
-            ("depth_left", np.int32),  # decisions until the position is estimated
-            ("num_moves", np.int32),
-            ("next_move", np.int32),  # which of the moves comes next
-            ("best", np.int32),  # action, or NO_ACTION
-            ("num_tied", np.int32),
-            ("above_player", np.int32),  # or NOBODY, when there is nothing to compare with
-            ("has_own", np.int32),
-            ("had_own", np.int32),  # when the node was entered
-            ("was_cut", np.int32),
-            ("is_exact", np.int32),  # all children so far were
-            ("is_complete", np.int32),  # no position below was estimated
-            ("has_replied", np.int32),  # best-reply search: an opponent has chosen
-        ],
-    )
+FRAME = record(
+    value=(np.float64, (MAX_PLAYERS,)),  # the best so far; of a chance node, the sum
+    own=(np.float64, (MAX_PLAYERS,)),  # the mover's best since somebody else moved
+    above=(np.float64, (MAX_PLAYERS,)),  # that of the player who moved before
+    own_utility=np.float64,  # of ``own`` for the mover
+    utility=np.float64,  # of ``value`` for the mover, before ties are averaged
+    alpha=np.float64,
+    beta=np.float64,
+    floor=np.float64,  # alpha and
+    ceiling=np.float64,  # beta when the node was entered
+    key=np.uint64,
+    turn=np.int32,
+    depth_left=np.int32,  # decisions until the position is estimated
+    num_moves=np.int32,
+    next_move=np.int32,  # which of the moves comes next
+    best=np.int32,  # action, or NO_ACTION
+    num_tied=np.int32,
+    above_player=np.int32,  # or NOBODY, when there is nothing to compare with
+    has_own=np.int32,
+    had_own=np.int32,  # when the node was entered
+    was_cut=np.int32,
+    is_exact=np.int32,  # all children so far were
+    is_complete=np.int32,  # no position below was estimated
+    has_replied=np.int32,  # best-reply search: an opponent has chosen
 )
-SETTINGS = np.dtype(
-    (
-        np.record,
-        [
-            ("weight", np.float64),  # of a place
-            ("sum_bound", np.float64),  # no result adds up to more
-            ("low", np.float64),  # no player gets less
-            ("seed", np.uint64),
-            ("num_players", np.int32),
-            ("state_size", np.int32),
-            ("preference", np.int32),
-            ("pruning", np.int32),
-            ("ties", np.int32),
-            ("order", np.int32),
-            ("hero", np.int32),  # of paranoid and best-reply search
-            ("is_best_reply", np.int32),
-            ("is_scalar", np.int32),  # paranoid and best-reply search: one number a node
-        ],
-    )
+SETTINGS = record(
+    weight=np.float64,  # of a place
+    sum_bound=np.float64,  # no result adds up to more
+    low=np.float64,  # no player gets less
+    seed=np.uint64,
+    num_players=np.int32,
+    state_size=np.int32,
+    preference=np.int32,
+    pruning=np.int32,
+    ties=np.int32,
+    order=np.int32,
+    hero=np.int32,  # of paranoid and best-reply search
+    is_best_reply=np.int32,
+    is_scalar=np.int32,  # paranoid and best-reply search: one number a node
 )
 
 
 class Stack(NamedTuple):
     """Where a search stands."""
 
-    frames: npt.NDArray[np.void]
-    """[depth] of ``FRAME``."""
-    states: npt.NDArray[np.uint8]
+    frames: Annotated[npt.NDArray[Any], FRAME]
+    """[depth]"""
+    states: Grid[np.uint8]
     """[depth, bytes]: padded with zeros to whole words, which are quicker to hash."""
-    moves: npt.NDArray[np.int32]
+    moves: Grid[np.int32]
     """[depth, actions]: in the order in which they are searched."""
-    probs: npt.NDArray[np.float64]
+    probs: Grid[np.float64]
     """[depth, outcomes]: of chance nodes."""
-    mask: npt.NDArray[np.int8]
-    guesses: npt.NDArray[np.float64]
+    mask: Row[np.int8]
+    guesses: Row[np.float64]
     """[actions]: for sorting."""
-    scratch: npt.NDArray[np.uint8]
-    result: npt.NDArray[np.float64]
+    scratch: Row[np.uint8]
+    result: Row[np.float64]
     """[players]: of the node that was left last."""
-    progress: npt.NDArray[np.void]
-    """[1] of ``PROGRESS``."""
+    progress: Annotated[npt.NDArray[Any], PROGRESS]
+    """[1]"""
 
 
 class Table(NamedTuple):
     """Positions that were searched before; of 2**k slots, or of none."""
 
-    keys: npt.NDArray[np.uint64]
-    depths: npt.NDArray[np.int32]
-    bests: npt.NDArray[np.int32]
-    bounds: npt.NDArray[np.int8]
-    values: npt.NDArray[np.float64]
+    keys: Row[np.uint64]
+    depths: Row[np.int32]
+    bests: Row[np.int32]
+    bounds: Row[np.int8]
+    values: Grid[np.float64]
     """[slots, players]; a search for one player uses the first column."""
 
 
-EVALUATION = AddressesType("masquerade.Evaluation", {"evaluate": RETURNS})
+STACK, TABLE = tuple_type(Stack), tuple_type(Table)
 
 
-class Evaluation(Addresses):
-    """The function that estimates the returns of a position which is not searched."""
-
-    numba_type = EVALUATION
-
-
-def make_stack(
-    max_depth: int, state_size: int, num_actions: int, num_outcomes: int, num_players: int
-) -> Stack:
-    """Memory for a search of at most ``max_depth`` moves and chance events."""
-    depth = max_depth + 2
-    width = max(num_actions, num_outcomes)
+def make_stack(game: Game) -> Stack:
+    """Memory for a search to the end of the longest game."""
+    facts = game.facts
+    depth = facts.max_length + 2
+    width = max(facts.num_actions, facts.num_chance_outcomes)
     return Stack(
         frames=np.zeros(depth, FRAME),
-        states=np.zeros((depth, -(-state_size // 8) * 8), np.uint8),
+        states=np.zeros((depth, -(-game.state_size // 8) * 8), np.uint8),
         moves=np.zeros((depth, width), np.int32),
-        probs=np.zeros((depth, max(1, num_outcomes)), np.float64),
+        probs=np.zeros((depth, max(1, facts.num_chance_outcomes))),
         mask=np.zeros(width, np.int8),
-        guesses=np.zeros(width, np.float64),
-        scratch=np.zeros(state_size, np.uint8),
-        result=np.zeros(num_players, np.float64),
+        guesses=np.zeros(width),
+        scratch=np.zeros(game.state_size, np.uint8),
+        result=np.zeros(facts.num_players),
         progress=np.zeros(1, PROGRESS),
     )
 
@@ -173,9 +146,6 @@ def make_table(bits: int, num_players: int) -> Table:
         bounds=np.zeros(size, np.int8),
         values=np.zeros((size, num_players), np.float64),
     )
-
-
-STACK, TABLE = numba.typeof(make_stack(1, 1, 1, 1, 1)), numba.typeof(make_table(1, 1))
 
 
 @helper
@@ -251,8 +221,8 @@ def is_leaf(kernels, evaluation, rules, stack, o, depth):
 
 
 @inlined
-def read_vector(stack, table, slot):
-    """Make a stored exact value the result."""
+def read_result(stack, table, slot):
+    """Make what is stored the result."""
     copy_values(table.values[slot], stack.result, stack.result.size)
     stack.progress[0].is_exact = 1
     stack.progress[0].is_complete = table.depths[slot] == COMPLETE

@@ -39,7 +39,6 @@ from numba import from_dtype
 
 from agents.max_n.frames import (
     COMPLETE,
-    EVALUATION,
     EXACT,
     LOWER,
     NO_ACTION,
@@ -53,13 +52,13 @@ from agents.max_n.frames import (
     find,
     is_leaf,
     order_moves,
-    read_vector,
+    read_result,
     state_key,
     store,
 )
 from agents.max_n.preference import EPSILON, place_of, utility_of
 from envs.core.compiling import compiled, helper, inlined
-from envs.core.kernels import CHANCE, INT, KERNELS, RULES
+from envs.core.kernels import CHANCE, INT, KERNELS, OPTIONAL_KERNELS, RULES
 from envs.core.rng import mix
 
 __all__ = ["PRUNINGS", "TIES", "search_frames"]
@@ -102,34 +101,6 @@ def set_context(stack, o, depth):
             f.above_player = g.turn
             copy_values(g.own, f.above, o.num_players)
     f.had_own = f.has_own
-
-
-@inlined
-def open_vector(kernels, evaluation, rules, stack, table, o, depth):
-    """Enter a node: it has its result at once (0), or children to be searched (1)."""
-    f = stack.frames[depth]
-    if is_leaf(kernels, evaluation, rules, stack, o, depth):
-        return 0
-    hint = NO_ACTION
-    if table.keys.size > 0 or o.ties == RANDOM:
-        f.key = state_key(stack.states[depth], 0)
-    if table.keys.size > 0 and f.turn != CHANCE:
-        slot = find(table, f.key)
-        if slot >= 0:
-            hint = table.bests[slot]
-            if table.depths[slot] == COMPLETE or table.depths[slot] == f.depth_left:
-                read_vector(stack, table, slot)
-                f.best = hint
-                return 0
-    set_context(stack, o, depth)
-    order_moves(kernels, evaluation, rules, stack, o, depth, hint)
-    f.next_move = 0
-    f.num_tied = 0
-    f.was_cut = 0
-    f.is_exact = 1
-    f.is_complete = 1
-    f.value[:] = 0.0
-    return 1
 
 
 @inlined
@@ -194,28 +165,6 @@ def absorb_vector(stack, o, depth):
 
 
 @inlined
-def close_vector(stack, table, o, depth):
-    """Come back from a child: 1 if the next one is to be searched, else the node is left.
-
-    Its value then is the result, and enters the table if it is exact.
-
-    Children that are not exact were cut because of a result that the mover has found in his group.
-    If he found it at this node or below, he chooses it or a better one, and his value is exact; if
-    above this node, nothing is known of the value here.
-    """
-    if absorb_vector(stack, o, depth):
-        return 1
-    f = stack.frames[depth]
-    copy_values(f.value, stack.result, o.num_players)
-    is_exact = not f.was_cut and (f.is_exact or not f.had_own)
-    stack.progress[0].is_exact = is_exact
-    stack.progress[0].is_complete = f.is_complete
-    if is_exact and table.keys.size > 0 and f.turn != CHANCE:
-        store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, EXACT)
-    return 0
-
-
-@inlined
 def set_window(stack, o, depth):
     """Alpha, beta and whose reply is still to come, from the node above."""
     f = stack.frames[depth]
@@ -235,56 +184,6 @@ def set_window(stack, o, depth):
 
 
 @inlined
-def look_up(stack, table, o, depth):
-    """Find the node in the table: returns the best move known, and whether the result is."""
-    f = stack.frames[depth]
-    if table.keys.size == 0 or f.turn == CHANCE:
-        return NO_ACTION, False
-    f.key = state_key(stack.states[depth], 1 + f.has_replied)
-    slot = find(table, f.key)
-    if slot < 0:
-        return NO_ACTION, False
-    hint = table.bests[slot]
-    value = table.values[slot, 0]
-    bound = table.bounds[slot]
-    is_deep = table.depths[slot] == COMPLETE or table.depths[slot] == f.depth_left
-    is_enough = bound == EXACT
-    is_enough |= bound == LOWER and value >= f.beta
-    is_enough |= bound == UPPER and value <= f.alpha
-    if not is_deep or not is_enough:
-        return hint, False
-    stack.result[0] = value
-    stack.progress[0].is_complete = table.depths[slot] == COMPLETE
-    stack.progress[0].hits += 1
-    f.best = hint
-    return hint, True
-
-
-@inlined
-def open_scalar(kernels, evaluation, rules, stack, table, o, depth):
-    """Enter a node: it has its result at once (0), or children to be searched (1)."""
-    f = stack.frames[depth]
-    if is_leaf(kernels, evaluation, rules, stack, o, depth):
-        stack.result[0] = utility_of(stack.result, o.num_players, o.hero, o.preference, o.weight)
-        return 0
-    set_window(stack, o, depth)
-    hint, is_known = look_up(stack, table, o, depth)
-    if is_known:
-        return 0
-    # Which move an opponent plays who does not choose must not depend on the table.
-    is_opponent = f.turn != o.hero and o.is_best_reply
-    order_moves(kernels, evaluation, rules, stack, o, depth, NO_ACTION if is_opponent else hint)
-    if is_opponent and f.turn != CHANCE and f.has_replied:
-        f.num_moves = 1
-    f.next_move = 0
-    f.is_complete = 1
-    f.utility = -np.inf if f.turn == o.hero else np.inf
-    if f.turn == CHANCE:
-        f.utility = 0.0
-    return 1
-
-
-@inlined
 def absorb_scalar(stack, o, depth):
     """Take in the result of a child; returns 1 if the next one is to be searched."""
     f = stack.frames[depth]
@@ -295,15 +194,13 @@ def absorb_scalar(stack, o, depth):
     if f.turn == CHANCE:
         f.utility += stack.probs[depth, action] * result
         return num_left > 0
+    is_better = result > f.utility if f.turn == o.hero else result < f.utility
+    if is_better or f.best == NO_ACTION:
+        f.utility = result
+        f.best = action
     if f.turn == o.hero:
-        if result > f.utility or f.best == NO_ACTION:
-            f.utility = result
-            f.best = action
         f.alpha = max(f.alpha, f.utility)
     else:
-        if result < f.utility or f.best == NO_ACTION:
-            f.utility = result
-            f.best = action
         f.beta = min(f.beta, f.utility)
     if f.alpha >= f.beta and num_left > 0:
         stack.progress[0].prunings += num_left
@@ -311,29 +208,98 @@ def absorb_scalar(stack, o, depth):
     return num_left > 0
 
 
+# ---- nodes of both kinds -------------------------------------------------------------------------
+
+
 @inlined
-def close_scalar(stack, table, o, depth):
+def look_up(stack, table, o, depth):
+    """Find the node in the table: returns the best move known, and whether the result is."""
+    f = stack.frames[depth]
+    if f.turn == CHANCE or (table.keys.size == 0 and o.ties != RANDOM):
+        return NO_ACTION, False
+    f.key = state_key(stack.states[depth], 1 + f.has_replied if o.is_scalar else 0)
+    slot = find(table, f.key) if table.keys.size > 0 else -1
+    if slot < 0:
+        return NO_ACTION, False
+    hint, value, bound = table.bests[slot], table.values[slot, 0], table.bounds[slot]
+    is_known = table.depths[slot] == COMPLETE or table.depths[slot] == f.depth_left
+    is_known &= (
+        bound == EXACT
+        or (bound == LOWER and value >= f.beta)
+        or (bound == UPPER and value <= f.alpha)
+    )
+    if is_known:
+        read_result(stack, table, slot)
+        f.best = hint
+    return hint, is_known
+
+
+@inlined
+def open_node(kernels, evaluation, rules, stack, table, o, depth):
+    """Enter a node: it has its result at once (0), or children to be searched (1)."""
+    f = stack.frames[depth]
+    if is_leaf(kernels, evaluation, rules, stack, o, depth):
+        if o.is_scalar:
+            value = utility_of(stack.result, o.num_players, o.hero, o.preference, o.weight)
+            stack.result[0] = value
+        return 0
+    if o.is_scalar:
+        set_window(stack, o, depth)
+    hint, is_known = look_up(stack, table, o, depth)
+    if is_known:
+        return 0
+    # Which move an opponent plays who does not choose must not depend on the table.
+    is_opponent = f.turn != o.hero and o.is_best_reply
+    order_moves(kernels, evaluation, rules, stack, o, depth, NO_ACTION if is_opponent else hint)
+    f.next_move = 0
+    f.is_complete = 1
+    if o.is_scalar:
+        if is_opponent and f.turn != CHANCE and f.has_replied:
+            f.num_moves = 1
+        f.utility = -np.inf if f.turn == o.hero else np.inf
+        if f.turn == CHANCE:
+            f.utility = 0.0
+    else:
+        set_context(stack, o, depth)
+        f.num_tied = 0
+        f.was_cut = 0
+        f.is_exact = 1
+        f.value[:] = 0.0
+    return 1
+
+
+@inlined
+def close_node(stack, table, o, depth):
     """Come back from a child: 1 if the next one is to be searched, else the node is left.
 
-    What its utility says is a value, or a bound on it.
+    Its value then is the result. A vector enters the table if it is exact, a number says what it is
+    a bound of.
+
+    Children that are not exact were cut because of a result that the mover has found in his group.
+    If he found it at this node or below, he chooses it or a better one, and his value is exact; if
+    above this node, nothing is known of the value here.
     """
-    if absorb_scalar(stack, o, depth):
+    if absorb_scalar(stack, o, depth) if o.is_scalar else absorb_vector(stack, o, depth):
         return 1
     f = stack.frames[depth]
-    stack.result[0] = f.utility
+    is_stored, bound = True, EXACT
+    if o.is_scalar:
+        stack.result[0] = f.utility
+        if f.utility >= f.ceiling:
+            bound = LOWER
+        elif f.utility <= f.floor:
+            bound = UPPER
+    else:
+        copy_values(f.value, stack.result, o.num_players)
+        is_stored = not f.was_cut and (f.is_exact or not f.had_own)
+        stack.progress[0].is_exact = is_stored
     stack.progress[0].is_complete = f.is_complete
-    if table.keys.size == 0 or f.turn == CHANCE:
-        return 0
-    bound = EXACT
-    if f.utility >= f.ceiling:
-        bound = LOWER
-    elif f.utility <= f.floor:
-        bound = UPPER
-    store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, bound)
+    if is_stored and table.keys.size > 0 and f.turn != CHANCE:
+        store(stack, table, f.key, COMPLETE if f.is_complete else f.depth_left, f.best, bound)
     return 0
 
 
-@compiled(INT(KERNELS, EVALUATION, RULES, STACK, TABLE, from_dtype(SETTINGS)[::1], INT))
+@compiled(INT(KERNELS, OPTIONAL_KERNELS, RULES, STACK, TABLE, from_dtype(SETTINGS)[::1], INT))
 def search_frames(kernels, evaluation, rules, stack, table, settings, max_nodes):
     """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
     o = settings[0]
@@ -345,19 +311,13 @@ def search_frames(kernels, evaluation, rules, stack, table, settings, max_nodes)
         if is_entering:
             if stack.progress[0].nodes >= last_node:
                 break
-            if o.is_scalar:
-                wants_child = open_scalar(kernels, evaluation, rules, stack, table, o, depth)
-            else:
-                wants_child = open_vector(kernels, evaluation, rules, stack, table, o, depth)
+            wants_child = open_node(kernels, evaluation, rules, stack, table, o, depth)
         elif depth == 0:
             is_over = 1
             break
         else:
             depth -= 1
-            if o.is_scalar:
-                wants_child = close_scalar(stack, table, o, depth)
-            else:
-                wants_child = close_vector(stack, table, o, depth)
+            wants_child = close_node(stack, table, o, depth)
         if wants_child:
             descend(kernels, rules, stack, o, depth)
             depth += 1

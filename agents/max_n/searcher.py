@@ -18,7 +18,6 @@ from agents.max_n.frames import (
     NO_ACTION,
     ORDERS,
     SETTINGS,
-    Evaluation,
     make_stack,
     make_table,
 )
@@ -26,6 +25,7 @@ from agents.max_n.preference import PREFERENCES, place_weight
 from agents.max_n.search import PRUNINGS, TIES, search_frames
 from common.errors import OptionError
 from envs.core.game import Game
+from envs.core.kernels import OptionalKernels
 from envs.core.options import Options, option
 
 __all__ = ["SearchResult", "SearchSettings", "Searcher", "State"]
@@ -72,13 +72,12 @@ class SearchSettings(Options):
 
     def __post_init__(self) -> None:
         """Refuse what does not go together."""
-        if self.method == "max_n" and self.pruning == "korf" and self.preference != "return":
+        wanted = {"korf": ("their return", "return"), "placement": ("places", "place")}
+        words, preference = wanted.get(self.pruning, ("", self.preference))
+        if self.method == "max_n" and self.preference != preference:
             raise OptionError(
-                "korf prunes for players who want their return: set preference to 'return'"
-            )
-        if self.method == "max_n" and self.pruning == "placement" and self.preference != "place":
-            raise OptionError(
-                "placement prunes for players who want places: set preference to 'place'"
+                f"{self.pruning} prunes for players who want {words}: "
+                f"set preference to '{preference}'"
             )
 
 
@@ -120,34 +119,22 @@ class Searcher:
         facts = self.game.facts
         if facts.num_players > MAX_PLAYERS:
             raise OptionError(f"searches are for at most {MAX_PLAYERS} players")
-        self._options = self._make_options()
-        # The game's own estimate, or its returns so far if it has none.
-        has_own = self.game.optional.has_evaluate
-        estimate = self.game.optional.evaluate if has_own else self.game.kernels.returns
-        self._evaluation = Evaluation(evaluate=estimate)
-        self._stack = make_stack(
-            facts.max_length,
-            self.game.state_size,
-            facts.num_actions,
-            facts.num_chance_outcomes,
-            facts.num_players,
-        )
-        self._table = make_table(self.settings.table_bits, facts.num_players)
-
-    def _make_options(self) -> npt.NDArray[np.void]:
-        facts, settings = self.game.facts, self.settings
-        bound = settings.sum_bound if settings.sum_bound is not None else facts.return_sum
-        options: npt.NDArray[np.void] = settings.as_record(
+        bound = facts.return_sum if self.settings.sum_bound is None else self.settings.sum_bound
+        self._options = self.settings.as_record(
             SETTINGS,
             num_players=facts.num_players,
             state_size=self.game.state_size,
-            is_best_reply=settings.method == "best_reply",
-            is_scalar=settings.method != "max_n",
+            is_best_reply=self.settings.method == "best_reply",
+            is_scalar=self.settings.method != "max_n",
             weight=place_weight(facts.num_players, facts.min_return, facts.max_return),
             low=facts.min_return,
             sum_bound=facts.num_players * facts.max_return if bound is None else bound,
         )
-        return options
+        # The game's own estimate, or its returns so far if it has none.
+        has_own, plain = self.game.optional.has_evaluate, self.game.kernels.returns
+        self._evaluation = self.game.optional if has_own else OptionalKernels(evaluate=plain)
+        self._stack = make_stack(self.game)
+        self._table = make_table(self.settings.table_bits, facts.num_players)
 
     def forget(self) -> None:
         """Empty the transposition table."""

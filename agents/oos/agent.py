@@ -11,18 +11,17 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Actions, Probs, Views
+from agents.base import Probs, Views
 from agents.cfr.solver import make_solver
 from agents.cfr.tree import GameTree, TooLargeError
-from agents.cfr.variants import VARIANTS
-from agents.ismcts.agent import SearchingAgent, draw
-from agents.ismcts.searcher import Analysis, Budget, Root, TreeSearcher, spend
+from agents.cfr.variants import make_variant
+from agents.ismcts.agent import SearchingAgent
+from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher, spend
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool, make_work
-from agents.oos.outcome_sampling import NUM_COLUMNS, run_outcome_sampling
-from common.errors import OptionError, nearest
+from agents.oos.outcome_sampling import NUM_COLUMNS, Lead, run_outcome_sampling
+from common.errors import OptionError
 from envs.core.game import Game
-from envs.core.rng import Words
 
 __all__ = ["OOSAgent", "OnlineCFRAgent"]
 
@@ -71,27 +70,6 @@ class OOSAgent(SearchingAgent):
     def _searcher(self) -> TreeSearcher:
         return TreeSearcher(self.game, self._settings, self._clock)
 
-    def act(self, views: Views) -> Actions:
-        """Search every row by itself and draw from the average policy."""
-        self.last = self.analyse(views)
-        if self.log is not None:
-            self.log += map(str, self.last)
-        drawn = [draw(found, views.rngs[row]) for row, found in enumerate(self.last)]
-        return np.array(drawn, np.int64)
-
-    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
-        """Search every row without choosing."""
-        worlds = views.worlds()
-        return [
-            self._search(
-                Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row]),
-                np.array(views.tokens(row), np.int64),
-                views.rngs[row],
-                budget or self.budget,
-            )
-            for row in range(len(views))
-        ]
-
     def learnt(self, key: np.uint64, seat: int) -> dict[int, float]:
         """What the last search has learnt to play at any decision, by action; nothing if unknown.
 
@@ -103,34 +81,29 @@ class OOSAgent(SearchingAgent):
         total = sum(float(edge["policy"]) for edge in edges)
         return {int(edge["action"]): float(edge["policy"]) / total for edge in edges if total > 0.0}
 
-    def _search(self, root: Root, target: Actions, rng: Words, budget: Budget) -> Analysis:
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
         """The table begins empty: what a row is answered may not depend on the rows before it."""
+        root = Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row])
+        target, rng = np.array(views.tokens(row), np.int64), views.rngs[row]
         searcher, start = self._searcher, self._clock()
         (pool,) = trees = searcher.begin(root)
         self._table = pool
         game, facts = self.game, self.game.facts
         openings = range(facts.num_openings)
         roots = np.stack([game.new_position(opening).state for opening in openings])
-        reaches = np.zeros((NUM_COLUMNS, facts.max_length + 2))
-        probs = np.zeros(facts.num_chance_outcomes)
-        work = make_work(game)
         if not self.delta:
             target = target[:0]  # nothing is led: there is nothing to compare either
+        room = np.zeros((NUM_COLUMNS, facts.max_length + 2)), np.zeros(facts.num_chance_outcomes)
         is_fixed = facts.num_players == 2 and facts.return_sum is not None
         pays = float(facts.return_sum or 0.0) if is_fixed else math.nan
 
-        tables = game.kernels, game.optional, game.rules, roots, rng, pool, work, searcher.options
-        known = target, reaches, probs, self.delta, pays
-        run = partial(run_outcome_sampling, *tables, *known)
-        spend(budget, start, self._clock, run)
-        self._count_root(pool, root)
+        tables = game.kernels, game.optional, game.rules, roots, rng, pool, make_work(game)
+        known = searcher.options, Lead(target, *room), self.delta, pays
+        spend(budget, start, self._clock, partial(run_outcome_sampling, *tables, *known))
+        for edge in searcher.edges(pool, root.key, root.seat):
+            pool.root_visits[edge["action"]] = edge["visits"]
         found = searcher.analysis(root, trees, root.world[None], 0, self._clock() - start)
         return replace(found, values=np.full(len(found.actions), np.nan))
-
-    def _count_root(self, pool: Pool, root: Root) -> None:
-        """Let the visits of the present decision be those of its root."""
-        for edge in self._searcher.edges(pool, root.key, root.seat):
-            pool.root_visits[edge["action"]] = edge["visits"]
 
 
 NODES_PER_SECOND = 500_000
@@ -192,8 +165,7 @@ class OnlineCFRAgent(OOSAgent):
         super().__init__(game, iterations, time_per_move, max_nodes=max_nodes, clock=clock)
         if max_tree_nodes < 0:
             raise OptionError(f"max_tree_nodes must be at least 0, not {max_tree_nodes}")
-        if variant not in VARIANTS:
-            raise OptionError(f"unknown variant '{variant}': {nearest(variant, VARIANTS)}")
+        make_variant(variant)  # refuses one that is unknown
         self.variant = variant
         self.max_tree_nodes = max_tree_nodes
 
@@ -223,27 +195,24 @@ class OnlineCFRAgent(OOSAgent):
             told[row, views.masks[row] > 0] = self.solved.at(key)
         return told
 
-    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
-        """What was solved, or what outcome sampling finds."""
-        solved = self.solved
-        if solved is None:
-            return super().analyse(views, budget)
-        found = []
-        for row, key in enumerate(views.keys):
-            actions, probs = np.flatnonzero(views.masks[row]), solved.at(key)
-            found.append(
-                Analysis(
-                    seat=int(views.seats[row]),
-                    actions=actions,
-                    visits=np.zeros(len(actions), np.int64),
-                    shares=probs,
-                    values=np.full(len(actions), np.nan),
-                    policy=probs,
-                    variation=(int(actions[np.argmax(probs)]),),
-                    simulations=solved.iterations,
-                    nodes=len(solved.tree.nodes),
-                    depth=self.game.facts.max_length,
-                    seconds=solved.seconds,
-                )
-            )
-        return found
+    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], Analysis]:
+        """Look up what was solved, or let outcome sampling search."""
+        if self.solved is None:
+            return super()._search_of(views, budget)
+        return partial(self._look_up, views, self.solved)
+
+    def _look_up(self, views: Views, solved: Solved, row: int) -> Analysis:
+        actions, probs = np.flatnonzero(views.masks[row]), solved.at(views.keys[row])
+        return Analysis(
+            seat=int(views.seats[row]),
+            actions=actions,
+            visits=np.zeros(len(actions), np.int64),
+            shares=probs,
+            values=np.full(len(actions), np.nan),
+            policy=probs,
+            variation=(int(actions[np.argmax(probs)]),),
+            simulations=solved.iterations,
+            nodes=len(solved.tree.nodes),
+            depth=self.game.facts.max_length,
+            seconds=solved.seconds,
+        )

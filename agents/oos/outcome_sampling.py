@@ -18,6 +18,7 @@ Averages converge to an equilibrium in two-player zero-sum games, whatever the p
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -36,9 +37,22 @@ from agents.ismcts.tree import (
 )
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import CHANCE, INT, OVER, UNSEEN
+from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import below, first_key, fold, uniform
 
-__all__ = ["NUM_COLUMNS", "run_outcome_sampling"]
+__all__ = ["NUM_COLUMNS", "Lead", "run_outcome_sampling"]
+
+
+class Lead(NamedTuple):
+    """What simulations are led to, and memory for what is on the way."""
+
+    target: Row[np.int64]
+    """[n] the tokens of the searcher."""
+    reaches: Grid[np.float64]
+    """[NUM_COLUMNS, depth]"""
+    probs: Row[np.float64]
+    """[outcomes]"""
+
 
 _NODE, _EDGE, _TURN = range(3)
 # Columns of what is kept of a decision on the way.
@@ -116,7 +130,7 @@ def play(kernels, rules, work, o, target, at, action):
 
 
 @inlined
-def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng):
+def walk(kernels, rules, pool, work, o, lead, traverser, delta, rng):
     """Play one game: ``(depth, sampled, chance)``.
 
     These are its decisions, how likely it was to be sampled, and the probability of the chance
@@ -124,13 +138,13 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
     """
     for player in range(o.num_players):
         work.keys[player] = first_key(player)
-    is_targeted = uniform(rng) < delta
+    is_targeted, target, reaches = uniform(rng) < delta, lead.target, lead.reaches
     targeted, untargeted, others, chance, at, depth = 1.0, 1.0, 1.0, 1.0, 0, 0
     turn = kernels.turn(work.state, rules)
     while turn != OVER:
         slot, is_new = np.int64(NONE), False
         if turn == CHANCE:
-            kernels.chance(work.state, rules, probs)
+            kernels.chance(work.state, rules, lead.probs)
         else:
             key = turn_key(work.keys[turn], turn)
             slot, is_new = find_node(pool, key)
@@ -140,7 +154,7 @@ def walk(kernels, optional, rules, pool, work, o, target, reaches, probs, traver
                 num_legal = kernels.legal(work.state, rules, work.mask[: work.weights.size])
                 extend(pool, work, slot, num_legal, 0)
             set_weights(pool, work.weights, slot, turn == traverser)
-        choices = probs if turn == CHANCE else work.weights
+        choices = lead.probs if turn == CHANCE else work.weights
         action, prob, forced = draw(kernels, rules, work, o, target, at, choices, is_targeted, rng)
         if action == NONE:
             return NONE, 0.0, 0.0
@@ -233,27 +247,9 @@ def learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays):
         value, sampled, chance = worth, reaches[_SAMPLED, i], reaches[_CHANCE, i]
 
 
-@compiled(
-    types.void(
-        *(*SEARCH, types.int64[::1], types.float64[:, ::1], types.float64[::1]),
-        *(types.float64, types.float64, INT),
-    )
-)
+@compiled(types.void(*SEARCH, tuple_type(Lead), types.float64, types.float64, INT))
 def run_outcome_sampling(
-    kernels,
-    optional,
-    rules,
-    roots,
-    rng,
-    pool,
-    work,
-    options,
-    target,
-    reaches,
-    probs,
-    delta,
-    pays,
-    count,
+    kernels, optional, rules, roots, rng, pool, work, options, lead, delta, pays, count
 ):
     """Run ``count`` simulations.
 
@@ -266,9 +262,7 @@ def run_outcome_sampling(
         pool: the table of regrets and averages.
         work: scratch memory.
         options: one record.
-        target: [n] the tokens of the searcher.
-        reaches: [NUM_COLUMNS, depth] scratch memory.
-        probs: [outcomes] scratch memory.
+        lead: where to, and scratch memory.
         delta: how many simulations are led to the present decision.
         pays: what the returns of two players add up to; NaN for more players or no fixed sum.
         count: how many.
@@ -279,9 +273,7 @@ def run_outcome_sampling(
         traverser = pool.counters[SIMULATIONS] % o.num_players
         root = roots[below(rng, roots.shape[0])]
         copy_bytes(root, work.state)
-        depth, sampled, chance = walk(
-            kernels, optional, rules, pool, work, o, target, reaches, probs, traverser, delta, rng
-        )
+        depth, sampled, chance = walk(kernels, rules, pool, work, o, lead, traverser, delta, rng)
         if depth == NONE:
             continue  # it could not be led to where the searcher is
         turn = kernels.turn(work.state, rules)
@@ -290,6 +282,6 @@ def run_outcome_sampling(
             turn = kernels.turn(work.state, rules)
         _, num_more = play_out(kernels, optional, rules, work, o, turn, np.int64(NONE), rng)
         value = work.totals[traverser]
-        learn(pool, work, reaches, depth, traverser, value, sampled, chance, pays)
+        learn(pool, work, lead.reaches, depth, traverser, value, sampled, chance, pays)
         pool.counters[DEEPEST] = max(pool.counters[DEEPEST], depth)
         pool.counters[STEPS] += depth + num_more

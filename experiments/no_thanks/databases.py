@@ -253,4 +253,4 @@ def _predicted(states: list[State], path: object, boundary: int) -> Floats:
     solver = Solver(KNOWN, slices.settings, slices.estimate)
     params = slices.params(boundary)
     values = np.array([solver.solve(state, boundary, params).values for state in states])
-    return _places(values) if slices.preference == "place" else values
+    return _places(values) if slices.settings.preference == "place" else values

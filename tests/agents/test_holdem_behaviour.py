@@ -38,7 +38,6 @@ def test_whoever_always_raises_bluffs_whenever_it_is_checked_to() -> None:
     game = make_game("holdem_v0", num_players=3)
     found = by_name(game, "holdem_raise")
     assert (found.starting == [0.0, 0.0, 1.0]).all()
-    assert np.allclose(found.shares, [[0.0, 0.0, 1.0]] * 2)
 
 
 def test_a_tight_player_raises_aces_and_folds_seven_deuce_in_every_position() -> None:

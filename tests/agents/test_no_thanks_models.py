@@ -11,7 +11,7 @@ import pytest
 from agents import make_agent
 from agents.games.no_thanks.slices.estimates import strength_params
 from agents.games.no_thanks.slices.features import NUM_PLAYERS, NUM_TRAITS, inputs_of
-from agents.games.no_thanks.slices.files import StrengthSlices
+from agents.games.no_thanks.slices.files import StrengthSlices, load_slices
 from agents.games.no_thanks.solver import Solver
 from agents.max_n import Searcher, SearchSettings
 from arena.match import play_match
@@ -79,7 +79,7 @@ def test_models_are_made_backwards_saved_and_played(tmp_path: Path) -> None:
     assert made.boundaries == [3, 6]
     path = tmp_path / "model.npz"
     made.save(path)
-    again = StrengthSlices.load(path)
+    again = load_slices(path)
     assert (again.params(3) == made.params(3)).all()
     game = NoThanks(returns="place", first_player="alternate", known_future=True, **SMALL)
     agent = make_agent("no_thanks_slices", game, path=str(path), reach=6)

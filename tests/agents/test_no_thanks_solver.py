@@ -186,12 +186,11 @@ def told_apart(position: Position) -> list[npt.NDArray[np.uint8]]:
 def test_a_search_gives_up_when_told_to() -> None:
     position = small(10, 20, 12, 30, 5, 8, 9, 16, chips=11)
     game = position.game
-    found = Solver(game).solve(position.state, max_nodes=1000)  # type: ignore[arg-type]
-    assert not found.is_complete
-    assert (found.action, found.branches) == (-1, {})
     ticks = itertools.count()
     solver = Solver(game, clock=lambda: float(next(ticks)))  # type: ignore[arg-type]
-    assert not solver.solve(position.state, seconds=3.5).is_complete
+    found = solver.solve(position.state, seconds=3.5)
+    assert not found.is_complete
+    assert (found.action, found.branches) == (-1, {})
     assert next(ticks) == 5
 
 
@@ -212,9 +211,9 @@ def test_who_cannot_pay_takes() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ties": "coin"}, "ties must be one of take, pay, average"),
-        ({"preference": "glory"}, "preference must be one of"),
-        ({"table_bits": 40}, "table_bits must be from 1 to 26"),
+        ({"ties": "coin"}, "ties must be 'take' or 'pay' or 'average'"),
+        ({"preference": "glory"}, "preference must be 'return' or 'place'"),
+        ({"table_bits": 40}, "table_bits must be a whole number from 1 to 26"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from agents import make_agent
 from agents.base import Agent
-from agents.games.pursuit.simple import WayFinder, paid_distance
+from agents.games.pursuit.simple import paid_distance, way_finder
 from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
@@ -148,7 +148,7 @@ def test_paid_ways_are_as_long_as_exhaustive_search_says() -> None:
     game: Any = make_game(
         "phantom_v0", rows=4, columns=5, num_detectives=2, detective_tickets=(3, 2, 1)
     )
-    finder = WayFinder(game)
+    finder = way_finder(game)
     r = game.rules[:RULES_SIZE].view(RULES)[0]
     m = map_of(game.rules, 0)
     steps = distances(game.boards[0], 20)
@@ -159,7 +159,7 @@ def test_paid_ways_are_as_long_as_exhaustive_search_says() -> None:
             continue
         goal = node.number - 1
         start = int(s.place[1])
-        found = paid_distance(s, r, game.rules, m, 1, NOTHING, start, goal, True, finder.arrays)
+        found = paid_distance(s, r, game.rules, m, 1, NOTHING, start, goal, True, finder)
         assert found == ways_by_exhaustion(game, position, 1, goal)
         num_longer += found > steps[start, goal]
     assert num_longer > 20

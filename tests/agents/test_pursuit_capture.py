@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations, product
+from math import comb
 from typing import Any
 
 import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.games.pursuit.capture import ESCAPES, capture_table
-from agents.games.pursuit.capture_player import hunt_by_table, pair_table
+from agents.games.pursuit.capture import ESCAPES, CaptureTable, capture_table
+from agents.games.pursuit.capture_player import expectation_at, hunt_by_table
 from agents.games.pursuit.search import (
     CONSTANT,
     LONGEST,
@@ -32,6 +33,13 @@ from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import MapRecipe, grid_board, random_board
 from envs.pursuit.options import DETECTIVE_MOVE
 from envs.pursuit.tables import named_board
+
+
+def rounds_in(found: CaptureTable, detectives: tuple[int, ...], fugitive: int) -> int:
+    """Rounds until he is caught, if he is to move; places from 0, in any order."""
+    team = sorted(found.places.index(place) for place in detectives)
+    row = sum(comb(place, i) for i, place in enumerate(team, start=1))
+    return int(found.table[row, found.places.index(fugitive)])
 
 
 def joint_moves(board: Board, team: tuple[int, ...]) -> set[tuple[int, ...]]:
@@ -98,7 +106,7 @@ def test_tables_agree_with_brute_force(board: Board, num_detectives: int) -> Non
     places = [node.number - 1 for node in board.nodes]
     for team in combinations(places, num_detectives):
         for x in set(places) - set(team):
-            assert table.rounds(team, x) == found.get((team, x), ESCAPES)
+            assert rounds_in(table, team, x) == found.get((team, x), ESCAPES)
     assert sum(table.counts) == len(found)
 
 
@@ -117,14 +125,6 @@ def test_without_a_ferry_he_is_lost_no_later() -> None:
     assert (without[is_position] < with_ferry[is_position]).any()
 
 
-def test_sets_alone_take_less_memory_and_say_the_same() -> None:
-    board = grid_board(4, 4)
-    full, sets = (capture_table(board, 2, has_rounds=has) for has in (True, False))
-    assert (full.lost == sets.lost).all()
-    assert full.counts == sets.counts
-    assert sets.num_bytes < full.num_bytes
-
-
 def test_four_detectives_are_too_many() -> None:
     with pytest.raises(OptionError, match="1 to 3 detectives"):
         capture_table(grid_board(3, 3), 4)
@@ -136,13 +136,13 @@ def test_the_rounds_of_a_table_grow_by_one_along_the_best_line() -> None:
     rng = np.random.default_rng(0)
     for _ in range(30):
         a, b, x = (int(place) for place in rng.choice(16, 3, replace=False))
-        rounds = table.rounds((a, b), x)
+        rounds = rounds_in(table, (a, b), x)
         replies = [t - 1 for t in board.neighbours(x + 1) if t - 1 not in (a, b)]
         after = []
         for y in replies:
             moves = joint_moves(board, (a, b))
-            best = min(0 if y in team else table.rounds((team[0], team[1]), y) for team in moves)
-            after.append(best)
+            later = (0 if y in team else rounds_in(table, team, y) for team in moves)
+            after.append(min(later))
         assert rounds == 1 + max(after, default=0)
 
 
@@ -200,16 +200,27 @@ def middle_states(game: Game, number: int) -> list[Any]:
 
 
 def test_rollouts_of_the_search_are_the_moves_of_the_player() -> None:
-    """In any state, by the table that lies behind the rules as by the one beside them."""
+    """In any state of a detective; both go by the table that lies behind the rules."""
     game = make_game("phantom_v0", board="map_1")
-    table, order = pair_table(game, "test")
     rules = with_table(game)
     states = middle_states(game, 40)
     assert len(states) > 10
     for number, state in enumerate(states):
-        own, actions = new_rng(number), np.zeros(1, np.int64)
-        hunt_by_table(game.rules, state[None], new_rng(number)[None], table, order, actions)
-        assert capture_choice(state, rules, own) == actions[0]
+        action = hunt_by_table(state, rules, new_rng(number))
+        assert action >= 0
+        assert capture_choice(state, rules, new_rng(number)) == action
+
+
+def test_behind_the_rules_lies_the_table_of_the_board() -> None:
+    game = make_game("phantom_v0", board="map_1")
+    assert isinstance(game, Pursuit)
+    found = capture_table(game.boards[0], 2, has_ferry=False)
+    rules = with_table(game)
+    behind, (num_places, at) = rules[expectation_at(rules) + 2 :], rules[-2:]
+    order, words = np.split(behind, [game.header.num_slots])
+    assert (words.view(np.uint8)[: found.table.size] == found.table.ravel()).all()
+    assert (order[list(found.places)] == np.arange(num_places)).all()
+    assert (rules[:at] == game.rules).all()
 
 
 def test_an_estimate_is_that_of_the_best_pair_on_average_over_the_belief() -> None:
@@ -221,7 +232,7 @@ def test_an_estimate_is_that_of_the_best_pair_on_average_over_the_belief() -> No
         pairs = list(combinations([int(place) for place in s.place[1:6]], 2))
         weights = {int(place): s.belief[place] for place in np.flatnonzero(s.belief)}
         mean = sum(
-            weight * min(table.rounds(pair, place) or LONGEST for pair in pairs)
+            weight * min(rounds_in(table, pair, place) or LONGEST for pair in pairs)
             for place, weight in weights.items()
         ) / sum(weights.values())
         mean -= sum(not s.moved >> piece & 1 for piece in range(5)) / 5  # who comes nearer

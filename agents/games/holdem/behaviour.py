@@ -43,6 +43,7 @@ WEAK, STRONG = 0.4, 0.7
 """Below the first a hand is weak, above the second strong: shares of other hands it beats."""
 NUM_ROWS = 512
 MakeAgent = Callable[[Game], Agent]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Behaviour:
 
     name: str
     num_hands: int
-    starting: npt.NDArray[np.float64]
+    starting: Floats
     """[positions, 169, 3] how often it folds, calls and raises if all before it have folded."""
     positions: tuple[str, ...]
     checked_to: dict[str, Interval]
@@ -60,11 +61,6 @@ class Behaviour:
     """Kind of draw and price: right answers, and questions."""
     chart: str = field(repr=False, default="")
     """An SVG picture of the starting hands."""
-
-    @property
-    def shares(self) -> npt.NDArray[np.float64]:
-        """[positions, 3] folds, calls and raises over all 1326 hands."""
-        return _shares(self.starting)
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON types."""
@@ -139,13 +135,13 @@ def _kinds() -> npt.NDArray[np.int64]:
     return np.array([starting_class(int(a), int(b)) for a, b in all_hands()], np.int64)
 
 
-def _shares(starting: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _shares(starting: Floats) -> Floats:
     weights = np.bincount(_kinds(), minlength=NUM_CLASSES) / len(_kinds())
-    shares: npt.NDArray[np.float64] = np.einsum("pka,k->pa", starting, weights)
+    shares: Floats = np.einsum("pka,k->pa", starting, weights)
     return shares
 
 
-def _share_rows(starting: npt.NDArray[np.float64], positions: Sequence[str]) -> list[list[str]]:
+def _share_rows(starting: Floats, positions: Sequence[str]) -> list[list[str]]:
     rows = [["position", "folds", "calls", "raises"]]
     for name, shares in zip(positions, _shares(starting), strict=True):
         rows.append([name, *(f"{100 * share:.1f} %" for share in shares)])
@@ -164,9 +160,7 @@ def position_names(num_players: int) -> tuple[str, ...]:
     return (*early[: num_players - 3], "dealer", "small blind")
 
 
-def starting_hands(
-    agent: Agent, game: Game, seed: int = 0
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...]]:
+def starting_hands(agent: Agent, game: Game, seed: int = 0) -> tuple[Floats, tuple[str, ...]]:
     """[positions, 169, 3] folds, calls and raises, and the names of the positions."""
     names = position_names(game.facts.num_players)
     kinds, hands = _kinds(), all_hands()
@@ -190,13 +184,18 @@ def _first_in(game: Game, hand: tuple[int, int], num_folds: int) -> Position:
     button = int(game.record(position.state).button)
     first = (button + 3) % n if n > 2 else button
     owner = (first + num_folds) % n
-    spare = iter(card for card in range(DECK_SIZE) if card not in hand)
-    for seat in range(n):
-        for card in hand if seat == owner else (next(spare), next(spare)):
-            position.apply(card)
+    _deal(position, owner, hand)
     for _ in range(num_folds):
         position.apply(FOLD)
     return position
+
+
+def _deal(position: Position, owner: int, hand: Sequence[int], shown: Sequence[int] = ()) -> None:
+    """Give one seat its hand and the others any cards that are not to be shown later."""
+    spare = iter(card for card in range(DECK_SIZE) if card not in (*hand, *shown))
+    for seat in range(position.game.facts.num_players):
+        for card in hand if seat == owner else (next(spare), next(spare)):
+            position.apply(card)
 
 
 # ---- checked to ----------------------------------------------------------------------------------
@@ -334,26 +333,18 @@ def _table(game: Game, share: float) -> Game:
 
 def _position(game: Game, cards: Sequence[str], has_turn: bool) -> Position:
     """Both blinds are in for one big blind, the bettor goes all-in, and the other is to answer."""
-    own, flop, turn = cards
-    n, bettor = game.facts.num_players, 1
-    owner = 0 if n == 2 else 2
+    own, flop, turn = ([parse_card(card) for card in text.split()] for text in cards)
+    owner, bettor = 0 if game.facts.num_players == 2 else 2, 1
     position = game.new_position(0)
-    used = {parse_card(card) for text in cards for card in text.split()}
-    spare = iter(card for card in range(52) if card not in used)
-    for seat in range(n):
-        held = [parse_card(card) for card in own.split()] if seat == owner else None
-        for number in held or (next(spare), next(spare)):
-            position.apply(number)
+    _deal(position, owner, own, flop + turn)
     while position.turn not in (owner, bettor):
         position.apply(FOLD)
     for _ in range(2):
         position.apply(CALL)
-    for name in flop.split():
-        position.apply(parse_card(name))
-    if has_turn:
-        for _ in range(2):
-            position.apply(CALL)
-        position.apply(parse_card(turn))
+    for card in flop:
+        position.apply(card)
+    for action in (CALL, CALL, *turn) if has_turn else ():
+        position.apply(action)
     position.apply(_all_in(position))
     return position
 
@@ -376,7 +367,7 @@ COLUMNS = 3
 SIDE = 13 * CELL
 
 
-def draw_charts(name: str, starting: npt.NDArray[np.float64], positions: Sequence[str]) -> str:
+def draw_charts(name: str, starting: Floats, positions: Sequence[str]) -> str:
     """Every cell is filled from the left with raises, calls and folds, by how often each is made.
 
     Args:
@@ -406,9 +397,7 @@ def _draw_legend(drawing: Drawing) -> None:
         drawing.text(GAP + 90 * number + 20, 43, way, 13, "ink", "start")
 
 
-def _draw_chart(
-    drawing: Drawing, x: float, y: float, position: str, shares: npt.NDArray[np.float64]
-) -> None:
+def _draw_chart(drawing: Drawing, x: float, y: float, position: str, shares: Floats) -> None:
     drawing.text(x, y + 10, position, 14, "ink", "start", is_bold=True)
     for kind in range(len(shares)):
         row, column = divmod(kind, 13)

@@ -38,7 +38,8 @@ FOLD, CALL = 0, 1
 LEAST = 0.02
 """Share of other hands that is left in a range, for agents whose answers are taken as certain."""
 Range = npt.NDArray[np.float64]
-_STATES = types.uint8[:, ::1]
+State = npt.NDArray[np.uint8]
+Hands = npt.NDArray[np.int8]
 _HANDS = types.int8[:, ::1]
 
 
@@ -131,7 +132,7 @@ class LocalBestResponse(Agent):
 
     # ---- following a hand ------------------------------------------------------------------------
 
-    def _follow(self, views: Views, world: npt.NDArray[np.uint8], row: int) -> _Following:
+    def _follow(self, views: Views, world: State, row: int) -> _Following:
         """Play what was seen since the last decision, and narrow the range at every move."""
         game_id, seat, rng = int(views.game_ids[row]), int(views.seats[row]), views.rngs[row]
         s = self.game.record(world)
@@ -158,13 +159,13 @@ class LocalBestResponse(Agent):
             position.apply(action)
         return following
 
-    def _is_common(self, state: npt.NDArray[np.uint8]) -> bool:
+    def _is_common(self, state: State) -> bool:
         """Whether the next card is for the board."""
         then = self.game.record(state)
         return bool(then.button != NOBODY and then.deal_seat == NOBODY)
 
     def _action_of(
-        self, state: npt.NDArray[np.uint8], token: int, s: np.record, seat: int, spare: list[int]
+        self, state: State, token: int, s: np.record, seat: int, spare: list[int]
     ) -> int:
         """The action or outcome behind a token; private cards of the agent are any."""
         then = self.game.record(state)
@@ -180,23 +181,19 @@ class LocalBestResponse(Agent):
         """Nobody else holds these cards."""
         weights[np.isin(self._hands, list(cards)).any(axis=1)] = 0.0
 
-    def _narrow(self, state: npt.NDArray[np.uint8], following: _Following, action: int) -> None:
+    def _narrow(self, state: State, following: _Following, action: int) -> None:
         """Bayes: hands with which the agent seldom does this become less likely."""
-        possible = np.flatnonzero(following.weights)
-        probs = self._policy(state, following, following.history, possible)[:, action]
-        if float(following.weights[possible] @ probs) > 0.0:
-            following.weights[possible] *= probs
+        possible, probs = self._policy(state, following, following.history)
+        if float(following.weights[possible] @ probs[:, action]) > 0.0:
+            following.weights[possible] *= probs[:, action]
 
     # ---- asking the agent ------------------------------------------------------------------------
 
     def _policy(
-        self,
-        state: npt.NDArray[np.uint8],
-        following: _Following,
-        history: list[int],
-        possible: npt.NDArray[np.int64],
-    ) -> Range:
-        """[hands, actions] what the agent does in a position with each of the possible hands."""
+        self, state: State, following: _Following, history: list[int]
+    ) -> tuple[npt.NDArray[np.int64], Range]:
+        """What the agent does in a position: possible hands, and [hands, actions] with each."""
+        possible = np.flatnonzero(following.weights)
         game, hands, count = self.game, self._hands[possible], len(possible)
         opponent = 1 - following.seat
         worlds = np.repeat(state[None, :], count, axis=0)
@@ -218,11 +215,9 @@ class LocalBestResponse(Agent):
             probs[np.arange(count), self._opponent.act(views)] += 1.0
             probs *= views.masks
             probs /= probs.sum(axis=1, keepdims=True)
-        return probs
+        return possible, probs
 
-    def _keys(
-        self, opening: int, history: list[int], hands: npt.NDArray[np.int8], player: int
-    ) -> Words:
+    def _keys(self, opening: int, history: list[int], hands: Hands, player: int) -> Words:
         """The infoset of the agent with each hand."""
         position = self.game.new_position(opening)
         is_drawn = self.game.record(position.state).button == NOBODY
@@ -242,9 +237,7 @@ class LocalBestResponse(Agent):
 
     # ---- choosing --------------------------------------------------------------------------------
 
-    def _best(
-        self, world: npt.NDArray[np.uint8], mask: npt.NDArray[np.int8], following: _Following
-    ) -> int:
+    def _best(self, world: State, mask: npt.NDArray[np.int8], following: _Following) -> int:
         s, r, seat = self.game.record(world), self._rules, following.seat
         price = float(min(max(call_to(s, r, seat) - s.bets[seat], 0), s.stacks[seat]))
         chance = self._equity(s, following, following.weights)
@@ -256,9 +249,7 @@ class LocalBestResponse(Agent):
             values[int(action)] = values[CALL] if value is None else value
         return max(values, key=lambda action: values[action])
 
-    def _value_of_raise(
-        self, world: npt.NDArray[np.uint8], action: int, following: _Following
-    ) -> float | None:
+    def _value_of_raise(self, world: State, action: int, following: _Following) -> float | None:
         """The agent folds some hands, calls with the others; ``None``: a call by another name."""
         s, seat = self.game.record(world), following.seat
         amount, in_pot = float(amount_of(s, self._rules, seat, action)), float(s.pot)
@@ -267,10 +258,8 @@ class LocalBestResponse(Agent):
         then = self.game.record(after)
         if then.to_move != 1 - seat or then.status[1 - seat] != IN:
             return None
-        possible = np.flatnonzero(following.weights)
-        history = [*following.history, action]
-        folds = self._policy(after, following, history, possible)[:, FOLD]
-        weights = following.weights[possible]
+        possible, probs = self._policy(after, following, [*following.history, action])
+        weights, folds = following.weights[possible], probs[:, FOLD]
         fold_share = float(weights @ folds) / float(weights.sum())
         calling = np.zeros(len(self._hands))
         calling[possible] = weights * (1.0 - folds)

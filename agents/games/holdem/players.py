@@ -28,6 +28,7 @@ from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import RULES as RULES_TYPE
+from envs.core.records import record
 from envs.holdem.betting import amount_of, call_to, highest_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
 from envs.holdem.options import EXACT, IN, RULES, STATE
@@ -40,20 +41,15 @@ NUM_SAMPLES = 2000
 """By which starting hands are judged against more than one opponent."""
 MAX_SAMPLES = 10**6
 FOLDS, RAISES, BY_HAND, BY_ODDS = range(4)
-STYLE = np.dtype(
-    (
-        np.record,
-        [
-            ("way", np.int64),  # one of the four above
-            ("enter", np.float64),  # share of starting hands that are played
-            ("raise_before", np.float64),  # and raised
-            ("call_after", np.float64),  # times an equal share, or the pot odds, to call
-            ("bet_after", np.float64),  # times an equal share to bet
-            ("bet", np.float64),  # of the pot
-            ("num_samples", np.int64),  # random ways to go on by which a hand is judged
-            ("push", np.float64),  # big blinds with which it is all-in or nothing
-        ],
-    )
+STYLE = record(
+    way=np.int64,  # one of the four above
+    enter=np.float64,  # share of starting hands that are played
+    raise_before=np.float64,  # and raised
+    call_after=np.float64,  # times an equal share, or the pot odds, to call
+    bet_after=np.float64,  # times an equal share to bet
+    bet=np.float64,  # of the pot
+    num_samples=np.int64,  # random ways to go on by which a hand is judged
+    push=np.float64,  # big blinds with which it is all-in or nothing
 )
 
 
@@ -253,24 +249,13 @@ class _ByRule(Agent):
     def _make_table(self) -> npt.NDArray[np.float64]:
         return np.zeros(0)
 
-    def _worlds(self, views: Views) -> npt.NDArray[np.uint8]:
-        return views.worlds()
-
     def act(self, views: Views) -> Actions:
         """Of the worlds only the own cards, the board and the bets are read."""
-        actions, worlds = np.empty(len(views), np.int64), self._worlds(views)
+        worlds = views.first_worlds() if self.is_deterministic else views.worlds()
+        actions = np.empty(len(views), np.int64)
         own = self._style, self._table
         _choose(worlds, self.game.rules, views.masks, views.seats, views.rngs, *own, actions)
         return actions
-
-
-class _Fixed(_ByRule):
-    """Does the same whatever its cards are."""
-
-    is_deterministic = True
-
-    def _worlds(self, views: Views) -> npt.NDArray[np.uint8]:
-        return views.first_worlds()
 
 
 class AlwaysCall(Agent):
@@ -295,15 +280,17 @@ class AlwaysCall(Agent):
         return np.full(len(views), CALL, np.int64)
 
 
-class AlwaysFold(_Fixed):
+class AlwaysFold(_ByRule):
     """Checks where that is free and folds otherwise."""
 
+    is_deterministic = True
     style: ClassVar[dict[str, float]] = {"way": FOLDS}
 
 
-class AlwaysRaise(_Fixed):
+class AlwaysRaise(_ByRule):
     """Bets or raises the pot whenever it may, and calls otherwise."""
 
+    is_deterministic = True
     style: ClassVar[dict[str, float]] = {"way": RAISES, "bet": 1.0}
 
 

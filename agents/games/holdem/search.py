@@ -41,6 +41,7 @@ from agents.ismcts.searcher import Advice, Root, TreeSearcher
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import ROLLOUT
+from envs.core.records import record
 from envs.core.rng import mix
 from envs.holdem.betting import call_to, can_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
@@ -60,17 +61,12 @@ OWN_RESPECT = 0.2
 """Equity that a bet costs the searcher's own hand beyond its tree."""
 MILLION = 1_000_000
 
-GUESS = np.dtype(
-    (
-        np.record,
-        [
-            ("number", np.uint64),  # of the search; it makes kinds of cards
-            ("seat", np.int32),  # who searches
-            ("padding", np.int32),
-            ("places", np.int32, (NUM_CLASSES,)),  # millionths of hands that are better
-            ("equities", np.int32, (NUM_CLASSES,)),  # millionths that a starting hand wins
-        ],
-    )
+GUESS = record(
+    number=np.uint64,  # of the search; it makes kinds of cards
+    seat=np.int32,  # who searches
+    padding=np.int32,
+    places=(np.int32, (NUM_CLASSES,)),  # millionths of hands that are better
+    equities=(np.int32, (NUM_CLASSES,)),  # millionths that a starting hand wins
 )
 GUESS_SIZE = GUESS.itemsize // 4
 
@@ -169,10 +165,7 @@ class HoldemSearch(MOISMCTSAgent):
         """Make the tables by which starting hands are judged."""
         super().__init__(game, time_per_move=time_per_move, **params)
         self._rules = with_guess(game)
-
-    def _make_searcher(self) -> TreeSearcher:
-        advice = Advice(self.game.kernels, GUESSED, self._rules)
-        return TreeSearcher(self.game, self.settings, self._clock, advice)
+        self.advice = Advice(game.kernels, GUESSED, self._rules)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:
         guess = guess_of(self._rules)

@@ -40,14 +40,11 @@ def bet_probs(num_players: int) -> Probs:
     return probs
 
 
+_ROW = types.int64[::1]
+
+
 @compiled(
-    types.void(
-        types.uint8[:, ::1],
-        types.int64[::1],
-        types.uint64[:, ::1],
-        types.float64[:, :, ::1],
-        types.int64[::1],
-    )
+    types.void(types.uint8[:, ::1], _ROW, types.uint64[:, ::1], types.float64[:, :, ::1], _ROW)
 )
 def _choose(worlds, seats, rngs, probs, actions):
     for i in range(actions.size):

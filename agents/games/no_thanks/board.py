@@ -9,6 +9,7 @@ from numba import types
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, RULES, STATE, TOTALS
+from envs.core.records import record
 from envs.core.rng import mix
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS
 from envs.no_thanks.kernels import RULES as RULES_RECORD
@@ -17,33 +18,28 @@ from envs.no_thanks.kernels import STATE as STATE_RECORD
 MAX_FEATURES = 64
 MAX_STACK = 64
 
-BOARD = np.dtype(
-    (
-        np.record,
-        [
-            ("owned", np.int64, (MAX_PLAYERS,)),  # the cards of each seat as a set
-            ("trial_owned", np.int64, (MAX_PLAYERS,)),  # of a rollout
-            ("trial_chips", np.int64, (MAX_PLAYERS,)),
-            ("trial_leads", np.int64, (MAX_PLAYERS,)),
-            ("rest", np.int64, (MAX_CARDS + 1,)),  # cards from each place of the deck on, as sets
-            ("features", np.float64, (MAX_FEATURES,)),  # room for estimates
-            ("stack", np.int64, (MAX_STACK,)),  # likewise
-            ("salt", np.uint64),  # of the deck and of where the search stops
-            ("chips", np.int32, (MAX_PLAYERS,)),
-            ("leads", np.int32, (MAX_PLAYERS,)),  # sum of the lead cards of each seat
-            ("deck", np.int32, (MAX_CARDS,)),
-            ("pot", np.int32),
-            ("num_taken", np.int32),
-            ("to_move", np.int32),
-            ("num_players", np.int32),
-            ("num_cards", np.int32),
-            ("deck_size", np.int32),
-            ("lowest", np.int32),
-            ("step", np.int32),
-            ("is_unlimited", np.int32),
-            ("has_cap", np.int32),
-        ],
-    )
+BOARD = record(
+    owned=(np.int64, (MAX_PLAYERS,)),  # the cards of each seat as a set
+    trial_owned=(np.int64, (MAX_PLAYERS,)),  # of a rollout
+    trial_chips=(np.int64, (MAX_PLAYERS,)),
+    trial_leads=(np.int64, (MAX_PLAYERS,)),
+    rest=(np.int64, (MAX_CARDS + 1,)),  # cards from each place of the deck on, as sets
+    features=(np.float64, (MAX_FEATURES,)),  # room for estimates
+    stack=(np.int64, (MAX_STACK,)),  # likewise
+    salt=np.uint64,  # of the deck and of where the search stops
+    chips=(np.int32, (MAX_PLAYERS,)),
+    leads=(np.int32, (MAX_PLAYERS,)),  # sum of the lead cards of each seat
+    deck=(np.int32, (MAX_CARDS,)),
+    pot=np.int32,
+    num_taken=np.int32,
+    to_move=np.int32,
+    num_players=np.int32,
+    num_cards=np.int32,
+    deck_size=np.int32,
+    lowest=np.int32,
+    step=np.int32,
+    is_unlimited=np.int32,
+    has_cap=np.int32,
 )
 BOARDS = types.Array(numba.from_dtype(BOARD), 1, "C")
 PARAMS = types.Array(types.float64, 1, "C", readonly=True)

@@ -18,12 +18,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba import types
+from numba import from_dtype
 
 from agents.games.no_thanks.board import (
     BOARDS,
@@ -35,10 +34,12 @@ from agents.games.no_thanks.board import (
     load_board,
     make_board,
 )
+from agents.max_n.frames import copy_values
 from agents.max_n.preference import BY_PLACE, EPSILON, PREFERENCES, place_of, place_weight
-from common.errors import OptionError
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT
+from envs.core.options import Options, option
+from envs.core.records import Cube, Grid, Row, record, tuple_type
 from envs.core.rng import mix
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
@@ -51,74 +52,43 @@ COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored")
 NODES, LEAVES, PRUNINGS, HITS, STORED = range(len(COUNTERS))
 DEPTH, IS_ENTERING, TAKES, CAN_PAY = range(4)  # where a search stands, in ``Memory.progress``
 
-FRAME = np.dtype(
-    (
-        np.record,
-        [
-            ("key", np.uint64),  # 0: the card has chips on it, so nothing is looked up
-            ("place", np.float64),  # of the last player who could take, if he had
-            ("turns", np.int32),  # how many players have paid since
-            ("cost", np.int32),  # of the take that is searched
-            ("pot", np.int32),  # that went with it
-        ],
-    )
+FRAME = record(
+    key=np.uint64,  # 0: the card has chips on it, so nothing is looked up
+    place=np.float64,  # of the last player who could take, if he had
+    turns=np.int32,  # how many players have paid since
+    cost=np.int32,  # of the take that is searched
+    pot=np.int32,  # that went with it
 )
-SETTINGS = np.dtype(
-    (
-        np.record,
-        [
-            ("weight", np.float64),  # of a place
-            ("margin", np.float64),  # by return: what a point of difference adds to a place
-            ("sum_bound", np.float64),  # by return: no result adds up to more,
-            ("low", np.float64),  # and nobody gets less
-            ("stop", np.int32),  # cards taken where the search ends
-            ("preference", np.int32),
-            ("ties", np.int32),
-        ],
-    )
+SETTINGS = record(
+    weight=np.float64,  # of a place
+    margin=np.float64,  # by return: what a point of difference adds to a place
+    low=np.float64,  # by return: nobody gets less, and all results add up to 0
+    stop=np.int32,  # cards taken where the search ends
+    preference=np.int32,
+    ties=np.int32,
 )
 
 
 class Memory(NamedTuple):
     """What a search needs, made once."""
 
-    frames: npt.NDArray[np.void]
+    frames: Annotated[npt.NDArray[Any], FRAME]
     """[cards]."""
-    takes: npt.NDArray[np.float64]
+    takes: Cube[np.float64]
     """[cards, turns, players]: the result of taking a card after so many payments."""
-    result: npt.NDArray[np.float64]
+    result: Row[np.float64]
     """[players]: of the position that was left last."""
-    paid: npt.NDArray[np.float64]
+    paid: Row[np.float64]
     """[players]: the result of paying at the root, if that is possible."""
-    keys: npt.NDArray[np.uint64]
+    keys: Grid[np.uint64]
     """[slots, 1 + players]: the table; the first word of a slot is its key, or 0."""
-    values: npt.NDArray[np.float64]
+    values: Grid[np.float64]
     """[slots, 1 + players]: the same memory; after the key come the results."""
-    progress: npt.NDArray[np.int64]
-    counters: npt.NDArray[np.int64]
+    progress: Row[np.int64]
+    counters: Row[np.int64]
 
-
-MEMORY = types.NamedTuple(
-    (
-        types.Array(numba.from_dtype(FRAME), 1, "C"),
-        types.float64[:, :, ::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.uint64[:, ::1],
-        types.float64[:, ::1],
-        types.int64[::1],
-        types.int64[::1],
-    ),
-    Memory,
-)
 
 NUM_PROBES = 4
-
-
-def begin_rounds(memory: Memory) -> None:
-    """Prepare for the search of the position on the board."""
-    memory.progress[DEPTH] = 0
-    memory.progress[IS_ENTERING] = 1
 
 
 @inlined
@@ -135,14 +105,12 @@ def board_key(b):
 @inlined
 def end_result(b, o, result):
     """What everybody has at the end: scores, or places from the middle with a trace of margin."""
-    n = b.num_players
+    n, total = b.num_players, 0.0
     for player in range(n):
         result[player] = b.chips[player] - b.leads[player]
+        total += result[player]
     if o.preference == BY_PLACE:
         return
-    total = 0.0
-    for player in range(n):
-        total += b.chips[player] - b.leads[player]
     for player in range(n):
         own = b.chips[player] - b.leads[player]
         lead = 0.0
@@ -218,8 +186,7 @@ def prefers(memory, b, o, taken, mover):
         gain = total + 0.5 * o.weight * ahead
     takes = gain > EPSILON or (gain >= -EPSILON and o.ties == TAKE_IF_EQUAL)
     if takes:
-        for player in range(n):
-            result[player] = taken[player]
+        copy_values(taken, result, n)
     elif gain >= -EPSILON and o.ties == AVERAGE:
         takes = True
         for player in range(n):
@@ -236,13 +203,11 @@ def fold(memory, b, o, depth):
     f = memory.frames[depth]
     n = b.num_players
     takes = True
-    for player in range(n):
-        memory.result[player] = memory.takes[depth, f.turns, player]
+    copy_values(memory.takes[depth, f.turns], memory.result, n)
     for turn in range(f.turns - 1, -1, -1):
         pay_back(b)
         if depth == 0 and turn == 0:
-            for player in range(n):
-                memory.paid[player] = memory.result[player]
+            copy_values(memory.result, memory.paid, n)
         takes = prefers(memory, b, o, memory.takes[depth, turn], b.to_move)
     return takes
 
@@ -334,7 +299,7 @@ def is_cut(memory, b, o, depth):
         f.place = place_of(memory.result, n, b.to_move)
         cuts = (his == 1.0 and f.place <= 1.5) or (his <= 1.5 and f.place == 1.0)
     else:
-        most = o.sum_bound - memory.result[b.to_move] - (n - 2) * o.low
+        most = -memory.result[b.to_move] - (n - 2) * o.low
         cuts = memory.takes[depth, f.turns - 1, before] > most + EPSILON
     # What both moves of the root are worth may be asked for.
     return cuts and f.turns > (depth == 0)
@@ -350,8 +315,7 @@ def store(memory, b, key):
         if memory.keys[slot, 0] == np.uint64(0) or memory.keys[slot, 0] == key:
             break
     memory.keys[slot, 0] = key
-    for player in range(b.num_players):
-        memory.values[slot, 1 + player] = memory.result[player]
+    copy_values(memory.result, memory.values[slot, 1:], b.num_players)
     memory.counters[STORED] += 1
 
 
@@ -362,8 +326,7 @@ def look_up(memory, b, key):
     for probe in range(NUM_PROBES):
         slot = np.int64((key + np.uint64(probe)) & last)
         if memory.keys[slot, 0] == key:
-            for player in range(b.num_players):
-                memory.result[player] = memory.values[slot, 1 + player]
+            copy_values(memory.values[slot, 1:], memory.result, b.num_players)
             memory.counters[HITS] += 1
             return True
         if memory.keys[slot, 0] == np.uint64(0):
@@ -404,16 +367,7 @@ def enter(estimate, params, board, memory, o, depth):
     return True
 
 
-@compiled(
-    INT(
-        ESTIMATE,
-        PARAMS,
-        BOARDS,
-        MEMORY,
-        types.Array(numba.from_dtype(SETTINGS), 1, "C"),
-        INT,
-    )
-)
+@compiled(INT(ESTIMATE, PARAMS, BOARDS, tuple_type(Memory), from_dtype(SETTINGS)[::1], INT))
 def search_rounds(estimate, params, board, memory, settings, max_nodes):
     """Go on with a search; returns 1 when the root has its result, 0 after ``max_nodes`` nodes."""
     b = board[0]
@@ -434,8 +388,7 @@ def search_rounds(estimate, params, board, memory, settings, max_nodes):
             depth -= 1
             f = memory.frames[depth]
             take_back(b, f)
-            for player in range(b.num_players):
-                memory.takes[depth, f.turns, player] = memory.result[player]
+            copy_values(memory.result, memory.takes[depth, f.turns], b.num_players)
             was_cut = is_cut(memory, b, o, depth)
             goes_round = not was_cut and can_pay_on_board(b)
             if was_cut:
@@ -476,34 +429,23 @@ def no_estimate(board, params, out):
         out[player] = 0.0
 
 
-@dataclass(frozen=True)
-class SolverSettings:
+class SolverSettings(Options):
     """How to solve.
+
+    With the preference ``place`` results are scores, and players want places before differences.
+    With ``return`` results are places from the middle, expected ones where a position is estimated.
 
     >>> SolverSettings(ties="coin")
     Traceback (most recent call last):
     ...
-    common.errors.OptionError: ties must be one of take, pay, average, not 'coin'
+    common.errors.OptionError: ties must be 'take' or 'pay' or 'average', not 'coin'
     """
 
-    preference: str = "place"
-    """``place``: results are scores, and players want places before differences. ``return``:
-    results are places from the middle, expected ones where a position is estimated."""
-    ties: str = "take"
-    """Of equal branches: ``take``, ``pay``, or their ``average``."""
-    table_bits: int = 18
-    """The table has ``2**table_bits`` slots of 8 bytes and 8 for every player."""
-    cap: bool = False
-    """Assume that a card with as many chips as its value is taken."""
-
-    def __post_init__(self) -> None:
-        """Refuse what is unknown."""
-        for name, allowed in (("preference", PREFERENCES), ("ties", TIES)):
-            if getattr(self, name) not in allowed:
-                choices = ", ".join(allowed)
-                raise OptionError(f"{name} must be one of {choices}, not '{getattr(self, name)}'")
-        if not 1 <= self.table_bits <= 26:
-            raise OptionError(f"table_bits must be from 1 to 26, not {self.table_bits}")
+    preference: str = option("place", choices=PREFERENCES, help="what players want")
+    ties: str = option("take", choices=TIES, help="which of equal branches, or their mean")
+    # A slot takes 8 bytes and 8 for every player.
+    table_bits: int = option(18, low=1, high=26, help="2**bits slots of the table")
+    cap: bool = option(False, help="a card with as many chips as its value is taken")
 
 
 @dataclass(frozen=True)
@@ -562,15 +504,14 @@ class Solver:
             counters=np.zeros(len(COUNTERS), np.int64),
         )
         self._board = make_board()
-        self._options = np.zeros(1, SETTINGS)
-        self._options["preference"] = PREFERENCES.index(self.settings.preference)
-        self._options["ties"] = TIES.index(self.settings.ties)
-        self._options["margin"] = MARGIN
-        self._options["sum_bound"] = 0.0
-        self._options["low"] = -(o.num_players - 1) / 2 - 1e-3  # and a trace of margin
         # Scores, whatever the game pays: the bounds of its returns may be those of places.
         most = sum(abs(value) for value in o.values) + longest
-        self._options["weight"] = place_weight(o.num_players, -most, most)
+        self._options = self.settings.as_record(
+            SETTINGS,
+            margin=MARGIN,
+            low=-(o.num_players - 1) / 2 - 1e-3,  # and a trace of margin
+            weight=place_weight(o.num_players, -most, most),
+        )
 
     def forget(self) -> None:
         """Empty the table."""
@@ -581,7 +522,6 @@ class Solver:
         state: State,
         cards_left: int = 0,
         params: npt.NDArray[np.float64] | None = None,
-        max_nodes: int | None = None,
         seconds: float | None = None,
     ) -> Solution:
         """Search from ``state``.
@@ -590,7 +530,6 @@ class Solver:
             state: a position that waits for a player, or is over.
             cards_left: the search stops when so many are left, and asks the estimate.
             params: of the estimate.
-            max_nodes: give up after so many decisions.
             seconds: give up after so long.
         """
         memory = self._memory
@@ -598,21 +537,20 @@ class Solver:
         load_board(self._board, state, self._rules, stop)
         self._options["stop"] = stop
         memory.counters[:] = 0
-        begin_rounds(memory)
+        memory.progress[DEPTH], memory.progress[IS_ENTERING] = 0, 1
         handed = _NO_PARAMS if params is None else params
         deadline = None if seconds is None else self._clock() + seconds
         is_over = False
         while not is_over:
             num_nodes = WHOLE if deadline is None else NODES_PER_CALL
-            if max_nodes is not None:
-                num_nodes = min(num_nodes, max_nodes - int(memory.counters[NODES]))
-            late = deadline is not None and self._clock() >= deadline
-            if num_nodes <= 0 or late:
+            if deadline is not None and self._clock() >= deadline:
                 break
             is_over = bool(
                 search_rounds(self._estimate, handed, self._board, memory, self._options, num_nodes)
             )
-        branches = self._branches() if is_over and self._is_decision(stop) else {}
+        # The root was searched, and not estimated or over.
+        is_decision = is_over and int(self._board["num_taken"][0]) < stop
+        branches = self._branches() if is_decision else {}
         return Solution(
             action=(TAKE if memory.progress[TAKES] else PAY) if branches else -1,
             values=tuple(memory.result.tolist()),
@@ -620,10 +558,6 @@ class Solver:
             branches=branches,
             counters=dict(zip(COUNTERS, memory.counters.tolist(), strict=True)),
         )
-
-    def _is_decision(self, stop: int) -> bool:
-        """Whether the root was searched, and not estimated or over."""
-        return int(self._board["num_taken"][0]) < stop
 
     def _branches(self) -> dict[int, tuple[float, ...]]:
         memory = self._memory

@@ -14,14 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from agents.abstraction import ENCODE, Abstraction
-from agents.games.pursuit.simple import PURSUITS
+from agents.games.pursuit.simple import PURSUITS, header_of, record_of
 from agents.tabular.hooks import REWARD, Reward
 from envs.core.compiling import compiled
 from envs.core.kernels import OVER
 from envs.core.rng import mix
 from envs.pursuit.kernels import nearest_detective
-from envs.pursuit.options import ESCAPED, FUGITIVE, NOWHERE, RULES_SIZE, STATE, map_of
-from envs.pursuit.options import RULES as PURSUIT_RULES
+from envs.pursuit.options import ESCAPED, FUGITIVE, NOWHERE, map_of
 
 __all__ = ["SIGHTING", "SIGHTINGS"]
 
@@ -29,8 +28,7 @@ __all__ = ["SIGHTING", "SIGHTINGS"]
 @compiled(ENCODE)
 def encode_sighting(state, rules, player, infoset_key, keys):
     """Places, who moves, and the last sighting."""
-    s = state.view(STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    s, r = record_of(state), header_of(rules)
     word = mix(np.uint64(1 + s.phase + 16 * s.piece + 256 * s.moved + 65536 * (s.map + 1)))
     for piece in range(1, 1 + r.num_detectives):
         word = mix(word + np.uint64(s.place[piece] + 2))
@@ -48,14 +46,14 @@ SIGHTING = Abstraction(encode_sighting, needs_infosets=False, game_ids=PURSUITS)
 @compiled(REWARD)
 def reward_sightings(before, after, rules, player, levels):
     """``levels``: a win, a loss, and a step of distance at a sighting."""
-    old = before.view(STATE)[0]
-    new = after.view(STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    old = record_of(before)
+    new, r = record_of(after), header_of(rules)
+    m = map_of(rules, new.map)
     if new.turn == OVER:
         return levels[0] if (new.reason >= ESCAPED) == (player == FUGITIVE) else levels[1]
     if new.seen_move == old.seen_move or new.seen_place == NOWHERE:
         return 0.0
-    steps = nearest_detective(new, r, rules, map_of(rules, new.map), new.seen_place)
+    steps = nearest_detective(new, r, rules, m, new.seen_place)
     return levels[2] * steps * (1.0 if player == FUGITIVE else -1.0)
 
 

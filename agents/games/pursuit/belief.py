@@ -25,12 +25,24 @@ import math
 import numpy as np
 from numba import types
 
-from agents.base import Actions, Agent, Views
-from agents.games.pursuit.simple import PURSUITS, first_able, has_way, random_place, targets_of
+from agents.base import Actions, Views
+from agents.games.pursuit.simple import (
+    ACTIONS,
+    RNGS,
+    WORLDS,
+    PursuitGreedy,
+    choose_each,
+    first_able,
+    has_way,
+    header_of,
+    random_place,
+    record_of,
+    targets_of,
+)
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import INT, OVER, RNG, RULES
+from envs.core.kernels import INT, OVER, RNG, ROLLOUT, RULES, OptionalKernels
 from envs.core.rng import below, uniform
 from envs.pursuit.course import stands_there
 from envs.pursuit.kernels import nearest_detective, step
@@ -44,14 +56,11 @@ from envs.pursuit.options import (
     NOTHING,
     NOWHERE,
     PICK,
-    RULES_SIZE,
-    STATE,
     UNLIMITED,
     distance,
     map_of,
     spare_weights,
 )
-from envs.pursuit.options import RULES as PURSUIT_RULES
 
 __all__ = ["PursuitBelief", "PursuitForesight"]
 
@@ -64,14 +73,12 @@ NUM_STARTS = 12  # random places among which a start is chosen
 DOUBLE_FROM = 0.35  # the fugitive doubles if his best move is more dangerous
 # What moves are worth to the fugitive; only proportions count. Found by a random search against
 # greedy and belief detectives on five boards.
-WEIGHTS = {
-    "danger": 4.7,  # that a detective enters his place at once
-    "gap": 0.06,  # a step more to the nearest detective, if detectives know where he is
-    "hidden_gap": 0.23,  # and in any case
-    "spread": 0.19,  # twice as many possible places
-    "exits": 0.53,  # twice as many ways out
-    "black": -0.06,  # a black ticket spent
-}
+DANGER = 4.7  # that a detective enters his place at once
+GAP = 0.06  # a step more to the nearest detective, if detectives know where he is
+HIDDEN_GAP = 0.23  # and in any case
+SPREAD = 0.19  # twice as many possible places
+EXITS = 0.53  # twice as many ways out
+BLACK = -0.06  # a black ticket spent
 
 
 # ---- detectives ----------------------------------------------------------------------------------
@@ -120,12 +127,11 @@ def ticket_fee(s, kind):
 def hunt(s, r, rules, m, rng):
     """A detective's move."""
     near = spare_weights()
-    piece = s.piece
-    cover(s, r, rules, m, piece, near)
+    cover(s, r, rules, m, s.piece, near)
     best, least = NOTHING, 1e18
     targets = spare_weights().view(np.int64)
     for kind in range(r.num_kinds):
-        for i in range(targets_of(s, r, rules, m, piece, kind, targets)):
+        for i in range(targets_of(s, r, rules, m, s.piece, kind, targets)):
             target = targets[i]
             cost = ticket_fee(s, kind) + uncovered(s, r, rules, m, target, near)
             cost += 1e-6 * uniform(rng)  # equals are chosen among at random
@@ -196,7 +202,7 @@ def num_exits(s, r, rules, m, place):
 
 
 @helper
-def weigh(s, r, rules, m, kind, target, after, total, num_places, weights):
+def weigh(s, r, rules, m, kind, target, after, total, num_places):
     """What a move is worth to him, and how dangerous it is; ``after`` as ``believe`` left it."""
     is_reveal = r.is_reveal[s.num_moves + 1]
     share = 1.0 if is_reveal else after[target] / max(total, 1.0)
@@ -206,17 +212,17 @@ def weigh(s, r, rules, m, kind, target, after, total, num_places, weights):
     if gap == 0:
         danger = 2.0
     value = (
-        -weights[0] * danger
-        + min(gap, 6) * (weights[1] * share + weights[2])
-        + weights[3] * math.log2(max(num_possible, 1))
-        + weights[4] * math.log2(1.0 + num_exits(s, r, rules, m, target))
-        + weights[5] * (kind == r.black)
+        -DANGER * danger
+        + min(gap, 6) * (GAP * share + HIDDEN_GAP)
+        + SPREAD * math.log2(max(num_possible, 1))
+        + EXITS * math.log2(1.0 + num_exits(s, r, rules, m, target))
+        + BLACK * (kind == r.black)
     )
     return value, danger
 
 
 @helper
-def hide(s, r, rules, m, rng, weights):
+def hide(s, r, rules, m, rng):
     """The fugitive's move."""
     after = spare_weights()
     best, most, danger_of_best = NOTHING, -1e18, 0.0
@@ -228,7 +234,7 @@ def hide(s, r, rules, m, rng, weights):
             total, num_places = believe(s, r, rules, m, kind, after)
         for i in range(num_targets):
             target = targets[i]
-            value, danger = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
+            value, danger = weigh(s, r, rules, m, kind, target, after, total, num_places)
             value += 0.01 * uniform(rng)
             if value > most:
                 best, most, danger_of_best = r.num_slots * kind + target, value, danger
@@ -251,44 +257,26 @@ def start_far(s, r, rules, m, rng):
     return best
 
 
-@compiled(
-    types.void(
-        RULES, types.uint8[:, ::1], types.uint64[:, ::1], types.float64[::1], types.int64[::1]
-    )
-)
-def choose(rules, worlds, rngs, weights, actions):
-    """An action for every world, of whoever is to move there."""
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
-    for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
-        m = map_of(rules, s.map)
-        if s.phase == FUGITIVE_PLACING:
-            actions[i] = start_far(s, r, rules, m, rngs[i])
-        elif s.phase == DETECTIVE_PLACING:
-            actions[i] = spread_out(s, r, rules, m, rngs[i])
-        elif s.phase == PICK:
-            actions[i] = first_able(s, r, rules, m)
-        elif s.phase == FUGITIVE_MOVE:
-            actions[i] = hide(s, r, rules, m, rngs[i], weights)
-        else:
-            actions[i] = hunt(s, r, rules, m, rngs[i])
+@compiled(ROLLOUT)
+def choose_by_belief(state, rules, rng):
+    """An action of whoever is to move."""
+    s, r = record_of(state), header_of(rules)
+    m = map_of(rules, s.map)
+    if s.phase == FUGITIVE_PLACING:
+        return start_far(s, r, rules, m, rng)
+    if s.phase == DETECTIVE_PLACING:
+        return spread_out(s, r, rules, m, rng)
+    if s.phase == PICK:
+        return first_able(s, r, rules, m)
+    if s.phase == FUGITIVE_MOVE:
+        return hide(s, r, rules, m, rng)
+    return hunt(s, r, rules, m, rng)
 
 
-class PursuitBelief(Agent):
+class PursuitBelief(PursuitGreedy):
     """Hides among many possible places, or covers them."""
 
-    game_ids = PURSUITS
-
-    def __init__(self, game: Game) -> None:
-        """Take the weights of ``WEIGHTS``."""
-        super().__init__(game)
-        self._weights = np.array(list(WEIGHTS.values()))
-
-    def act(self, views: Views) -> Actions:
-        """Of the worlds only what is public is read, and the fugitive's place for himself."""
-        actions = np.empty(len(views), np.int64)
-        choose(self.game.rules, views.worlds(), views.rngs, self._weights, actions)
-        return actions
+    choice = OptionalKernels(rollout=choose_by_belief)
 
 
 # ---- a fugitive who looks ahead ------------------------------------------------------------------
@@ -297,13 +285,12 @@ MOST_ROUNDS = 4
 CAUGHT = 10.0
 """What it costs to be caught by the detectives he expects; moves are worth what ``hide`` says."""
 DISCOUNT = 0.9
-_STACK, _REALS = types.uint8[:, ::1], types.float64[::1]
 
 
 @helper
 def answer(state, rules, r, m, rng):
     """Play for the detectives until the fugitive is to move, or the game is over."""
-    s = state.view(STATE)[0]
+    s = record_of(state)
     while s.turn != OVER and s.phase != FUGITIVE_MOVE:
         if s.phase == PICK:
             step(state, rules, first_able(s, r, rules, m))
@@ -311,11 +298,10 @@ def answer(state, rules, r, m, rng):
             step(state, rules, hunt(s, r, rules, m, rng))
 
 
-@compiled(types.float64(RULES, _STACK, RNG, INT, INT, _REALS, types.int64[::1]))
-def foresee(rules, stack, rng, level, last, weights, chosen):
+@compiled(types.float64(RULES, WORLDS, RNG, INT, INT, ACTIONS))
+def foresee(rules, stack, rng, level, last, chosen):
     """The best that he can come to from ``stack[level]``; at level 0 ``chosen`` gets the move."""
-    s = stack[level].view(STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    s, r = record_of(stack[level]), header_of(rules)
     m = map_of(rules, s.map)
     if s.turn == OVER:
         return 0.0 if s.reason >= ESCAPED else -CAUGHT
@@ -331,12 +317,12 @@ def foresee(rules, stack, rng, level, last, weights, chosen):
             total, num_places = believe(s, r, rules, m, kind, after)
         for i in range(num_targets):
             target = targets[i]
-            value, _ = weigh(s, r, rules, m, kind, target, after, total, num_places, weights)
+            value, _ = weigh(s, r, rules, m, kind, target, after, total, num_places)
             for byte in range(stack.shape[1]):
                 stack[level + 1, byte] = stack[level, byte]
             step(stack[level + 1], rules, r.num_slots * kind + target)
             answer(stack[level + 1], rules, r, m, rng)
-            later = foresee(rules, stack, rng, level + 1, last, weights, chosen)
+            later = foresee(rules, stack, rng, level + 1, last, chosen)
             value += DISCOUNT * later + 0.01 * uniform(rng)
             if value > most:
                 most = value
@@ -345,26 +331,20 @@ def foresee(rules, stack, rng, level, last, weights, chosen):
     return most
 
 
-@compiled(
-    types.void(
-        RULES, _STACK, types.uint64[:, ::1], _STACK, INT, _REALS, types.int64[::1], types.int64[::1]
-    )
-)
-def _flee(rules, worlds, rngs, stack, num_rounds, weights, chosen, actions):
+@compiled(types.void(RULES, WORLDS, RNGS, WORLDS, INT, ACTIONS))
+def _flee(rules, worlds, rngs, stack, num_rounds, actions):
     """Overwrite the actions of a fugitive who is to move."""
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
     for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
+        s, r = record_of(worlds[i]), header_of(rules)
         if s.phase != FUGITIVE_MOVE:
             continue
         for byte in range(stack.shape[1]):
             stack[0, byte] = worlds[i, byte]
-        chosen[0] = NOTHING
-        value = foresee(rules, stack, rngs[i], 0, num_rounds, weights, chosen)
+        actions[i] = NOTHING
+        value = foresee(rules, stack, rngs[i], 0, num_rounds, actions[i : i + 1])
         is_lost = value < -0.8 * CAUGHT
         if is_lost and s.double == 0 and s.doubles_left > 0:
-            chosen[0] = r.double_action
-        actions[i] = chosen[0]
+            actions[i] = r.double_action
 
 
 class PursuitForesight(PursuitBelief):
@@ -386,8 +366,7 @@ class PursuitForesight(PursuitBelief):
 
     def act(self, views: Views) -> Actions:
         """Detectives and starts as ``pursuit_belief``."""
-        actions, chosen = np.empty(len(views), np.int64), np.empty(1, np.int64)
-        worlds, known = views.worlds(), (self.num_rounds, self._weights)
-        choose(self.game.rules, worlds, views.rngs, self._weights, actions)
-        _flee(self.game.rules, worlds, views.rngs, self._stack, *known, chosen, actions)
+        actions, known = np.empty(len(views), np.int64), (views.worlds(), views.rngs)
+        choose_each(self.choice, self.game.rules, *known, actions)
+        _flee(self.game.rules, *known, self._stack, self.num_rounds, actions)
         return actions

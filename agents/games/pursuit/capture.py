@@ -17,7 +17,7 @@ gets away here gets away there, if he plays well.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from numba import types
 
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
+from envs.core.records import Grid, Row, tuple_type
 from envs.pursuit.board import Board
 from envs.pursuit.tables import ways
 
@@ -43,17 +44,16 @@ Sets = npt.NDArray[np.uint64]
 class Streets(NamedTuple):
     """What compiled code reads; places are numbered from 0."""
 
-    starts: npt.NDArray[np.int32]
+    starts: Row[np.int32]
     """[places + 1] where the detectives' ways from each place begin in ``targets``."""
-    targets: npt.NDArray[np.int32]
-    near: Sets
+    targets: Row[np.int32]
+    near: Grid[np.uint64]
     """[places, words] where the fugitive can go, by any transport."""
-    everywhere: Sets
+    everywhere: Row[np.uint64]
     """[words] the places of the board."""
 
 
-_INTS, _SETS, _TEAMS = types.int32[::1], types.uint64[:, ::1], types.int16[:, ::1]
-STREETS = types.NamedTuple([_INTS, _INTS, _SETS, types.uint64[::1]], Streets)
+STREETS, _SETS, _TEAMS = tuple_type(Streets), types.uint64[:, ::1], types.int16[:, ::1]
 
 
 @helper
@@ -204,8 +204,7 @@ def _move_fugitive(streets, teams, number, before_team, lost, done, rounds):
             done[i, word] |= fresh
             while fresh != np.uint64(0):
                 num_new += 1
-                if rounds.shape[0]:
-                    rounds[i, 64 * word + lowest(fresh)] = number
+                rounds[i, 64 * word + lowest(fresh)] = number
                 fresh &= fresh - np.uint64(1)
     return num_new
 
@@ -216,11 +215,8 @@ class CaptureTable:
 
     places: tuple[int, ...]
     """The places of the board, from 0; tables are by their order."""
-    num_detectives: int
-    lost: Sets
-    """[teams, words] by team the places from which he is caught some day, and their own."""
     table: npt.NDArray[np.uint8]
-    """[teams, places] rounds until then, or ``ESCAPES``; empty if only sets were asked for."""
+    """[teams, places] by team the rounds until he is caught, or ``ESCAPES``."""
     num_positions: int
     """With all pieces on different places."""
     counts: tuple[int, ...]
@@ -228,21 +224,13 @@ class CaptureTable:
     num_bytes: int
     """The most memory that tables took while it was made."""
 
-    def rounds(self, detectives: tuple[int, ...], fugitive: int) -> int:
-        """Rounds until he is caught, if he is to move; places from 0, in any order."""
-        team = sorted(self.places.index(place) for place in detectives)
-        row = sum(comb(place, i) for i, place in enumerate(team, start=1))
-        return int(self.table[row, self.places.index(fugitive)])
-
     @property
     def share_lost(self) -> float:
         """Share of all positions from which he cannot get away."""
         return sum(self.counts) / self.num_positions
 
 
-def capture_table(
-    board: Board, num_detectives: int, has_ferry: bool = True, has_rounds: bool = True
-) -> CaptureTable:
+def capture_table(board: Board, num_detectives: int, has_ferry: bool = True) -> CaptureTable:
     """Solve a board for so many detectives.
 
     >>> from envs.pursuit.generators import grid_board
@@ -253,7 +241,6 @@ def capture_table(
         board: any board.
         num_detectives: from one to three.
         has_ferry: whether the fugitive can use transports that need a black ticket.
-        has_rounds: whether to keep the rounds of every position, a byte each.
     """
     if not 1 <= num_detectives <= MOST_DETECTIVES:
         raise OptionError(f"capture tables are for 1 to {MOST_DETECTIVES} detectives")
@@ -261,7 +248,7 @@ def capture_table(
     size, num_words = streets.near.shape
     teams = [_teams(size, k) for k in range(num_detectives + 1)]
     done = _own_places(teams[num_detectives], num_words)
-    rounds = np.zeros((len(done) if has_rounds else 0, size), np.uint8)
+    rounds = np.zeros((len(done), size), np.uint8)
     stages = [
         np.zeros((len(teams[k]) * len(teams[num_detectives - k]), num_words), np.uint64)
         for k in range(num_detectives)
@@ -282,8 +269,6 @@ def capture_table(
     tables: list[npt.NDArray[Any]] = [done, lost, rounds, *stages, *teams]
     return CaptureTable(
         tuple(node.number - 1 for node in board.nodes),
-        num_detectives,
-        done,
         rounds,
         comb(size, num_detectives) * (size - num_detectives),
         tuple(counts),
@@ -325,13 +310,8 @@ def _teams(size: int, count: int) -> npt.NDArray[np.int16]:
     """All sets of so many places, each in rising order, in the order of their ranks."""
     if count == 0:
         return np.zeros((1, 0), np.int16)
-    total = comb(size, count)
-    flat = np.fromiter(
-        (place for team in combinations(range(size), count) for place in team),
-        np.int16,
-        total * count,
-    )
-    teams = flat.reshape(total, count)
+    places = chain.from_iterable(combinations(range(size), count))
+    teams = np.fromiter(places, np.int16).reshape(-1, count)
     # Ranks grow with the last place first.
     return np.ascontiguousarray(teams[np.lexsort(teams.T)])
 

@@ -36,13 +36,13 @@ from numba import types
 from agents.base import Views
 from agents.games.pursuit.belief import hunt
 from agents.games.pursuit.capture_player import (
+    best_pair,
     capture_move,
     expectation_at,
-    pair_rounds,
     tables_of,
     with_table,
 )
-from agents.games.pursuit.simple import PURSUITS, first_able, targets_of
+from agents.games.pursuit.simple import PURSUITS, first_able, header_of, record_of, targets_of
 from agents.ismcts.agent import MOISMCTSAgent
 from agents.ismcts.searcher import Advice, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
@@ -59,15 +59,13 @@ from envs.pursuit.options import (
     ENDED,
     FUGITIVE,
     FUGITIVE_MOVE,
+    NOTHING,
     NOWHERE,
     PICK,
-    RULES_SIZE,
     distance,
     map_of,
     spare_weights,
 )
-from envs.pursuit.options import RULES as PURSUIT_RULES
-from envs.pursuit.options import STATE as PURSUIT_STATE
 
 __all__ = ["CAPTURER", "CERTAIN", "COVERER", "MIXED", "PursuitSearch", "as_expected", "judge"]
 
@@ -120,8 +118,7 @@ def best_by_kind(s, r, rules, m, kind, rng):
     """The move of a detective who has a best one."""
     if kind == COVERER:
         return hunt(s, r, rules, m, rng)
-    table, order = tables_of(r, rules)
-    return capture_move(s, r, rules, m, table, order, rng)
+    return capture_move(s, r, rules, m, rng)
 
 
 @helper
@@ -149,12 +146,12 @@ def weigh_move(s, r, rules, m, action, rng, odds):
 @compiled(types.void(RULES, STATE, types.int64[::1], RNG, types.float64[::1]))
 def weigh_moves(rules, state, tokens, rng, odds):
     """Play what the fugitive has seen, which is everything, and add up what it says."""
-    s = state.view(PURSUIT_STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
     for token in tokens:
         action = (token - 1) // 4  # see ``seen`` of the game
+        s, r = record_of(state), header_of(rules)
+        m = map_of(rules, s.map)
         if s.phase == DETECTIVE_MOVE:
-            weigh_move(s, r, rules, map_of(rules, s.map), action, rng, odds)
+            weigh_move(s, r, rules, m, action, rng, odds)
         step(state, rules, action)
 
 
@@ -194,13 +191,12 @@ def expect(game: Game, rules: npt.NDArray[np.int32], tokens: npt.NDArray[np.int6
 @compiled(ROLLOUT)
 def as_expected(state, rules, rng):
     """The quick policy of the game, with detectives of the kind that is expected."""
-    s = state.view(PURSUIT_STATE)[0]
+    s, r = record_of(state), header_of(rules)
+    m = map_of(rules, s.map)
     at = expectation_at(rules)
     kind, share = rules[at], rules[at + 1]
     if kind == MIXED or (s.phase != DETECTIVE_MOVE and s.phase != PICK):
         return choose(state, rules, rng, below(rng, CERTAIN) >= share, ONE_RANDOM_IN)
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
-    m = map_of(rules, s.map)
     if s.phase == PICK:
         return first_able(s, r, rules, m)
     return best_by_kind(s, r, rules, m, kind, rng)
@@ -216,44 +212,31 @@ CONSTANT, PER_ROUND, PER_LOG_PLACES, PER_ROUND_LEFT = 1.2, -0.23, -0.10, 0.21
 @compiled(ROLLOUT)
 def capture_choice(state, rules, rng):
     """Detectives go by the table, in their order; the fugitive is the quick one."""
-    s = state.view(PURSUIT_STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    s, r = record_of(state), header_of(rules)
+    m = map_of(rules, s.map)
     if s.phase == PICK:
-        return first_able(s, r, rules, map_of(rules, s.map))
+        return first_able(s, r, rules, m)
     if s.phase != DETECTIVE_MOVE:
         return rollout(state, rules, rng)
-    table, order = tables_of(r, rules)
-    return capture_move(s, r, rules, map_of(rules, s.map), table, order, rng)
+    return capture_move(s, r, rules, m, rng)
 
 
 @compiled(LEGAL)
 def legal_in_order(state, rules, mask):
     """Detectives move in their order where they could choose one: fewer actions to try."""
-    s = state.view(PURSUIT_STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    s, r = record_of(state), header_of(rules)
+    m = map_of(rules, s.map)
     if s.phase != PICK:
         return legal(state, rules, mask)
     mask[:] = 0
-    mask[first_able(s, r, rules, map_of(rules, s.map))] = 1
+    mask[first_able(s, r, rules, m)] = 1
     return 1
-
-
-@helper
-def rounds_to_catch(s, r, table, order, place):
-    """For the best pair of detectives, if he is seen on ``place``."""
-    least = LONGEST
-    for a in range(1, 1 + r.num_detectives):
-        for b in range(1, a):
-            if s.place[a] != NOWHERE and s.place[b] != NOWHERE:
-                least = min(least, pair_rounds(table, order, s.place[a], s.place[b], place))
-    return least
 
 
 @compiled(EVALUATE)
 def capture_estimate(state, rules, out):
     """What the belief, the table and the rounds that are left say of who will win."""
-    s = state.view(PURSUIT_STATE)[0]
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+    s, r = record_of(state), header_of(rules)
     if s.phase == ENDED or s.place[FUGITIVE] == NOWHERE:
         returns(state, rules, out)
         return
@@ -263,7 +246,7 @@ def capture_estimate(state, rules, out):
         weight = s.belief[place]
         if weight > 0.0:
             total += weight
-            rounds += weight * rounds_to_catch(s, r, table, order, place)
+            rounds += weight * best_pair(s, r, table, order, place, NOTHING, LONGEST)
             num_possible += 1
     rounds /= max(total, 1.0)
     if s.phase != FUGITIVE_MOVE:
@@ -310,10 +293,7 @@ class PursuitSearch(MOISMCTSAgent):
         super().__init__(game, time_per_move=time_per_move, **params)
         self.wants_tokens = True
         self._rules = with_table(game)
-
-    def _make_searcher(self) -> TreeSearcher:
-        advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
-        return TreeSearcher(self.game, self.settings, self._clock, advice)
+        self.advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
 
     @cached_property
     def _unsure_fugitive(self) -> TreeSearcher:
@@ -324,8 +304,8 @@ class PursuitSearch(MOISMCTSAgent):
         return self._make_fugitive(NUM_ROUNDS_IF_SURE)
 
     def _make_fugitive(self, num_rounds: int) -> TreeSearcher:
-        num_pieces = 1 + int(self.game.rules[:RULES_SIZE].view(PURSUIT_RULES)[0].num_detectives)
-        depth = {"rollout_depth": num_rounds * num_pieces}
+        assert isinstance(self.game, Pursuit)
+        depth = {"rollout_depth": num_rounds * (1 + self.game.options.num_detectives)}
         settings = TreeSettings(**{**self.fugitive_defaults, **depth, **self.given})
         advice = Advice(self.game.kernels, EXPECTED, self._rules)
         return TreeSearcher(self.game, settings, self._clock, advice)

@@ -26,7 +26,7 @@ from numba import types
 from agents.base import Actions, Agent, Views
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import RULES
+from envs.core.kernels import OPTIONAL_KERNELS, ROLLOUT, RULES, OptionalKernels
 from envs.core.rng import below
 from envs.pursuit.course import is_free, may_move_now, stands_there
 from envs.pursuit.game import Pursuit
@@ -51,9 +51,21 @@ from envs.pursuit.options import (
 )
 from envs.pursuit.options import RULES as PURSUIT_RULES
 
-__all__ = ["PursuitGreedy", "PursuitHeuristic", "WayFinder", "paid_distance"]
+__all__ = ["PursuitGreedy", "PursuitHeuristic", "paid_distance", "way_finder"]
 
 PURSUITS = ("scotland_yard_v0", "phantom_v0")
+
+
+@helper
+def record_of(state):
+    """The record that a state is."""
+    return state.view(STATE)[0]
+
+
+@helper
+def header_of(rules):
+    """The record that the rules begin with."""
+    return rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
 
 
 @helper
@@ -149,7 +161,7 @@ def paid_distance(s, r, rules, m, piece, spent, start, goal, is_exact, finder):
         start: from where.
         goal: to where.
         is_exact: false: each edge is checked alone, as if tickets were never used up.
-        finder: the arrays of a ``WayFinder``.
+        finder: what ``way_finder`` makes.
 
     Returns:
         The number of steps, or ``FAR``.
@@ -191,29 +203,24 @@ def paid_distance(s, r, rules, m, piece, spent, start, goal, is_exact, finder):
     return FAR
 
 
-class WayFinder:
-    """Memory for searches over places and tickets used, made once for a game."""
+def way_finder(game: Game) -> tuple[npt.NDArray[Any], ...]:
+    """Memory for searches over places and tickets used, made once for a game.
 
-    def __init__(self, game: Game) -> None:
-        """Count no more tickets than there are rounds: no way in a game is longer."""
-        assert isinstance(game, Pursuit)
-        r = game.header
-        sizes = np.ones(MAX_KINDS, np.int64)
-        for kind in range(int(r.num_tickets)):
-            most = int(r.detective_tickets[kind])
-            sizes[kind] = 1 if most == UNLIMITED else 1 + min(most, int(r.rounds))
-        strides = int(r.num_slots) * np.cumprod([1, *sizes[:-1]])
-        num_codes = int(r.num_slots * sizes.prod())
-        self.arrays: tuple[npt.NDArray[Any], ...] = (
-            sizes,
-            strides.astype(np.int64),
-            np.zeros(num_codes, np.int32),
-            np.zeros(num_codes, np.int32),
-            np.zeros(num_codes, np.int32),
-            np.zeros(1, np.int64),
-        )
+    It counts no more tickets than there are rounds: no way in a game is longer.
+    """
+    assert isinstance(game, Pursuit)
+    r = game.header
+    sizes = np.ones(MAX_KINDS, np.int64)
+    for kind in range(int(r.num_tickets)):
+        most = int(r.detective_tickets[kind])
+        sizes[kind] = 1 if most == UNLIMITED else 1 + min(most, int(r.rounds))
+    strides = np.array(int(r.num_slots) * np.cumprod([1, *sizes[:-1]]), np.int64)
+    num_codes = int(r.num_slots * sizes.prod())
+    codes = [np.zeros(num_codes, np.int32) for _ in range(3)]
+    return (sizes, strides, *codes, np.zeros(1, np.int64))
 
 
+WORLDS, RNGS, ACTIONS = types.uint8[:, ::1], types.uint64[:, ::1], types.int64[::1]
 FINDER = types.Tuple((*[types.int64[::1]] * 2, *[types.int32[::1]] * 3, types.int64[::1]))
 UNPAID = 2 * FAR
 """Added to the plain distance where no way is paid for."""
@@ -277,22 +284,15 @@ def chase(s, r, rules, m, rng, is_exact, finder):
     return best
 
 
-@compiled(
-    types.void(
-        RULES, types.uint8[:, ::1], types.uint64[:, ::1], types.int64, FINDER, types.int64[::1]
-    )
-)
+@compiled(types.void(RULES, WORLDS, RNGS, types.int64, FINDER, ACTIONS))
 def _choose_simply(rules, worlds, rngs, is_exact, finder, actions):
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
     for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
+        s, r = record_of(worlds[i]), header_of(rules)
         m = map_of(rules, s.map)
         actions[i] = begin_or_pick(s, r, rules, m, rngs[i])
-        if actions[i] != NOTHING:
-            continue
-        if s.phase == FUGITIVE_MOVE:
+        if actions[i] == NOTHING and s.phase == FUGITIVE_MOVE:
             actions[i] = flee(s, r, rules, m, rngs[i])
-        else:
+        elif actions[i] == NOTHING:
             actions[i] = chase(s, r, rules, m, rngs[i], is_exact, finder)
 
 
@@ -312,15 +312,12 @@ class PursuitHeuristic(Agent):
         """Make room for searches."""
         super().__init__(game)
         self.exact = bool(exact)
-        self._finder = WayFinder(game)
+        self._finder = way_finder(game)
 
     def act(self, views: Views) -> Actions:
         """Of the worlds only what is public is read, and the fugitive's place for himself."""
-        actions = np.empty(len(views), np.int64)
-        worlds = views.worlds()
-        _choose_simply(
-            self.game.rules, worlds, views.rngs, int(self.exact), self._finder.arrays, actions
-        )
+        actions, known = np.empty(len(views), np.int64), (int(self.exact), self._finder)
+        _choose_simply(self.game.rules, views.worlds(), views.rngs, *known, actions)
         return actions
 
 
@@ -352,28 +349,34 @@ def best_by_distance(s, r, rules, m):
     return best
 
 
-@compiled(types.void(RULES, types.uint8[:, ::1], types.uint64[:, ::1], types.int64[::1]))
-def _choose_greedily(rules, worlds, rngs, actions):
-    r = rules[:RULES_SIZE].view(PURSUIT_RULES)[0]
+@compiled(ROLLOUT)
+def greedy_choice(state, rules, rng):
+    """By distance alone; at random where there is nothing to go by."""
+    s, r = record_of(state), header_of(rules)
+    m = map_of(rules, s.map)
+    action = begin_or_pick(s, r, rules, m, rng)
+    if action != NOTHING:
+        return action
+    if s.piece != FUGITIVE and s.seen_place == NOWHERE:
+        return random_move(s, r, rules, m, rng)
+    return best_by_distance(s, r, rules, m)
+
+
+@compiled(types.void(OPTIONAL_KERNELS, RULES, WORLDS, RNGS, ACTIONS))
+def choose_each(player, rules, worlds, rngs, actions):
+    """What a compiled choice does in every world, for whoever is to move there."""
     for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
-        m = map_of(rules, s.map)
-        actions[i] = begin_or_pick(s, r, rules, m, rngs[i])
-        if actions[i] != NOTHING:
-            continue
-        if s.piece != FUGITIVE and s.seen_place == NOWHERE:
-            actions[i] = random_move(s, r, rules, m, rngs[i])
-        else:
-            actions[i] = best_by_distance(s, r, rules, m)
+        actions[i] = player.rollout(worlds[i], rules, rngs[i])
 
 
 class PursuitGreedy(Agent):
     """Largest distance as the fugitive, smallest as a detective."""
 
     game_ids = PURSUITS
+    choice = OptionalKernels(rollout=greedy_choice)
 
     def act(self, views: Views) -> Actions:
         """Of the worlds only what is public is read, and the fugitive's place for himself."""
         actions = np.empty(len(views), np.int64)
-        _choose_greedily(self.game.rules, views.worlds(), views.rngs, actions)
+        choose_each(self.choice, self.game.rules, views.worlds(), views.rngs, actions)
         return actions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
 from agents.games.no_thanks.solver import Solution, Solver
-from agents.max_n.agent import VOTES
+from agents.max_n.agent import check_worlds
 from agents.max_n.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from common.errors import OptionError
 from envs.core.game import Game
@@ -24,6 +25,7 @@ MOST = 1000.0
 """No score is further from 0."""
 SHIPPED = Path(__file__).parent / "shipped"
 State = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 
 
 class SlicesAgent(Agent):
@@ -61,10 +63,7 @@ class SlicesAgent(Agent):
             slices: in place of a file.
         """
         super().__init__(game)
-        if num_worlds < 1:
-            raise OptionError(f"num_worlds must be at least 1, not {num_worlds}")
-        if vote not in VOTES:
-            raise OptionError(f"vote must be 'majority' or 'mean', not '{vote}'")
+        check_worlds(num_worlds, vote)
         self.slices = slices or load_slices(Path(path) if path else SHIPPED / self.shipped)
         cards = sum(self.slices.segments)
         if not isinstance(game, NoThanks) or game.options.deck_size != cards:
@@ -87,33 +86,37 @@ class SlicesAgent(Agent):
 
     def act(self, views: Views) -> Actions:
         """Search every row by itself."""
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        chosen = [
-            self._decide(worlds[row], int(views.seats[row]), views.masks[row])
-            for row in range(len(views))
-        ]
-        return np.array(chosen, np.int64)
+        rows = zip(self._worlds(views), views.seats.tolist(), views.masks, strict=True)
+        return np.array([self._decide(*row) for row in rows], np.int64)
 
     def analyse(self, views: Views) -> list[Analysis]:
         """Votes for each action and its mean expected place from the middle, row by row."""
-        worlds = np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
-        return [self._analyse(worlds[row], int(views.seats[row])) for row in range(len(views))]
+        return list(map(self._analyse, self._worlds(views), views.seats.tolist()))
+
+    def _worlds(self, views: Views) -> State:
+        return np.stack([views.worlds() for _ in range(self.num_worlds)], axis=1)
 
     def _analyse(self, worlds: State, seat: int) -> Analysis:
-        shares, values = np.zeros(2), np.zeros(2)
-        legal = np.zeros(2, np.bool_)
+        def place(result: Floats) -> float:
+            is_score = self._code == BY_PLACE
+            return 2.0 - float(place_of(result, 3, seat)) if is_score else float(result[seat])
+
+        shares, values, actions = self._weigh(worlds, place)
+        line = self._line(worlds[0])
+        return Analysis(actions, shares[actions], values[actions], line, PLACES)
+
+    def _weigh(
+        self, worlds: State, worth: Callable[[Floats], float]
+    ) -> tuple[Floats, Floats, Actions]:
+        """Votes for each action, the mean of what is ``worth`` to somebody, and the legal ones."""
+        shares, values, legal = np.zeros(2), np.zeros(2), np.zeros(2, np.bool_)
         for world in worlds:
             found = self._search(world)
             shares[found.action] += 1 / len(worlds)
             for action, result in found.branches.items():
                 legal[action] = True
-                place = result[seat]
-                if self._code == BY_PLACE:
-                    place = 2.0 - float(place_of(np.array(result), 3, seat))
-                values[action] += place / len(worlds)
-        actions = np.flatnonzero(legal)
-        line = self._line(worlds[0])
-        return Analysis(actions, shares[actions], values[actions], line, PLACES)
+                values[action] += worth(np.array(result)) / len(worlds)
+        return shares, values, np.flatnonzero(legal)
 
     def _line(self, world: State) -> tuple[int, ...]:
         """The moves that are expected until the present card is taken."""
@@ -132,21 +135,10 @@ class SlicesAgent(Agent):
     def _decide(self, worlds: State, seat: int, mask: npt.NDArray[np.int8]) -> int:
         if not mask[PAY]:
             return TAKE
-        scores = self._scores(worlds, seat)
+        known = 3, seat, self._code, self._weight
+        votes, means, _ = self._weigh(worlds, lambda result: float(utility_of(result, *known)))
+        scores = votes if self.vote == "majority" or len(worlds) == 1 else means
         return TAKE if scores[TAKE] >= scores[PAY] else PAY
-
-    def _scores(self, worlds: State, seat: int) -> npt.NDArray[np.float64]:
-        """Votes for each action, or its mean utility."""
-        scores = np.zeros(2)
-        for world in worlds:
-            found = self._search(world)
-            if self.vote == "majority" or len(worlds) == 1:
-                scores[found.action] += 1 / len(worlds)
-                continue
-            for action, values in found.branches.items():
-                utility = utility_of(np.array(values), 3, seat, self._code, self._weight)
-                scores[action] += utility / len(worlds)
-        return scores
 
 
 class ValueAgent(SlicesAgent):

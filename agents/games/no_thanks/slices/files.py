@@ -26,6 +26,7 @@ from agents.games.no_thanks.solver import SolverSettings
 from common.errors import MasqueradeError, one_line
 from common.files import read_arrays, write_arrays
 
+Arrays = dict[str, npt.NDArray[Any]]
 FORMAT = 2
 AS_PUBLISHED = SolverSettings(preference="place", ties="average", cap=True, table_bits=18)
 """Places first, equal branches averaged, and a card with its value in chips is taken."""
@@ -45,7 +46,6 @@ class Slices:
     """[N, 18]: features, then what each player will still gain and his final score, from the mover
     on."""
 
-    preference = "place"
     settings = AS_PUBLISHED
     estimate = staticmethod(nearest_estimate)
 
@@ -70,9 +70,8 @@ class Slices:
         write_slices(path, about, {f"rows_{left}": rows for left, rows in self.rows.items()})
 
     @classmethod
-    def load(cls, path: Path) -> Slices:
-        """Read a file that ``save`` has written."""
-        about, arrays = read_slices(path, "nearest")
+    def of(cls, about: dict[str, Any], arrays: Arrays) -> Slices:
+        """What ``save`` has written."""
         return cls(
             tuple(about["segments"]),
             {int(left): tuple(weights) for left, weights in about["weights"].items()},
@@ -97,7 +96,6 @@ class StrengthSlices:
     about: str = ""
     """How it was made."""
 
-    preference = "return"
     settings = SolverSettings(preference="return", table_bits=20)
 
     @property
@@ -131,14 +129,14 @@ class StrengthSlices:
         write_slices(path, about, arrays)
 
     @classmethod
-    def load(cls, path: Path, kind: str = "known") -> StrengthSlices:
-        """Read a file that ``save`` has written."""
-        about, arrays = read_slices(path, kind)
+    def of(cls, about: dict[str, Any], arrays: Arrays) -> StrengthSlices:
+        """What ``save`` has written."""
         count = len(arrays) // len(Weights._fields)
         models = [
             Weights(*(arrays[f"{name}_{i}"] for name in Weights._fields)) for i in range(count)
         ]
-        return cls(tuple(about["segments"]), kind, models, about["boundaries"], about["about"])
+        head = tuple(about["segments"]), about["kind"]
+        return cls(*head, models, about["boundaries"], about["about"])
 
 
 def boundary_below(
@@ -161,32 +159,14 @@ def boundary_below(
     return near[0] if near else below[-1]
 
 
-def load_slices(path: Path) -> Slices | StrengthSlices:
-    """Read a file of either kind."""
-    kind = slices_kind(path)
-    return Slices.load(path) if kind == "nearest" else StrengthSlices.load(path, kind)
-
-
-def write_slices(path: Path, about: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
+def write_slices(path: Path, about: dict[str, Any], arrays: Arrays) -> None:
     """Write a file; it is there as a whole or not at all."""
     told = json.dumps({"format": FORMAT, **about})
     write_arrays(path, {"about": np.array(told), **arrays}, is_compressed=True)
 
 
-def read_slices(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What ``write_slices`` has written about ``kind``."""
-    about, arrays = _read(path)
-    if about["kind"] != kind:
-        raise MasqueradeError(f"{path} holds slices of kind '{about['kind']}', not '{kind}'")
-    return about, arrays
-
-
-def slices_kind(path: Path) -> str:
-    """Which kind of slices a file holds."""
-    return str(_read(path)[0]["kind"])
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def load_slices(path: Path) -> Slices | StrengthSlices:
+    """Read a file of either kind."""
     arrays = read_arrays(path, "make it anew, slices of No Thanks!")
     try:
         about = json.loads(str(arrays.pop("about")))
@@ -198,4 +178,4 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         raise MasqueradeError(
             f"{path} has format {about.get('format')}, not {FORMAT}: make it anew"
         )
-    return about, arrays
+    return (Slices if kind == "nearest" else StrengthSlices).of(about, arrays)
