@@ -10,7 +10,6 @@ from envs.core.checking import check_game
 from envs.core.checking.positions import fit_p_value
 from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game
-from envs.core.tree import count_tree
 from envs.kuhn.game import Kuhn
 from tests.support.broken_games import (
     BROKEN_INFORMATION,
@@ -23,6 +22,7 @@ from tests.support.broken_games import (
 )
 from tests.support.option_sets import every_option_set_in_time
 from tests.support.sampling import IS_FULL
+from tests.support.tree_counts import count_tree
 
 NO_TREE = 0
 

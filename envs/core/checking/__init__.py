@@ -30,7 +30,7 @@ from envs.core.checking.positions import (
     settle_plays_chance_one_by_one,
 )
 from envs.core.checking.probe import Broken, Probe, law, rules_are_never_written
-from envs.core.checking.trees import check_tree, grow_tree
+from envs.core.checking.trees import TreeCounts, check_tree, grow_tree
 from envs.core.checking.worlds import (
     check_against_double,
     check_world,
@@ -41,7 +41,6 @@ from envs.core.checking.worlds import (
 from envs.core.game import Game, State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words, below, first_key, fold, stream
-from envs.core.tree import TreeCounts
 
 __all__ = ["CheckReport", "check_game"]
 

@@ -29,9 +29,8 @@ from envs.core.checking.worlds import determinize_depends_only_on_what_was_seen
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER, PUBLIC
 from envs.core.rng import Words, below, first_key, fold
-from envs.core.tree import TreeCounts
 
-__all__ = ["Tree", "WorldSet", "check_tree", "grow_tree"]
+__all__ = ["Tree", "TreeCounts", "WorldSet", "check_tree", "grow_tree"]
 
 _SETS_PER_PLAYER = 6
 """Sets of worlds of each player that are counted out, and as many with a single world."""
@@ -39,6 +38,19 @@ _DRAWS_PER_WORLD = 60
 _FEWEST_DRAWS, _MOST_DRAWS = 300, 4000
 _SURELY_MET = 40.0
 """A world that should have been drawn so often on average is missed once in e**40 runs."""
+
+
+@dataclass(frozen=True)
+class TreeCounts:
+    """The size of a game tree."""
+
+    chance: int
+    decision: int
+    terminal: int
+    infosets: tuple[int, ...]
+    """Information sets of each player, counted at that player's decisions."""
+    depth: int
+    """Actions and chance events on the longest path."""
 
 
 @dataclass
