@@ -16,7 +16,7 @@ import numpy.typing as npt
 from agents.max_n.preference import utility_of
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import helper, inlined
-from envs.core.kernels import CHANCE, OVER, RETURNS
+from envs.core.kernels import CHANCE, OVER, SIGNATURES
 from envs.core.rng import mix
 
 MAX_PLAYERS = 8
@@ -135,7 +135,7 @@ class Table(NamedTuple):
     """[slots, players]; a search for one player uses the first column."""
 
 
-EVALUATION = AddressesType("masquerade.Evaluation", {"evaluate": RETURNS})
+EVALUATION = AddressesType("masquerade.Evaluation", {"evaluate": SIGNATURES["returns"]})
 
 
 class Evaluation(Addresses):
