@@ -21,13 +21,12 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from common.errors import IllegalActionError, MasqueradeError
 from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
-from envs.core.compiling import direct
 from envs.core.engine import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.facts import forfeit_returns
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.position import Position
-from envs.core.rng import new_rng, seed_rng
+from envs.core.rng import new_rng
 
 __all__ = ["GameEnv"]
 
@@ -35,8 +34,6 @@ MAX_DEALS = 1_000
 
 # How many observations and masks are made at once.
 PAGES_PER_BLOCK = 256
-
-_seed_rng = direct(seed_rng)
 
 Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
 
@@ -146,7 +143,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         """
         game, frame, pages = self.game, self._frame, self._pages
         if seed is not None:
-            _seed_rng(frame["rng"], operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
+            frame["rng"][:] = new_rng(operator.index(seed))
             self._number = -1
         observation, mask = next(pages.block, None) or pages.more()
         first = self._number + 1

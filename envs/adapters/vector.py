@@ -23,6 +23,7 @@ from envs.core.compiling import compiled, direct
 from envs.core.engine import ROWS, advance_row, begin_row, make_rows
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
+from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import new_rng, seed_stream, stream
 from envs.core.rollouts import Player, check_illegal, make_seat_games
 
@@ -36,25 +37,19 @@ MAX_DEALS = 1_000
 class VectorStep(NamedTuple):
     """What one step of all games shows."""
 
-    observations: npt.NDArray[np.float32]
+    observations: Grid[np.float32]
     """[n, observation_size] of the player to move."""
-    masks: npt.NDArray[np.int8]
+    masks: Grid[np.int8]
     """[n, num_actions] of that player."""
-    seats: npt.NDArray[np.int64]
+    seats: Row[np.int64]
     """[n] who that is."""
-    rewards: npt.NDArray[np.float64]
+    rewards: Grid[np.float64]
     """[n, num_players] what the step paid to everybody, in the game that the action belonged to."""
-    dones: npt.NDArray[np.bool_]
+    dones: Row[np.bool_]
     """[n] whether that game ended; the row already shows the first decision of the next one."""
 
 
-_STEP = types.NamedTuple(
-    (
-        *(types.float32[:, ::1], types.int8[:, ::1], types.int64[::1]),
-        *(types.float64[:, ::1], types.boolean[::1]),
-    ),
-    VectorStep,
-)
+_STEP = tuple_type(VectorStep)
 
 
 @compiled(
