@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from common.errors import OptionError, one_line
+from common.errors import OptionError, reason_of
 
 __all__ = [
     "find_named",
@@ -20,7 +20,6 @@ __all__ = [
     "look_up",
     "names_from_a_file",
     "versions",
-    "was_named",
 ]
 
 
@@ -61,14 +60,8 @@ def import_named(kind: str, name: str) -> Any:
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the user's module does when it is imported
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        raise OptionError(f"{kind} '{name}' cannot be found: {reason}") from error
+        raise OptionError(f"{kind} '{name}' cannot be found: {reason_of(error)}") from error
     return _named.setdefault(name, found)
-
-
-def was_named(name: str) -> Any | None:
-    """What ``import_named`` was asked for before; nothing is imported."""
-    return _named.get(name)
 
 
 @contextmanager
@@ -87,7 +80,7 @@ def find_named(kind: str, table: Mapping[str, str], name: str) -> Any:
         return look_up(kind, table, name)
     if not _is_from_a_file.get():
         return import_named(kind, name)
-    found = was_named(name)
+    found = _named.get(name)
     if found is None:
         raise OptionError(
             f"its {kind} is '{name}', which is not ours: name it to run its code, "

@@ -150,19 +150,15 @@ class Batch:
         draws = self._no_draws if rngs is None else np.ascontiguousarray(rngs)
         if rngs is not None and (draws.shape != (len(rows), 4) or draws.dtype != np.uint64):
             raise ValueError(f"{len(rows)} rows need as many generators of four words")
-        earlier = self._observe_movers(rows) if self._past.shape[2] else None
+        seats = np.maximum(self.turns[rows], 0)
+        observations = self.observe(rows, seats)[0] if self._past.shape[2] else None
         games = self._rows, self._streams
         wrong = step_rows(*self._table, *games, rows, actions, draws, self._mask, self._chosen)
         if wrong >= 0:
             self._refuse(int(rows[wrong]), int(actions[wrong]))
-        if earlier is not None:
-            seats, observations = earlier
+        if observations is not None:
             self._past[rows, seats, :-1] = self._past[rows, seats, 1:]
             self._past[rows, seats, -1] = observations
-
-    def _observe_movers(self, rows: Indices) -> tuple[Indices, npt.NDArray[np.float32]]:
-        seats = np.maximum(self.turns[rows], 0)
-        return seats, self.observe(rows, seats)[0]
 
     def end(self, row: int, totals: npt.NDArray[np.float64]) -> None:
         """End the game in ``row`` before its time, such as by forfeit, with these totals."""

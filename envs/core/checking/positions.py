@@ -163,7 +163,7 @@ def only_declared_actions_are_legal(probe: Probe, turn: int, mask: Mask) -> None
 @law
 def legal_accepts_a_mask_for_actions_only(probe: Probe, state: State, mask: Mask) -> None:
     """At a decision a mask of ``num_actions`` entries is enough for ``legal``."""
-    count, short = probe.legal_actions_only(state)
+    count, short = probe.legal(state, is_short=True)
     if count != mask.sum() or short.tobytes() != mask[: len(short)].tobytes():
         raise Broken(
             f"'legal' wrote {mask.tolist()} into a long mask and {short.tolist()} into a short one"
