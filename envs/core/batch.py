@@ -150,13 +150,15 @@ class Batch:
         draws = self._no_draws if rngs is None else np.ascontiguousarray(rngs)
         if rngs is not None and (draws.shape != (len(rows), 4) or draws.dtype != np.uint64):
             raise ValueError(f"{len(rows)} rows need as many generators of four words")
-        seats = np.maximum(self.turns[rows], 0)
-        observations = self.observe(rows, seats)[0] if self._past.shape[2] else None
+        has_past = self._past.shape[2] > 0
+        if has_past:
+            seats = np.maximum(self.turns[rows], 0)
+            observations, _ = self.observe(rows, seats)
         games = self._rows, self._streams
         wrong = step_rows(*self._table, *games, rows, actions, draws, self._mask, self._chosen)
         if wrong >= 0:
             self._refuse(int(rows[wrong]), int(actions[wrong]))
-        if observations is not None:
+        if has_past:
             self._past[rows, seats, :-1] = self._past[rows, seats, 1:]
             self._past[rows, seats, -1] = observations
 
