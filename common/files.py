@@ -29,28 +29,6 @@ import numpy.typing as npt
 
 from common.errors import FileError, MasqueradeError, one_line, reason_of
 
-__all__ = [
-    "append_text",
-    "check_folder",
-    "check_out",
-    "checksum",
-    "is_stream",
-    "make_folder",
-    "open_file",
-    "parse_yaml",
-    "partial_of",
-    "read_arrays",
-    "read_json",
-    "read_text",
-    "read_yaml",
-    "remove_file",
-    "signed",
-    "whole_file",
-    "write_arrays",
-    "write_json",
-    "write_text",
-]
-
 MAX_VALUES = 100_000
 """Values in a YAML file; ours have hundreds."""
 PLAIN = (dict, list, str, int, float, bool, type(None))

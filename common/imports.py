@@ -12,16 +12,6 @@ from typing import Any
 
 from common.errors import OptionError, reason_of
 
-__all__ = [
-    "find_named",
-    "import_named",
-    "is_module_name",
-    "load",
-    "look_up",
-    "names_from_a_file",
-    "versions",
-]
-
 
 def load(package: str, homes: Mapping[str, str], name: str) -> Any:
     """What ``package.name`` is: found in the module that ``homes`` names; for ``__getattr__``."""

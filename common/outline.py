@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["class_at", "constant_of", "fields_of", "parameters_of", "summary_of", "value_of"]
-
 PROJECT = Path(__file__).resolve().parents[1]
 
 

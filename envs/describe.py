@@ -21,8 +21,6 @@ from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
 
-__all__ = ["describe", "main", "picture"]
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SEED = 5
 MAX_CHOICE = 9

@@ -28,8 +28,6 @@ from envs.core.kernels import OVER
 from envs.core.position import Position
 from envs.core.rng import new_rng
 
-__all__ = ["GameEnv"]
-
 MAX_DEALS = 1_000
 
 # How many observations and masks are made at once.

@@ -18,8 +18,6 @@ from gymnasium import logger
 
 from common.errors import OptionError
 
-__all__ = ["RENDER_MODES", "Screen", "to_pixels", "to_png"]
-
 RENDER_MODES = ("ansi", "rgb_array", "human")
 
 FONTS = Path(__file__).with_name("fonts")

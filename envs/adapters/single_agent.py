@@ -16,8 +16,6 @@ from envs.adapters.rendering import RENDER_MODES, Screen
 from envs.core.game import Game
 from envs.core.rollouts import Player, check_illegal, make_seat_games
 
-__all__ = ["SingleAgentEnv", "make_single_agent_env"]
-
 _ROW = np.zeros(1, np.int64)
 
 

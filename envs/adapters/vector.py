@@ -27,8 +27,6 @@ from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import new_rng, seed_stream, stream
 from envs.core.rollouts import Player, check_illegal, make_seat_games
 
-__all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
-
 NEVER_ASKED = -2
 MAX_DEALS = 1_000
 

@@ -31,8 +31,6 @@ from envs.core.position import Position
 from envs.core.rng import Words, new_rng
 from envs.core.views import Views
 
-__all__ = ["Batch", "random_actions", "weighted_actions"]
-
 Indices = npt.NDArray[np.int64]
 
 

@@ -12,8 +12,6 @@ from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from typing import Any, TypedDict, Unpack
 
-__all__ = ["PALETTE", "Canvas", "Paint", "to_number"]
-
 PALETTE = {
     # The table and what is written on it.
     "felt": ("#2f7a5b", "#1c4a39"),

@@ -46,35 +46,6 @@ if TYPE_CHECKING:
 
     from envs.core.game import Game
 
-__all__ = [
-    "ILLEGAL",
-    "ROWS",
-    "Frame",
-    "PlayoutResult",
-    "Rows",
-    "Streams",
-    "advance_game",
-    "advance_row",
-    "begin_game",
-    "begin_row",
-    "begin_rows",
-    "busiest_rows",
-    "determinize_movers",
-    "legal_movers",
-    "look_rows",
-    "make_rows",
-    "observe_game",
-    "observe_movers",
-    "random_playouts",
-    "random_rows",
-    "settle",
-    "settle_seen",
-    "show_rows",
-    "step_rows",
-    "step_seen",
-    "waiting_rows",
-    "weighted_rows",
-]
 
 ILLEGAL = -100
 """``advance_game``: the action was not legal, and nothing was played."""

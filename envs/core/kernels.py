@@ -66,27 +66,6 @@ from numba import types
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import Function, compiled
 
-__all__ = [
-    "CHANCE",
-    "INT",
-    "KERNELS",
-    "MASK",
-    "OBSERVATION",
-    "OPTIONAL_KERNELS",
-    "OPTIONAL_SIGNATURES",
-    "OVER",
-    "PUBLIC",
-    "RNG",
-    "RULES",
-    "SIGNATURES",
-    "STATE",
-    "TOTALS",
-    "UNSEEN",
-    "Kernels",
-    "OptionalKernels",
-    "kernel",
-]
-
 CHANCE = -1
 """``turn``: the dice, the deck or the map generator is to move."""
 OVER = -2

@@ -20,7 +20,6 @@ from envs.core.engine import determinize_movers, legal_movers, observe_movers
 if TYPE_CHECKING:
     from envs.core.game import Game
 
-__all__ = ["Views"]
 
 Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]

@@ -15,16 +15,6 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words
 
-__all__ = [
-    "P_THRESHOLD",
-    "Node",
-    "check_facts",
-    "check_position",
-    "field_at",
-    "fit_p_value",
-    "look",
-]
-
 P_THRESHOLD = 1e-6
 """A distribution is called wrong when a right one would look as bad less often than this."""
 _TOLERANCE = 1e-6

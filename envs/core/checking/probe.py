@@ -20,8 +20,6 @@ from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game, State
 from envs.core.rng import Words
 
-__all__ = ["Broken", "Mask", "Probe", "law"]
-
 Mask = npt.NDArray[np.int8]
 
 # ---- how a law is written down, and how a broken one is reported ---------------------------------

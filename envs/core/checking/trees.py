@@ -30,8 +30,6 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER, PUBLIC
 from envs.core.rng import Words, below, first_key, fold
 
-__all__ = ["Tree", "TreeCounts", "WorldSet", "check_tree", "grow_tree"]
-
 _SETS_PER_PLAYER = 6
 """Sets of worlds of each player that are counted out, and as many with a single world."""
 _DRAWS_PER_WORLD = 60
