@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from agents import AGENTS, LEARNERS, split_name, split_path, without_learner
 from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
 from common.imports import is_module_name
-from common.outline import attribute_of, class_at, constant_of, fields_of, parameters_of, summary_of
+from common.outline import class_at, constant_of, fields_of, parameters_of, summary_of
 from envs import GAMES
 
 
@@ -179,6 +179,6 @@ def list_players() -> list[str]:
 def list_learners() -> list[str]:
     """A line for each learner, with what its steps are."""
     return [
-        f"  {name}: {summary_of(place)} Counts {attribute_of(place, 'unit')}."
+        f"  {name}: {summary_of(place)} Counts {constant_of(place, 'unit')}."
         for name, place in LEARNERS.items()
     ]

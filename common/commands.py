@@ -18,28 +18,6 @@ from typing import Any, NoReturn, ParamSpec
 
 from common.errors import MasqueradeError, OptionError, one_line
 
-__all__ = [
-    "AMOUNT",
-    "COUNT",
-    "MAX_GAMES",
-    "MAX_SEED",
-    "MAX_WORKERS",
-    "SEED",
-    "WORKERS",
-    "Pairs",
-    "Parser",
-    "add_option",
-    "add_out",
-    "answers_in_one_line",
-    "as_called",
-    "at_least",
-    "calling_from",
-    "is_rehearsal",
-    "parse_option",
-    "rehearse",
-    "words_of",
-]
-
 P = ParamSpec("P")
 
 MAX_GAMES = 10**9

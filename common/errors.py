@@ -5,19 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = [
-    "FileError",
-    "GameContractError",
-    "IllegalActionError",
-    "MasqueradeError",
-    "OptionError",
-    "PositionError",
-    "UnknownNameError",
-    "nearest",
-    "one_line",
-    "reason_of",
-]
-
 MAX_LISTED = 12
 MAX_LINE = 1400
 """Letters of a line that refuses something; paths can be long."""

@@ -29,28 +29,6 @@ import numpy.typing as npt
 
 from common.errors import FileError, MasqueradeError, one_line, reason_of
 
-__all__ = [
-    "append_text",
-    "check_folder",
-    "check_out",
-    "checksum",
-    "is_stream",
-    "make_folder",
-    "open_file",
-    "parse_yaml",
-    "partial_of",
-    "read_arrays",
-    "read_json",
-    "read_text",
-    "read_yaml",
-    "remove_file",
-    "signed",
-    "whole_file",
-    "write_arrays",
-    "write_json",
-    "write_text",
-]
-
 MAX_VALUES = 100_000
 """Values in a YAML file; ours have hundreds."""
 PLAIN = (dict, list, str, int, float, bool, type(None))
@@ -76,30 +54,38 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
         mode: who may read it, as ``os.open`` takes it.
     """
     path = Path(path)
-    if is_stream(path):
-        try:
+    with _telling_of(path):
+        if is_stream(path):
             door = _door(path)
             handle = os.open(path, os.O_WRONLY) if door is None else os.dup(door)
             sys.stdout.flush()
             with os.fdopen(handle, "wb") as file:
                 yield file
-        except OSError as error:
-            raise _unwritable(path, error) from error
-        return
-    partial = partial_of(path)
+            return
+        partial = partial_of(path)
+        try:
+            make_folder(path.parent)
+            handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _telling_of(
+    path: Path, cannot: str = "written", fix: str = "make room there, or choose another place"
+) -> Iterator[None]:
+    """Say in one line what the machine has against a file."""
     try:
-        make_folder(path.parent)
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        yield
     except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise FileError(f"{one_line(path)} cannot be {cannot} ({reason}): {fix}") from error
 
 
 def is_stream(path: Path) -> bool:
@@ -154,37 +140,21 @@ def append_text(path: Path, text: str) -> None:
 
     A folder of somebody else's may have a link there, to a file of yours: it is not followed.
     """
-    try:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        with os.fdopen(os.open(path, flags, 0o666), "ab") as file:
-            file.write(text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise _unwritable(path, error) from error
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    with _telling_of(path), os.fdopen(os.open(path, flags, 0o666), "ab") as file:
+        file.write(text.encode("utf-8", "replace"))
 
 
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, unless they are there."""
-    try:
+    with _telling_of(path):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(path, error) from error
 
 
 def remove_file(path: Path) -> None:
     """Remove a file, if it is there."""
-    try:
+    with _telling_of(path, "removed", "remove it by hand"):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"{path} cannot be removed ({error.strerror or error}): remove it by hand"
-        ) from error
-
-
-def _unwritable(path: Path, error: OSError) -> FileError:
-    return FileError(
-        f"{one_line(path)} cannot be written ({error.strerror or error}): make room there, or "
-        "choose another place"
-    )
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -442,13 +412,8 @@ def _is_beginning(file: Path, beginnings: Sequence[str]) -> bool:
 
 def _is_own(path: Path, by: str, own_head: str, is_whole: bool) -> bool:
     """Whether a file says that the command has written it; an empty one is nobody's."""
-    try:
-        with open_file(path) as file:
-            head = file.read(max(HEAD, 4 * len(own_head) + 1))
-    except OSError as error:
-        raise FileError(
-            f"{path} cannot be read ({error.strerror or error}): choose another --out"
-        ) from error
+    with _telling_of(path, "read", "choose another --out"), open_file(path) as file:
+        head = file.read(max(HEAD, 4 * len(own_head) + 1))
     if own_head:
         own = own_head.encode("utf-8", "replace")
         return not head or (head == own if is_whole else head.startswith(own))
@@ -459,15 +424,9 @@ def _is_own(path: Path, by: str, own_head: str, is_whole: bool) -> bool:
 def _check_reachable(path: Path) -> None:
     """Refuse a place in which no file can be made."""
     place = Path(os.path.abspath(path))
-    try:
+    with _telling_of(path, fix="choose another --out"), contextlib.suppress(FileNotFoundError):
         if place.name:
             partial_of(place).lstat()  # the longest name that will be needed
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise FileError(
-            f"{one_line(path)} cannot be written ({error.strerror}): choose another --out"
-        ) from error
     above = next(folder for folder in (place.parent, *place.parents) if folder.exists())
     if not os.access(above, os.W_OK | os.X_OK):
         raise FileError(f"{path} cannot be written ({above} is not yours): choose another --out")

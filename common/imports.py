@@ -10,18 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from common.errors import OptionError, one_line
-
-__all__ = [
-    "find_named",
-    "import_named",
-    "is_module_name",
-    "load",
-    "look_up",
-    "names_from_a_file",
-    "versions",
-    "was_named",
-]
+from common.errors import OptionError, reason_of
 
 
 def load(package: str, homes: Mapping[str, str], name: str) -> Any:
@@ -61,14 +50,8 @@ def import_named(kind: str, name: str) -> Any:
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the user's module does when it is imported
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        raise OptionError(f"{kind} '{name}' cannot be found: {reason}") from error
+        raise OptionError(f"{kind} '{name}' cannot be found: {reason_of(error)}") from error
     return _named.setdefault(name, found)
-
-
-def was_named(name: str) -> Any | None:
-    """What ``import_named`` was asked for before; nothing is imported."""
-    return _named.get(name)
 
 
 @contextmanager
@@ -87,7 +70,7 @@ def find_named(kind: str, table: Mapping[str, str], name: str) -> Any:
         return look_up(kind, table, name)
     if not _is_from_a_file.get():
         return import_named(kind, name)
-    found = was_named(name)
+    found = _named.get(name)
     if found is None:
         raise OptionError(
             f"its {kind} is '{name}', which is not ours: name it to run its code, "

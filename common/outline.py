@@ -7,9 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["attribute_of", "class_at", "constant_of", "fields_of", "parameters_of", "summary_of"]
-__all__ += ["value_of"]
-
 PROJECT = Path(__file__).resolve().parents[1]
 
 
@@ -19,20 +16,9 @@ def summary_of(place: str) -> str:
     >>> summary_of("agents.base:RandomAgent")
     'Plays uniformly among the legal actions.'
     """
-    module, name = place.split(":")
-    found = _find(module, name)
+    found = _class(place)
     docstring = ast.get_docstring(found[1]) if found else None
     return (docstring or "").partition("\n")[0]
-
-
-def attribute_of(place: str, attribute: str) -> Any:
-    """A constant of ``"module:Class"``, its own or that of the class it is derived from.
-
-    >>> attribute_of("agents.cfr.learner:CFRLearner", "unit")
-    'iterations'
-    """
-    found = _assigned(place, attribute)
-    return found[1].value if found and isinstance(found[1], ast.Constant) else None
 
 
 def constant_of(place: str, attribute: str) -> Any:
@@ -40,17 +26,13 @@ def constant_of(place: str, attribute: str) -> Any:
 
     >>> constant_of("agents.games.kuhn.rule:KuhnRule", "game_ids")
     ('kuhn_v0',)
+    >>> constant_of("agents.cfr.learner:CFRLearner", "unit")
+    'iterations'
     """
     found = _assigned(place, attribute)
-    if found is None:
-        return None
-    module, value = found
-    if isinstance(value, ast.Name):
-        found = _constant(module, value.id)
-        if found is None:
-            return None
-        module, value = found
-    return _literal(value)
+    if found and isinstance(found[1], ast.Name):
+        found = _defined(found[0], found[1].id)
+    return _literal(found)
 
 
 def class_at(place: str, attribute: str) -> str | None:
@@ -62,7 +44,7 @@ def class_at(place: str, attribute: str) -> str | None:
     found = _assigned(place, attribute)
     if found is None or not isinstance(found[1], ast.Name):
         return None
-    home = _find(found[0], found[1].id)
+    home = _class(f"{found[0]}:{found[1].id}")
     return f"{home[0]}:{home[1].name}" if home else None
 
 
@@ -72,17 +54,15 @@ def fields_of(place: str) -> tuple[str, ...] | None:
     >>> fields_of("envs.kuhn.game:KuhnOptions")
     ('num_players',)
     """
-    if place == "envs.core.options:Options":
-        return ()
-    module, name = place.split(":")
-    found = _find(module, name)
+    found = _class(place)
     if found is None:
         return None
     module, node = found
+    if (module, node.name) == ("envs.core.options", "Options"):
+        return ()
     names: list[str] = []
-    for base in node.bases:
-        home = _find(module, base.id) if isinstance(base, ast.Name) else None
-        above = fields_of(f"{home[0]}:{home[1].name}") if home else None
+    for base in _bases(module, node):
+        above = fields_of(base) if base else None
         if above is None:
             return None
         names += above
@@ -103,19 +83,17 @@ def parameters_of(place: str) -> tuple[str, ...] | None:
     >>> "iterations" in (parameters_of("agents.games.holdem.search:HoldemSearch") or ())
     True
     """
-    module, name = place.split(":")
-    found = _find(module, name)
+    found = _class(place)
     if found is None or found[1].decorator_list:
         return None
     module, node = found
     makers = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
-    above = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
     taken = [a.arg for made in makers for a in (*made.args.args[1:], *made.args.kwonlyargs)]
     if makers and makers[0].args.kwarg is None:
         return tuple(taken)
     settings = class_at(place, "settings_class")
     rest = [fields_of(settings) if settings else None] if makers else []
-    rest += [parameters_of(f"{module}:{b.id}") if isinstance(b, ast.Name) else None for b in above]
+    rest += [parameters_of(base) if base else None for base in _bases(module, node)]
     if None in rest:
         return None
     return tuple(dict.fromkeys((*taken, *(name for names in rest for name in names or ()))))
@@ -127,71 +105,69 @@ def value_of(place: str) -> Any:
     >>> value_of("arena.workers:EXECUTORS")
     ('processes', 'ray')
     """
-    found = _constant(*place.split(":"))
-    return _literal(found[1]) if found else None
+    return _literal(_defined(*place.split(":")))
 
 
-def _literal(value: ast.expr) -> Any:
+def _literal(found: tuple[str, ast.AST] | None) -> Any:
     try:
-        return ast.literal_eval(value)
+        return ast.literal_eval(found[1]) if found else None
     except ValueError:
         return None
 
 
-def _assigned(place: str, attribute: str) -> tuple[str, ast.expr] | None:
-    """The expression that an attribute is set to, and the module in which that stands."""
-    module, name = place.split(":")
-    found = _find(module, name)
+def _assigned(place: str, attribute: str) -> tuple[str, ast.AST] | None:
+    """The expression that a class sets an attribute to, and the module in which that stands."""
+    found = _class(place)
     if found is None:
         return None
     module, node = found
     for line in node.body:
-        targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
-        value = getattr(line, "value", None)
-        if value and any(isinstance(t, ast.Name) and t.id == attribute for t in targets):
+        value = _value(line, attribute)
+        if value:
             return module, value
-    for base in node.bases:
-        if isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name):
-            inherited = _assigned(f"{module}:{base.id}", attribute)
-            if inherited:
-                return inherited
-    return None
+    above = (_assigned(base, attribute) for base in _bases(module, node) if base)
+    return next((inherited for inherited in above if inherited), None)
 
 
-def _constant(module: str, name: str) -> tuple[str, ast.expr] | None:
-    """What a module sets a name to, by whatever import it came."""
-    tree = _read(module)
-    for node in tree.body if tree else ():
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        value = getattr(node, "value", None)
-        if value and any(isinstance(t, ast.Name) and t.id == name for t in targets):
-            return module, value
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                if (each.asname or each.name) == name:
-                    return _constant(node.module, each.name)
-    return None
+def _bases(module: str, node: ast.ClassDef) -> list[str | None]:
+    """The places of the classes that a class is derived from; ``None`` for one that is hidden."""
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+    return [f"{module}:{base.id}" if isinstance(base, ast.Name) else None for base in bases]
 
 
-def _find(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
-    """The module in which a class is defined, by whatever import it came, and the class."""
-    tree = _read(module)
-    for node in tree.body if tree else ():
+def _class(place: str) -> tuple[str, ast.ClassDef] | None:
+    """The module in which the class of a place is defined, by whatever import it came, and it."""
+    found = _defined(*place.split(":"))
+    return (found[0], found[1]) if found and isinstance(found[1], ast.ClassDef) else None
+
+
+def _defined(module: str, name: str) -> tuple[str, ast.AST] | None:
+    """The class or the expression that a name of a module stands for, and where that stands."""
+    for node in _read(module):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return module, node
+        value = _value(node, name)
+        if value:
+            return module, value
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for each in node.names:
                 if (each.asname or each.name) == name:
-                    return _find(node.module, each.name)
+                    return _defined(node.module, each.name)
     return None
+
+
+def _value(line: ast.stmt, name: str) -> ast.AST | None:
+    """What a line sets a name to."""
+    targets = line.targets if isinstance(line, ast.Assign) else [getattr(line, "target", None)]
+    is_set = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return getattr(line, "value", None) if is_set else None
 
 
 @cache
-def _read(module: str) -> ast.Module | None:
+def _read(module: str) -> list[ast.stmt]:
+    """The lines of a module of ours; none of any other."""
     path = PROJECT.joinpath(*module.split("."))
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.is_file():
-            return ast.parse(file.read_text(encoding="utf-8"))
-    return None
+            return ast.parse(file.read_text(encoding="utf-8")).body
+    return []

@@ -13,8 +13,6 @@ from typing import TypeVar
 
 from common.errors import MasqueradeError
 
-__all__ = ["leave_with_parent", "side_by_side"]
-
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 

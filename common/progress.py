@@ -11,8 +11,6 @@ import sys
 import threading
 import time
 
-__all__ = ["LOG_EVERY", "Progress", "duration"]
-
 BAR = 20
 LOG_EVERY = 30.0  # seconds between two lines of a log
 SOON = 1.0  # when the first forecast follows a line that says only what will be done

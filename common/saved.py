@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from common.errors import MasqueradeError, one_line
 
-__all__ = ["DamagedStateError", "restore", "saved_array", "saved_number"]
-
 
 class DamagedStateError(MasqueradeError):
     """A part of a saved state that is missing or is not what it must be."""

@@ -15,17 +15,6 @@ from scipy import special
 
 from common.errors import MasqueradeError
 
-__all__ = [
-    "DEFAULT_CONFIDENCE",
-    "Blocks",
-    "Interval",
-    "block_means",
-    "mean_interval",
-    "normal_quantile",
-    "t_quantile",
-    "wilson",
-]
-
 Floats = npt.NDArray[np.float64]
 
 DEFAULT_CONFIDENCE = 0.95

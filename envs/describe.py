@@ -21,13 +21,12 @@ from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
 
-__all__ = ["describe", "main", "picture"]
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SEED = 5
 MAX_CHOICE = 9
 MAX_ACTIONS = 12
 NUM_GAMES = 200
+BAR = "\\|"  # in a cell
 
 
 def describe(game_id: str) -> str:
@@ -36,59 +35,36 @@ def describe(game_id: str) -> str:
     title, _, rules = inspect.cleandoc(sys.modules[type(game).__module__].__doc__ or "").partition(
         "\n"
     )
-    facts = game.facts
-    chance = f"{facts.num_chance_outcomes} outcomes at most"
-    returns = f"{facts.min_return:g} to {facts.max_return:g}"
-    if facts.return_sum is not None:
-        returns += f", adding up to {facts.return_sum:g}"
     position = _position(game)
-    viewer = _viewer(position)
-    return "\n".join(
-        [
-            f"# {title.rstrip('.')} (`{game.id}`)",
-            "",
-            "<!-- Made by `python -m envs.describe`; edit the game's module instead. -->",
-            "",
-            f"![The table as player {viewer} sees it](../images/{game.id}.svg)",
-            "",
-            _markdown(rules).strip(),
-            "",
-            "## With the default options",
-            "",
-            *_table(("fact", "value"), _facts(game, chance, returns)),
-            "",
-            "## Options",
-            "",
-            *_table(("option", "default", "allowed", "meaning"), game.Options.describe()),
-            *_presets(game),
-            "",
-            "## Actions",
-            "",
-            *_table(("action", "words"), _actions(game)),
-            "",
-            "## Observation",
-            "",
-            "All values lie between 0 and 1.",
-            "",
-            *_table(
-                ("field", "size", "meaning"),
-                ((field.name, str(field.size), field.meaning) for field in game.fields),
-            ),
-            "",
-            "## The same position in words",
-            "",
-            "```text",
-            position.text(viewer),
-            "```",
-            "",
-        ]
-    )
+    viewer = position.turn  # so that the picture shows what can be clicked
+    parts = [
+        f"# {title.rstrip('.')} (`{game.id}`)",
+        "<!-- Made by `python -m envs.describe`; edit the game's module instead. -->",
+        f"![The table as player {viewer} sees it](../images/{game.id}.svg)",
+        _markdown(rules).strip(),
+        "## With the default options",
+        _table(("fact", "value"), _facts(game)),
+        "## Options",
+        _table(("option", "default", "allowed", "meaning"), game.Options.describe()),
+        *([_table(("preset", "sets"), _presets(game))] if game.presets else []),
+        "## Actions",
+        _table(("action", "words"), _actions(game)),
+        "## Observation",
+        "All values lie between 0 and 1.",
+        _table(
+            ("field", "size", "meaning"),
+            ((field.name, str(field.size), field.meaning) for field in game.fields),
+        ),
+        "## The same position in words",
+        f"```text\n{position.text(viewer)}\n```\n",
+    ]
+    return "\n\n".join(parts)
 
 
 def picture(game_id: str) -> str:
     """The drawing that the page of a game opens with."""
     position = _position(make_game(game_id))
-    return position.game.draw(position.state, _viewer(position)) + "\n"
+    return position.game.draw(position.state, position.turn) + "\n"
 
 
 def _position(game: Game) -> Position:
@@ -107,17 +83,15 @@ def _position(game: Game) -> Position:
     return positions[len(positions) // 2]
 
 
-def _viewer(position: Position) -> int:
-    """Whoever is to move, so that the picture shows what can be clicked."""
-    return position.turn
-
-
-def _facts(game: Game, chance: str, returns: str) -> list[tuple[str, str]]:
+def _facts(game: Game) -> list[tuple[str, str]]:
     facts = game.facts
+    returns = f"{facts.min_return:g} to {facts.max_return:g}"
+    if facts.return_sum is not None:
+        returns += f", adding up to {facts.return_sum:g}"
     return [
         ("players", str(facts.num_players)),
         ("actions", str(facts.num_actions)),
-        ("chance events", chance),
+        ("chance events", f"{facts.num_chance_outcomes} outcomes at most"),
         ("longest game", f"{facts.max_length} actions and chance events"),
         ("returns", returns),
         ("observation", f"{game.observation_size} numbers"),
@@ -143,19 +117,16 @@ def _actions(game: Game) -> list[tuple[str, str]]:
     return rows
 
 
-def _presets(game: Game) -> list[str]:
-    if not game.presets:
-        return []
-    rows = [
+def _presets(game: Game) -> list[tuple[str, str]]:
+    return [
         (f"`{name}`", ", ".join(f"`{k}={v!r}`" for k, v in values.items()) or "the defaults")
         for name, values in game.presets.items()
     ]
-    return ["", *_table(("preset", "sets"), rows)]
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join(f"| {' | '.join(c.replace('|', BAR) for c in line)} |" for line in lines)
 
 
 def _markdown(text: str) -> str:

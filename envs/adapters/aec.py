@@ -15,28 +15,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import logger, spaces
+from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from common.errors import IllegalActionError, MasqueradeError
-from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
-from envs.core.compiling import direct
+from envs.adapters.rendering import RENDER_MODES, Screen
 from envs.core.engine import ILLEGAL, Frame, advance_game, begin_game, observe_game
 from envs.core.facts import forfeit_returns
 from envs.core.game import Game
 from envs.core.kernels import OVER
 from envs.core.position import Position
-from envs.core.rng import new_rng, seed_rng
-
-__all__ = ["GameEnv"]
+from envs.core.rng import new_rng
 
 MAX_DEALS = 1_000
 
 # How many observations and masks are made at once.
 PAGES_PER_BLOCK = 256
-
-_seed_rng = direct(seed_rng)
 
 Page = tuple[npt.NDArray[np.float32], npt.NDArray[np.int8]]
 
@@ -97,9 +92,9 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
             "is_parallelizable": False,
             "render_fps": 2,
         }
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = render_mode
         self._is_live = render_mode == "human"
-        self._screen = None if render_mode is None else Screen(game.id, render_mode)
+        self._screen = Screen(game.id, render_mode)
         self.is_raw = is_raw
         facts = game.facts
         self.possible_agents = [f"player_{player}" for player in range(facts.num_players)]
@@ -146,7 +141,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         """
         game, frame, pages = self.game, self._frame, self._pages
         if seed is not None:
-            _seed_rng(frame["rng"], operator.index(seed) & 0xFFFFFFFFFFFFFFFF)
+            frame["rng"][:] = new_rng(operator.index(seed))
             self._number = -1
         observation, mask = next(pages.block, None) or pages.more()
         first = self._number + 1
@@ -356,18 +351,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int]):
         """The whole table: as text, as a picture or in a window, as ``render_mode`` asks for."""
         if self._number < 0:
             EnvLogger.error_render_before_reset()
-        if self._screen is None:
-            logger.warn(
-                "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
-            )
-            return None
         game, state = self.game, self._frame["state"]
         return self._screen.show(lambda: game.render(state), lambda: game.draw(state))
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        if self._screen is not None:
-            self._screen.close()
+        self._screen.close()
 
 
 def _observation_space(game: Game) -> spaces.Dict:

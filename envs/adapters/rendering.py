@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import logger
 
 from common.errors import OptionError
-
-__all__ = ["RENDER_MODES", "Screen", "check_render_mode", "to_pixels", "to_png"]
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
 
@@ -56,16 +55,8 @@ def to_pixels(svg: str) -> npt.NDArray[np.uint8]:
     return np.array(Image.open(io.BytesIO(to_png(svg))).convert("RGB"))
 
 
-def check_render_mode(render_mode: str | None) -> str | None:
-    """The mode itself, if there is such a one."""
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        known = ", ".join(RENDER_MODES)
-        raise OptionError(f"render_mode must be one of {known} or None, not {render_mode!r}")
-    return render_mode
-
-
 class Screen:
-    """Shows a game in the way that ``render_mode`` asks for.
+    """Shows a game in the way that ``render_mode`` asks for; ``None``: not at all.
 
     >>> from envs import make_game
     >>> game = make_game("kuhn_v0")
@@ -75,8 +66,11 @@ class Screen:
     '> player 0: card ?, 1 in the pot'
     """
 
-    def __init__(self, title: str, render_mode: str) -> None:
+    def __init__(self, title: str, render_mode: str | None) -> None:
         """Nothing is opened before there is something to show."""
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            known = ", ".join(RENDER_MODES)
+            raise OptionError(f"render_mode must be one of {known} or None, not {render_mode!r}")
         self.title = title
         self.render_mode = render_mode
         self._window: _Window | None = None
@@ -86,6 +80,11 @@ class Screen:
         self, render: Callable[[], str], draw: Callable[[], str]
     ) -> str | npt.NDArray[np.uint8] | None:
         """Text, pixels, or nothing when it is shown in a window."""
+        if self.render_mode is None:
+            logger.warn(
+                "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
+            )
+            return None
         if self.render_mode == "ansi":
             return render()
         if self.render_mode == "rgb_array":
@@ -110,12 +109,8 @@ class Screen:
             self._window.close()
             self._window = None
 
-    def __deepcopy__(self, _memo: dict[int, Any]) -> Screen:
-        """A copy of an environment opens a window of its own."""
-        return Screen(self.title, self.render_mode)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        """Windows stay where they are."""
+        """Windows stay where they are: a copy of an environment opens one of its own."""
         return Screen, (self.title, self.render_mode)
 
 

@@ -12,11 +12,9 @@ from gymnasium import spaces
 
 from common.errors import IllegalActionError
 from envs import make_game
-from envs.adapters.rendering import RENDER_MODES, Screen, check_render_mode
+from envs.adapters.rendering import RENDER_MODES, Screen
 from envs.core.game import Game
 from envs.core.rollouts import Player, check_illegal, make_seat_games
-
-__all__ = ["SingleAgentEnv", "make_single_agent_env"]
 
 _ROW = np.zeros(1, np.int64)
 
@@ -57,8 +55,8 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     ) -> None:
         """Seat the learner and the opponents (see ``make_seat_games``)."""
         self.game = game
-        self.render_mode = check_render_mode(render_mode)
-        self._screen = None if render_mode is None else Screen(game.id, render_mode)
+        self.render_mode = render_mode
+        self._screen = Screen(game.id, render_mode)
         self.illegal = check_illegal(illegal)
         self.observation_space = spaces.Box(0.0, 1.0, (game.observation_size,), np.float32)
         self.action_space = spaces.Discrete(game.facts.num_actions)
@@ -106,27 +104,16 @@ class SingleAgentEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:  # type: ignore[override]
         """The table as the learner sees it."""
-        if self._screen is None:
-            gymnasium.logger.warn(
-                "render_mode is None: make the environment with render_mode='ansi' or 'rgb_array'"
-            )
-            return None
         batch, seat = self._games.batch, int(self._games.seats[0])
         return self._screen.show(lambda: batch.text(0, seat), lambda: batch.draw(0, seat))
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        if self._screen is not None:
-            self._screen.close()
+        self._screen.close()
 
 
-def make_single_agent_env(
-    game_id: str,
-    seat: int | str = 0,
-    opponents: Player | Sequence[Player] | None = None,
-    render_mode: str | None = None,
-    illegal: str = "lose",
-    **options: Any,
-) -> SingleAgentEnv:
+def make_single_agent_env(game_id: str, **kwargs: Any) -> SingleAgentEnv:
     """What Gymnasium's registry calls: a game by id with its options, and the seats."""
-    return SingleAgentEnv(make_game(game_id, **options), seat, opponents, render_mode, illegal)
+    names = ("seat", "opponents", "render_mode", "illegal")
+    own = {name: kwargs.pop(name) for name in names if name in kwargs}
+    return SingleAgentEnv(make_game(game_id, **kwargs), **own)

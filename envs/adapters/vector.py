@@ -23,12 +23,10 @@ from envs.core.compiling import compiled, direct
 from envs.core.engine import ROWS, advance_row, begin_row, make_rows
 from envs.core.game import Game
 from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES
+from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import new_rng, seed_stream, stream
 from envs.core.rollouts import Player, check_illegal, make_seat_games
 
-__all__ = ["SeatVectorEnv", "VectorEnv", "VectorStep"]
-
-BEGIN = -1
 NEVER_ASKED = -2
 MAX_DEALS = 1_000
 
@@ -36,47 +34,41 @@ MAX_DEALS = 1_000
 class VectorStep(NamedTuple):
     """What one step of all games shows."""
 
-    observations: npt.NDArray[np.float32]
+    observations: Grid[np.float32]
     """[n, observation_size] of the player to move."""
-    masks: npt.NDArray[np.int8]
+    masks: Grid[np.int8]
     """[n, num_actions] of that player."""
-    seats: npt.NDArray[np.int64]
+    seats: Row[np.int64]
     """[n] who that is."""
-    rewards: npt.NDArray[np.float64]
+    rewards: Grid[np.float64]
     """[n, num_players] what the step paid to everybody, in the game that the action belonged to."""
-    dones: npt.NDArray[np.bool_]
+    dones: Row[np.bool_]
     """[n] whether that game ended; the row already shows the first decision of the next one."""
 
 
-_STEP = types.NamedTuple(
-    (
-        *(types.float32[:, ::1], types.int8[:, ::1], types.int64[::1]),
-        *(types.float64[:, ::1], types.boolean[::1]),
-    ),
-    VectorStep,
-)
+_STEP = tuple_type(VectorStep)
 
 
 @compiled(
     INT(
         *(KERNELS, OPTIONAL_KERNELS, RULES, INT, ROWS),
-        *(RNG, types.int64[::1], types.int64[::1], _STEP),
+        *(RNG, types.int64[::1], types.int64[::1], types.boolean, _STEP),
     )
 )
-def _step_all(kernels, optional, rules, num_openings, rows, root, numbers, actions, shown):
+def _step_all(kernels, optional, rules, num_openings, rows, root, numbers, actions, begins, shown):
     """Play one action in every row and show the next decision; -1, or the first illegal row.
 
-    ``root`` is that of all generators, and the action ``BEGIN`` starts a game.
+    ``root`` is that of all generators; where every row ``begins`` a game, actions mean nothing.
     """
     masks, rewards = shown.masks, shown.rewards
     for row in range(actions.size):
         action = actions[row]
-        if action != BEGIN and not (0 <= action < masks.shape[1] and masks[row, action]):
+        if not begins and not (0 <= action < masks.shape[1] and masks[row, action]):
             return row
     for row in range(actions.size):
         shown.dones[row] = False
         turn = OVER
-        if actions[row] == BEGIN:
+        if begins:
             rewards[row, :] = 0.0
         else:
             paid = rewards[row]
@@ -147,7 +139,7 @@ class VectorEnv:
         self._root = new_rng() if seed is None else stream(seed, "chance")
         self._numbers[:] = np.arange(self.num_envs)
         self._has_begun = True
-        return self._play(np.full(self.num_envs, BEGIN, np.int64))
+        return self._play(np.zeros(self.num_envs, np.int64), True)
 
     def step(self, actions: Sequence[int] | npt.NDArray[np.int64]) -> VectorStep:
         """Play one action in every row; if any of them is illegal, none is played."""
@@ -158,18 +150,15 @@ class VectorEnv:
             raise ValueError(
                 f"step needs {self.num_envs} actions, one for each row, not shape {chosen.shape}"
             )
-        if (chosen < 0).any():
-            raise IllegalActionError(
-                f"actions must be from 0 to {self.game.facts.num_actions - 1}, not negative"
-            )
-        return self._play(chosen)
+        return self._play(chosen, False)
 
-    def _play(self, actions: npt.NDArray[np.int64]) -> VectorStep:
+    def _play(self, actions: npt.NDArray[np.int64], begins: bool) -> VectorStep:
         game, shown = self.game, self._shown
         if self.has_copies:  # the largest array is made anew, the others are copied below
             self._shown = shown = shown._replace(observations=np.empty_like(shown.observations))
         tables = game.kernels, game.optional, game.rules, game.facts.num_openings
-        wrong = _step_rows(*tables, self._rows, self._root, self._numbers, actions, shown)
+        games = self._rows, self._root, self._numbers
+        wrong = _step_rows(*tables, *games, actions, begins, shown)
         if wrong == NEVER_ASKED:
             raise MasqueradeError(f"nobody was asked in {MAX_DEALS} games of {game!r}")
         if wrong >= 0:

@@ -30,8 +30,6 @@ from numba.extending import (
 
 from envs.core.compiling import JIT_DISABLED
 
-__all__ = ["Addresses", "AddressesType"]
-
 # By the name of a type. They are no part of the type itself, because Numba's cache keeps types with
 # every function, and reads them again at every start.
 _SIGNATURES: dict[str, Mapping[str, Any]] = {}

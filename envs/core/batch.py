@@ -31,8 +31,6 @@ from envs.core.position import Position
 from envs.core.rng import Words, new_rng
 from envs.core.views import Views
 
-__all__ = ["Batch", "random_actions", "weighted_actions"]
-
 Indices = npt.NDArray[np.int64]
 
 
@@ -150,19 +148,17 @@ class Batch:
         draws = self._no_draws if rngs is None else np.ascontiguousarray(rngs)
         if rngs is not None and (draws.shape != (len(rows), 4) or draws.dtype != np.uint64):
             raise ValueError(f"{len(rows)} rows need as many generators of four words")
-        earlier = self._observe_movers(rows) if self._past.shape[2] else None
+        has_past = self._past.shape[2] > 0
+        if has_past:
+            seats = np.maximum(self.turns[rows], 0)
+            observations, _ = self.observe(rows, seats)
         games = self._rows, self._streams
         wrong = step_rows(*self._table, *games, rows, actions, draws, self._mask, self._chosen)
         if wrong >= 0:
             self._refuse(int(rows[wrong]), int(actions[wrong]))
-        if earlier is not None:
-            seats, observations = earlier
+        if has_past:
             self._past[rows, seats, :-1] = self._past[rows, seats, 1:]
             self._past[rows, seats, -1] = observations
-
-    def _observe_movers(self, rows: Indices) -> tuple[Indices, npt.NDArray[np.float32]]:
-        seats = np.maximum(self.turns[rows], 0)
-        return seats, self.observe(rows, seats)[0]
 
     def end(self, row: int, totals: npt.NDArray[np.float64]) -> None:
         """End the game in ``row`` before its time, such as by forfeit, with these totals."""

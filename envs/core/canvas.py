@@ -8,11 +8,9 @@ that pages with many pictures can keep each line once. Text is escaped here and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from typing import Any, TypedDict, Unpack
-
-__all__ = ["PALETTE", "Canvas", "Paint", "to_number"]
 
 PALETTE = {
     # The table and what is written on it.
@@ -234,7 +232,6 @@ class Canvas:
 
     # ---- groups ----------------------------------------------------------------------------------
 
-    @contextmanager
     def group(
         self,
         x: float = 0,
@@ -245,7 +242,7 @@ class Canvas:
         scale: float = 1,
         turn: float = 0,
         piece: str | None = None,
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """What is drawn inside is moved to (x, y), scaled and turned, and belongs together.
 
         Args:
@@ -268,25 +265,13 @@ class Canvas:
             "transform": " ".join(part for part in (move, spin, grow) if part) or None,
             "opacity": opacity,
         }
-        title = "" if tip is None else f"<title>{escape(tip)}</title>"
-        start = f"<g{_attributes(attributes)}>{title}"
-        if start == "<g>":  # it would say nothing
-            yield
-            return
-        self._lines.append(start)
-        yield
-        self._lines.append("</g>")
+        return self._inside(attributes, "" if tip is None else f"<title>{escape(tip)}</title>")
 
-    @contextmanager
-    def layer(self, name: str, is_on: bool = False) -> Iterator[None]:
+    def layer(self, name: str, is_on: bool = False) -> AbstractContextManager[None]:
         """What is drawn inside can be switched on and off by a page (``data-layer``)."""
-        attributes = {"data_layer": name, "display": None if is_on else "none"}
-        self._lines.append(f"<g{_attributes(attributes)}>")
-        yield
-        self._lines.append("</g>")
+        return self._inside({"data_layer": name, "display": None if is_on else "none"})
 
-    @contextmanager
-    def beside(self, x: float, width: float, height: float) -> Iterator[None]:
+    def beside(self, x: float, width: float, height: float) -> AbstractContextManager[None]:
         """What is drawn inside stands to the right of ``x``; a narrow page moves it below.
 
         Args:
@@ -295,7 +280,15 @@ class Canvas:
             height: of the same.
         """
         place = " ".join(to_number(value) for value in (x, width, height))
-        self._lines.append(f"<g{_attributes({'data_beside': place})}>")
+        return self._inside({"data_beside": place})
+
+    @contextmanager
+    def _inside(self, attributes: dict[str, Any], title: str = "") -> Iterator[None]:
+        start = f"<g{_attributes(attributes)}>{title}"
+        if start == "<g>":  # it would say nothing
+            yield
+            return
+        self._lines.append(start)
         yield
         self._lines.append("</g>")
 

@@ -39,19 +39,6 @@ import numpy as np
 from numba.core import config as numba_config
 from numba.core.registry import CPUDispatcher
 
-__all__ = [
-    "JIT_DISABLED",
-    "ROOMS",
-    "cache_folder",
-    "cache_folders",
-    "compiled",
-    "direct",
-    "helper",
-    "inlined",
-    "sources_of",
-    "summing",
-]
-
 # Numba sets its options from the environment, out of the sight of a type checker.
 config: Any = numba_config
 

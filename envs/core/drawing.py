@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from envs.core.canvas import PALETTE, Canvas, to_number
+from envs.core.canvas import Canvas, to_number
 from envs.core.kernels import CHANCE, OVER
 
 if TYPE_CHECKING:
     from envs.core.game import Game
 
-__all__ = [
-    "PALETTE",
-    "Drawing",
-    "Layout",
-    "around",
-    "draw_text",
-    "playable",
-    "returns_known",
-    "seat_name",
-    "whose_turn",
-]
 
 Layout = Literal["wide", "narrow"]
 """What a picture is laid out for: a desk or a telephone. A game need not make a difference."""

@@ -30,6 +30,7 @@ from envs.core.kernels import (
     STATE,
     TOTALS,
 )
+from envs.core.records import Cube, Grid, Row, tuple_type
 from envs.core.rng import (
     Words,
     first_key,
@@ -41,37 +42,10 @@ from envs.core.rng import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from envs.core.game import Game
 
-__all__ = [
-    "ILLEGAL",
-    "ROWS",
-    "Frame",
-    "PlayoutResult",
-    "Rows",
-    "Streams",
-    "advance_game",
-    "advance_row",
-    "begin_game",
-    "begin_row",
-    "begin_rows",
-    "busiest_rows",
-    "determinize_movers",
-    "legal_movers",
-    "look_rows",
-    "make_rows",
-    "observe_game",
-    "observe_movers",
-    "random_playouts",
-    "random_rows",
-    "settle",
-    "settle_seen",
-    "show_rows",
-    "step_rows",
-    "step_seen",
-    "waiting_rows",
-    "weighted_rows",
-]
 
 ILLEGAL = -100
 """``advance_game``: the action was not legal, and nothing was played."""
@@ -92,28 +66,25 @@ class Rows(NamedTuple):
     Arrays have no columns for what is not kept.
     """
 
-    states: Any
-    """[n, state_size] uint8."""
-    rngs: Any
-    """[n, 4] uint64: the generators of dice and cards."""
-    turns: Any
-    """[n] int64: who is to move, or ``OVER``."""
-    totals: Any
-    """[n, players] float64: what everybody has got so far."""
-    keys: Any
-    """[n, players] uint64: what everybody has seen."""
-    tokens: Any
-    """[n, players, longest] int64: the same, one by one."""
-    histories: Any
-    """[n, longest] int32: actions and chance outcomes."""
-    lengths: Any
-    """[n] int64: how many of these were played; not counted where neither is kept."""
+    states: Grid[np.uint8]
+    """[n, state_size]"""
+    rngs: Grid[np.uint64]
+    """[n, 4]: the generators of dice and cards."""
+    turns: Row[np.int64]
+    """[n]: who is to move, or ``OVER``."""
+    totals: Grid[np.float64]
+    """[n, players]: what everybody has got so far."""
+    keys: Grid[np.uint64]
+    """[n, players]: what everybody has seen."""
+    tokens: Cube[np.int64]
+    """[n, players, longest]: the same, one by one."""
+    histories: Grid[np.int32]
+    """[n, longest]: actions and chance outcomes."""
+    lengths: Row[np.int64]
+    """[n]: how many of these were played; not counted where neither is kept."""
 
 
-ROWS = types.NamedTuple(
-    (_STATES, _RNGS, _ROWS, _FLOATS, _RNGS, types.int64[:, :, ::1], types.int32[:, ::1], _ROWS),
-    Rows,
-)
+ROWS = tuple_type(Rows)
 
 
 def make_rows(
@@ -167,103 +138,64 @@ def settle(kernels, optional, rules, state, rng):
     return turn
 
 
-class One(NamedTuple):
-    """A single game: a row of ``Rows``, or a ``Frame``; ``turn`` and ``length`` have one entry."""
-
-    state: Any
-    rng: Any
-    turn: Any
-    totals: Any
-    keys: Any
-    tokens: Any
-    history: Any
-    length: Any
+@inlined
+def _play(kernels, rules, rows, row, action):
+    """Play an action in a row; fold and note what each player sees of it, and write it down."""
+    state, keys, tokens = rows.states[row], rows.keys[row], rows.tokens[row]
+    length = rows.lengths[row]
+    for player in range(keys.size):
+        token = kernels.seen(state, rules, action, player)
+        keys[player] = fold(keys[player], token)
+        if length < tokens.shape[1]:
+            tokens[player, length] = token
+    if length < rows.histories.shape[1]:
+        rows.histories[row, length] = action
+    rows.lengths[row] = length + 1
+    kernels.step(state, rules, action)
 
 
 @inlined
-def _one_of(rows, row):
-    return One(
-        rows.states[row],
-        rows.rngs[row],
-        rows.turns[row : row + 1],
-        rows.totals[row],
-        rows.keys[row],
-        rows.tokens[row],
-        rows.histories[row],
-        rows.lengths[row : row + 1],
-    )
-
-
-@inlined
-def _play(kernels, rules, game, action):
-    """Play an action; fold and note what each player sees of it, and write it down."""
-    length = game.length[0]
-    for player in range(game.keys.size):
-        token = kernels.seen(game.state, rules, action, player)
-        game.keys[player] = fold(game.keys[player], token)
-        if length < game.tokens.shape[1]:
-            game.tokens[player, length] = token
-    if length < game.history.size:
-        game.history[length] = action
-    game.length[0] = length + 1
-    kernels.step(game.state, rules, action)
-
-
-@inlined
-def _settle_one(kernels, optional, rules, game):
-    """Play all chance that is due and note what came of it; who is to move then."""
-    turn = kernels.turn(game.state, rules)
+def _settle_row(kernels, optional, rules, rows, row):
+    """Play all chance that is due in a row and note what came of it; who is to move then."""
+    state, rng = rows.states[row], rows.rngs[row]
+    turn = kernels.turn(state, rules)
     if optional is not None:  # noqa: SIM102  a condition by itself, so that Numba leaves it out
-        if turn == CHANCE and optional.has_settle and game.keys.size + game.history.size == 0:
-            turn = optional.settle(game.state, rules, game.rng)
+        if turn == CHANCE and optional.has_settle and rows.keys.size + rows.histories.size == 0:
+            turn = optional.settle(state, rules, rng)
     while turn == CHANCE:
-        _play(kernels, rules, game, kernels.sample(game.state, rules, game.rng))
-        turn = kernels.turn(game.state, rules)
-    game.turn[0] = turn
-    kernels.returns(game.state, rules, game.totals)
+        _play(kernels, rules, rows, row, kernels.sample(state, rules, rng))
+        turn = kernels.turn(state, rules)
+    rows.turns[row] = turn
+    kernels.returns(state, rules, rows.totals[row])
     return turn
-
-
-@inlined
-def _begin(kernels, optional, rules, game, opening):
-    """Begin a game, up to its first decision; who is to move, or ``OVER``."""
-    for player in range(game.keys.size):
-        game.keys[player] = first_key(player)
-    game.length[0] = 0
-    kernels.new(game.state, rules, opening)
-    return _settle_one(kernels, optional, rules, game)
-
-
-@inlined
-def _advance(kernels, optional, rules, game, action):
-    """Play an action and the chance after it; who is to move, or ``OVER``."""
-    _play(kernels, rules, game, action)
-    return _settle_one(kernels, optional, rules, game)
-
-
-@inlined
-def _advance_and_pay(kernels, optional, rules, game, action, paid):
-    """The same, and write what it paid to everybody: ``(turn, whether anybody was paid)``."""
-    for player in range(paid.size):
-        paid[player] = -game.totals[player]
-    turn = _advance(kernels, optional, rules, game, action)
-    has_paid = 0
-    for player in range(paid.size):
-        paid[player] += game.totals[player]
-        has_paid |= paid[player] != 0.0
-    return turn, has_paid
 
 
 @inlined
 def begin_row(kernels, optional, rules, rows, row, opening):
     """Begin a game in a row, up to its first decision; who is to move, or ``OVER``."""
-    return _begin(kernels, optional, rules, _one_of(rows, row), opening)
+    for player in range(rows.keys.shape[1]):
+        rows.keys[row, player] = first_key(player)
+    rows.lengths[row] = 0
+    kernels.new(rows.states[row], rules, opening)
+    return _settle_row(kernels, optional, rules, rows, row)
 
 
 @inlined
 def advance_row(kernels, optional, rules, rows, row, action, paid):
-    """Play an action in a row and the chance after it: who is to move, and whether it paid."""
-    return _advance_and_pay(kernels, optional, rules, _one_of(rows, row), action, paid)
+    """Play an action in a row and the chance after it, and write what that pays to everybody.
+
+    Returns:
+        Who is to move, or ``OVER``; and whether anybody was paid, if ``paid`` has room for it.
+    """
+    for player in range(paid.size):
+        paid[player] = -rows.totals[row, player]
+    _play(kernels, rules, rows, row, action)
+    turn = _settle_row(kernels, optional, rules, rows, row)
+    has_paid = 0
+    for player in range(paid.size):
+        paid[player] += rows.totals[row, player]
+        has_paid |= paid[player] != 0.0
+    return turn, has_paid
 
 
 # ---- a game of its own ---------------------------------------------------------------------------
@@ -285,36 +217,31 @@ class Frame:
     def __init__(self, game: Game) -> None:
         """Make room for one game."""
         facts = game.facts
-        parts: dict[str, tuple[Any, int]] = {
-            "turn": (np.int64, 1),
-            "length": (np.int64, 1),
-            "rng": (np.uint64, 4),
-            "totals": (np.float64, facts.num_players),
-            "paid": (np.float64, facts.num_players),
-            "history": (np.int32, facts.max_length),
-            "legal": (np.int8, facts.num_actions),
-            "state": (np.uint8, game.state_size),
-        }
-        ends = np.cumsum([_HEADER, *(np.dtype(kind).itemsize * n for kind, n in parts.values())])
-        self.buffer = np.zeros(ends[-1], np.uint8)
-        self.buffer[:_HEADER].view(np.int64)[:] = ends[:-1]
-        self._places = {
-            name: (kind, slice(start, end))
-            for (name, (kind, _)), start, end in zip(
-                parts.items(), ends.tolist(), ends[1:].tolist(), strict=False
-            )
-        }
-
+        parts = [
+            ("starts", np.int64, 8),
+            ("turn", np.int64, 1),
+            ("length", np.int64, 1),
+            ("rng", np.uint64, 4),
+            ("totals", np.float64, facts.num_players),
+            ("paid", np.float64, facts.num_players),
+            ("history", np.int32, facts.max_length),
+            ("legal", np.int8, facts.num_actions),
+            ("state", np.uint8, game.state_size),
+        ]
+        self._dtype = np.dtype([(name, kind, (size,)) for name, kind, size in parts])
+        self.buffer = np.zeros(self._dtype.itemsize, np.uint8)
+        places: Mapping[str, Any] = self._dtype.fields or {}
+        self["starts"][:] = [places[name][1] for name, *_ in parts[1:]]
         self.paid = self["paid"]
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """A part by its name."""
-        kind, place = self._places[name]
-        return self.buffer[place].view(kind)
+        part: npt.NDArray[Any] = self.buffer.view(self._dtype)[name][0]
+        return part
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle the memory, not the view of it that is kept at hand."""
-        return {"buffer": self.buffer, "_places": self._places}
+        return {"buffer": self.buffer, "_dtype": self._dtype}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         """Make the view again."""
@@ -324,36 +251,36 @@ class Frame:
 
 @inlined
 def _open(frame):
-    """The game in a frame, what is legal in it, and what was paid; no keys and tokens are kept."""
+    """A frame as a single row, what is legal, and what was paid; no keys and tokens are kept."""
     at = frame[:_HEADER].view(np.int64)
-    game = One(
-        frame[at[_STATE] :],
-        frame[at[_RNG] : at[_TOTALS]].view(np.uint64),
+    row = Rows(
+        frame[at[_STATE] :][None, :],
+        frame[at[_RNG] : at[_TOTALS]].view(np.uint64)[None, :],
         frame[at[_TURN] : at[_LENGTH]].view(np.int64),
-        frame[at[_TOTALS] : at[_PAID]].view(np.float64),
-        frame[:0].view(np.uint64),
-        frame[:0].view(np.int64)[None, :],
-        frame[at[_HISTORY] : at[_LEGAL]].view(np.int32),
+        frame[at[_TOTALS] : at[_PAID]].view(np.float64)[None, :],
+        frame[:0].view(np.uint64)[None, :],
+        frame[:0].view(np.int64)[None, None, :],
+        frame[at[_HISTORY] : at[_LEGAL]].view(np.int32)[None, :],
         frame[at[_LENGTH] : at[_RNG]].view(np.int64),
     )
     legal = frame[at[_LEGAL] : at[_STATE]].view(np.int8)
-    return game, legal, frame[at[_PAID] : at[_HISTORY]].view(np.float64)
+    return row, legal, frame[at[_PAID] : at[_HISTORY]].view(np.float64)
 
 
 @inlined
-def _show(kernels, rules, game, legal, observation, mask):
+def _show(kernels, rules, rows, legal, observation, mask):
     """Write what the player to move observes and may do, or what seat 0 observes at the end.
 
     What may be done is kept in ``legal`` too: whoever gets ``mask`` may write into it.
     """
-    turn = game.turn[0]
+    state, turn = rows.states[0], rows.turns[0]
     if turn == OVER:
         legal[:] = 0
     else:
-        kernels.legal(game.state, rules, legal)
+        kernels.legal(state, rules, legal)
     for action in range(mask.size):
         mask[action] = legal[action]
-    kernels.observe(game.state, rules, max(turn, 0), observation)
+    kernels.observe(state, rules, max(turn, 0), observation)
 
 
 @compiled(INT(KERNELS, RULES, STATE, INT, OBSERVATION, MASK), nogil=False)
@@ -362,10 +289,10 @@ def _begin_game(kernels, rules, frame, opening, observation, mask):
 
     What was paid before anybody decides is part of the first rewards, as PettingZoo wants it.
     """
-    game, legal, _ = _open(frame)
-    turn = _begin(kernels, None, rules, game, opening)
-    game.totals[:] = 0.0
-    _show(kernels, rules, game, legal, observation, mask)
+    rows, legal, _ = _open(frame)
+    turn = begin_row(kernels, None, rules, rows, 0, opening)
+    rows.totals[:] = 0.0
+    _show(kernels, rules, rows, legal, observation, mask)
     return turn
 
 
@@ -379,19 +306,19 @@ def _advance_game(kernels, rules, frame, action, observation, mask):
         Twice the seat that is next (or ``OVER``), plus 1 if anybody was paid; ``ILLEGAL`` if the
         action is not legal, and then nothing has changed.
     """
-    game, legal, paid = _open(frame)
+    rows, legal, paid = _open(frame)
     if action < 0 or action >= legal.size or legal[action] == 0:
         return ILLEGAL
-    turn, has_paid = _advance_and_pay(kernels, None, rules, game, action, paid)
-    _show(kernels, rules, game, legal, observation, mask)
+    turn, has_paid = advance_row(kernels, None, rules, rows, 0, action, paid)
+    _show(kernels, rules, rows, legal, observation, mask)
     return 2 * turn + has_paid
 
 
 @compiled(types.void(KERNELS, RULES, STATE, INT, INT, OBSERVATION, MASK), nogil=False)
 def _observe_game(kernels, rules, frame, player, turn, observation, mask):
     """Write what ``player`` observes of the game in a frame, and may do if it is its ``turn``."""
-    game, legal, _ = _open(frame)
-    kernels.observe(game.state, rules, player, observation)
+    rows, legal, _ = _open(frame)
+    kernels.observe(rows.states[0], rules, player, observation)
     for action in range(mask.size):
         mask[action] = legal[action] if player == turn else 0
 
@@ -402,21 +329,21 @@ def _observe_game(kernels, rules, frame, player, turn, observation, mask):
 class Streams(NamedTuple):
     """The randomness of the rows of a batch; place ``players * i + seat`` is a seat of row *i*."""
 
-    chance: Any
-    """[n, 4] uint64: roots of dice and cards."""
-    choice: Any
-    """[n, 4] uint64: roots of what players are given."""
-    choice_rngs: Any
-    """[n * players, 4] uint64: a generator for each seat."""
-    world_rngs: Any
-    """[n * players, 4] uint64: for the worlds that a seat is shown."""
-    game_ids: Any
-    """[n, players] uint64: by which a seat knows its game."""
-    block: Any
-    """[8] uint64: room to work in."""
+    chance: Grid[np.uint64]
+    """[n, 4]: roots of dice and cards."""
+    choice: Grid[np.uint64]
+    """[n, 4]: roots of what players are given."""
+    choice_rngs: Grid[np.uint64]
+    """[n * players, 4]: a generator for each seat."""
+    world_rngs: Grid[np.uint64]
+    """[n * players, 4]: for the worlds that a seat is shown."""
+    game_ids: Grid[np.uint64]
+    """[n, players]: by which a seat knows its game."""
+    block: Row[np.uint64]
+    """[8]: room to work in."""
 
 
-_STREAMS = types.NamedTuple((*(_RNGS,) * 5, RNG), Streams)
+_STREAMS = tuple_type(Streams)
 
 
 @helper
@@ -489,7 +416,7 @@ def _step_rows(kernels, optional, rules, rows, streams, places, actions, own_rng
         for word in range(4):
             streams.choice_rngs[place, word] = own_rngs[i, word]
     for i in range(places.size):
-        _advance(kernels, optional, rules, _one_of(rows, places[i]), actions[i])
+        advance_row(kernels, optional, rules, rows, places[i], actions[i], rows.totals[0, :0])
     return -1
 
 

@@ -20,29 +20,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "CHIPS",
-    "OBJECTIVES",
-    "POINTS",
-    "Facts",
-    "ObservationField",
-    "Seat",
-    "Sides",
-    "Unit",
-    "equal_seats",
-    "forfeit_returns",
-    "is_symmetric",
-    "is_two_sided",
-    "is_zero_sum_duel",
-    "roles_of",
-    "seats_of_role",
-    "side_bounds",
-    "side_of_seats",
-    "side_returns",
-    "side_roles",
-    "sides_of",
-]
-
 OBJECTIVES = ("return", "place", "win")
 """How standings can be ordered: by mean return, by mean place, or by games won."""
 

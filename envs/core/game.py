@@ -23,8 +23,6 @@ from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.options import Options
 from envs.core.position import Position
 
-__all__ = ["Facts", "Game", "ObservationField"]
-
 State = npt.NDArray[np.uint8]
 Rules = npt.NDArray[np.int32]
 

@@ -66,39 +66,6 @@ from numba import types
 from envs.core.addresses import Addresses, AddressesType
 from envs.core.compiling import Function, compiled
 
-__all__ = [
-    "CHANCE",
-    "CHANCE_PROBS",
-    "DETERMINIZE",
-    "EVALUATE",
-    "INT",
-    "KERNELS",
-    "LEGAL",
-    "MASK",
-    "NEW",
-    "OBSERVATION",
-    "OBSERVE",
-    "OPTIONAL_KERNELS",
-    "OVER",
-    "PLAYOUT",
-    "PUBLIC",
-    "RETURNS",
-    "RNG",
-    "ROLLOUT",
-    "RULES",
-    "SAMPLE",
-    "SEEN",
-    "SETTLE",
-    "STATE",
-    "STEP",
-    "TOTALS",
-    "TURN",
-    "UNSEEN",
-    "Kernels",
-    "OptionalKernels",
-    "kernel",
-]
-
 CHANCE = -1
 """``turn``: the dice, the deck or the map generator is to move."""
 OVER = -2
@@ -116,40 +83,26 @@ MASK = types.int8[::1]
 TOTALS = types.float64[::1]
 OBSERVATION = types.float32[::1]
 
-NEW = types.void(STATE, RULES, INT)
-TURN = INT(STATE, RULES)
-LEGAL = INT(STATE, RULES, MASK)
-CHANCE_PROBS = types.void(STATE, RULES, TOTALS)
-SAMPLE = INT(STATE, RULES, RNG)
-STEP = types.void(STATE, RULES, INT)
-SEEN = INT(STATE, RULES, INT, INT)
-RETURNS = types.void(STATE, RULES, TOTALS)
-OBSERVE = types.void(STATE, RULES, INT, OBSERVATION)
-DETERMINIZE = types.void(STATE, RULES, INT, RNG)
 
 SIGNATURES: dict[str, Any] = {
-    "new": NEW,
-    "turn": TURN,
-    "legal": LEGAL,
-    "chance": CHANCE_PROBS,
-    "sample": SAMPLE,
-    "step": STEP,
-    "seen": SEEN,
-    "returns": RETURNS,
-    "observe": OBSERVE,
-    "determinize": DETERMINIZE,
+    "new": types.void(STATE, RULES, INT),
+    "turn": INT(STATE, RULES),
+    "legal": INT(STATE, RULES, MASK),
+    "chance": types.void(STATE, RULES, TOTALS),
+    "sample": INT(STATE, RULES, RNG),
+    "step": types.void(STATE, RULES, INT),
+    "seen": INT(STATE, RULES, INT, INT),
+    "returns": types.void(STATE, RULES, TOTALS),
+    "observe": types.void(STATE, RULES, INT, OBSERVATION),
+    "determinize": types.void(STATE, RULES, INT, RNG),
 }
 """The ten functions of every game."""
 
-SETTLE = INT(STATE, RULES, RNG)
-EVALUATE = types.void(STATE, RULES, TOTALS)
-ROLLOUT = INT(STATE, RULES, RNG)
-PLAYOUT = INT(STATE, RULES, RNG, MASK)
 OPTIONAL_SIGNATURES: dict[str, Any] = {
-    "settle": SETTLE,
-    "evaluate": EVALUATE,
-    "rollout": ROLLOUT,
-    "playout": PLAYOUT,
+    "settle": INT(STATE, RULES, RNG),
+    "evaluate": types.void(STATE, RULES, TOTALS),
+    "rollout": INT(STATE, RULES, RNG),
+    "playout": INT(STATE, RULES, RNG, MASK),
 }
 """What a game may add."""
 

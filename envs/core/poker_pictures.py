@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from envs.core.drawing import Drawing, around, seat_name
 
-__all__ = ["Seat", "Table", "draw_poker"]
-
 WIDTH = 680
 MIDDLE = (WIDTH / 2, 186)
 RADII = (240, 126)

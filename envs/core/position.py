@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["POSITION_VERSION", "Notation", "NotedGame", "Position"]
-
 POSITION_VERSION = 1
 _FORMAT = "masquerade position"
 

@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-__all__ = ["Cube", "Grid", "Row", "record", "tuple_type"]
-
 Number = TypeVar("Number", bound=np.generic)
 
 Row = Annotated[npt.NDArray[Number], 1]

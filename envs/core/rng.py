@@ -29,24 +29,6 @@ from numba import types
 from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG, UNSEEN
 
-__all__ = [
-    "Words",
-    "below",
-    "card_bit",
-    "fill_streams",
-    "first_key",
-    "fold",
-    "new_rng",
-    "next_word",
-    "nth_card_left",
-    "one_way_block",
-    "random_legal",
-    "seed_rng",
-    "seed_stream",
-    "stream",
-    "uniform",
-]
-
 Words = npt.NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -35,19 +35,6 @@ from envs.core.kernels import OVER
 from envs.core.rng import Words, new_rng, stream
 from envs.core.views import Views
 
-__all__ = [
-    "CALLER",
-    "FAULTS",
-    "Player",
-    "Rollouts",
-    "RowsFailed",
-    "SeatGames",
-    "Seating",
-    "UniformPlayer",
-    "check_illegal",
-    "make_seat_games",
-]
-
 Indices = npt.NDArray[np.int64]
 Fault = Callable[[int, int, str], None]
 """Told of a forfeit: row, seat and reason."""

@@ -8,6 +8,7 @@ what an agent writes into them changes nothing but its own generators.
 
 from __future__ import annotations
 
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,12 @@ from envs.core.engine import determinize_movers, legal_movers, observe_movers
 if TYPE_CHECKING:
     from envs.core.game import Game
 
-__all__ = ["Views"]
 
 Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
+@dataclass(eq=False, repr=False)
 class Views:
     """A batch of decisions: row *i* is one game in which seat ``seats[i]`` is to move.
 
@@ -35,38 +36,30 @@ class Views:
         seats: [n] the seat to move.
         keys: [n] the perfect-recall information set of that seat.
         rngs: [n, 4] one generator per row.
-        worlds: [n, state_size] states that the seats cannot tell from the true ones.
+        drawn: [n, state_size] worlds, states that the seats cannot tell from the true ones.
         game_ids: [n] a number for each game, the same at all decisions of a side; it says nothing
             else, and no other side, seating or match knows the game by it.
-        tokens: [n, longest] what each seat has seen, zeros behind it; ``None``: not recorded.
-        past: [n, count, observation_size] what each seat observed at its last earlier decisions.
+        _tokens: [n, longest] what each seat has seen, zeros behind it; ``None``: not recorded.
+        _past: [n, count, observation_size] what each seat observed at its last earlier decisions.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        seats: Indices,
-        keys: Words,
-        rngs: Words,
-        worlds: npt.NDArray[np.uint8],
-        game_ids: Words,
-        tokens: npt.NDArray[np.int64] | None = None,
-        past: npt.NDArray[np.float32] | None = None,
-    ) -> None:
-        """Called by ``Batch.views``, which hands over arrays of its own."""
-        self.game = game
-        self.seats = seats
-        """[n] int64: the seat to move."""
-        self.keys = keys
-        """[n] uint64: the perfect-recall information set of that seat."""
-        self.rngs = rngs
-        """[n, 4] uint64: one generator per row; all of an agent's chance must come from its row."""
-        self.game_ids = game_ids
-        """[n] uint64: the same number at all decisions that a side has in a game, and no other."""
-        self._worlds = worlds.tobytes()
-        self._num_rows = len(worlds)
-        self._tokens = tokens
-        self._past = past
+    game: Game
+    seats: Indices
+    """[n] int64: the seat to move."""
+    keys: Words
+    """[n] uint64: the perfect-recall information set of that seat."""
+    rngs: Words
+    """[n, 4] uint64: one generator per row; all of an agent's chance must come from its row."""
+    drawn: InitVar[npt.NDArray[np.uint8]]
+    game_ids: Words
+    """[n] uint64: the same number at all decisions that a side has in a game, and no other."""
+    _tokens: npt.NDArray[np.int64] | None = None
+    _past: npt.NDArray[np.float32] | None = None
+
+    def __post_init__(self, drawn: npt.NDArray[np.uint8]) -> None:
+        """Keep the worlds where nobody can write to them."""
+        self._worlds = drawn.tobytes()
+        self._num_rows = len(drawn)
 
     def __len__(self) -> int:
         """How many games wait."""

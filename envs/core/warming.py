@@ -22,8 +22,6 @@ from common.progress import Progress
 from envs import GAMES
 from envs.core.compiling import JIT_DISABLED, ROOMS, cache_folders, sources_of
 
-__all__ = ["compiled_files", "has_compiled_code", "is_compiled", "main", "warm_up"]
-
 PROJECT = Path(__file__).resolve().parents[2]
 MARKS = ("\n@compiled(", "\n@kernel\n")
 OPTIONAL = {"benchmarks"}

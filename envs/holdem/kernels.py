@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import CHANCE, OVER, ROLLOUT, kernel
+from envs.core.kernels import CHANCE, OPTIONAL_SIGNATURES, OVER, kernel
 from envs.core.kernels import RULES as RULES_TYPE
 from envs.core.rng import below, first_key, fold, uniform
 from envs.holdem.betting import (
@@ -484,7 +484,7 @@ def rollout(state, rules, rng):
     return choose(state, rules, rng, 0.0)
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def unknown_choice(state, rules, rng):
     """The same for opponents of whom nothing is known: every other time they give way to bets.
 

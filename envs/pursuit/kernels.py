@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import CHANCE, OVER, ROLLOUT, SAMPLE, kernel
+from envs.core.kernels import CHANCE, OPTIONAL_SIGNATURES, OVER, SIGNATURES, kernel
 from envs.core.rng import below
 from envs.pursuit.course import (
     begin,
@@ -433,7 +433,7 @@ def rollout(state, rules, rng):
     return choose(state, rules, rng, True, ONE_RANDOM_IN)
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def unknown_choice(state, rules, rng):
     """The same for detectives of whom nothing is known: one time in four they are simple ones.
 
@@ -442,7 +442,7 @@ def unknown_choice(state, rules, rng):
     return choose(state, rules, rng, below(rng, ONE_LAST_SEEN_IN) > 0, ONE_RANDOM_IN)
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def plain_choice(state, rules, rng):
     """The same without belief and random moves: the measure of a map."""
     return choose(state, rules, rng, False, 0)

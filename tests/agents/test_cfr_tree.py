@@ -12,10 +12,10 @@ from common.errors import MasqueradeError
 from envs import make_game
 from envs.core.compiling import compiled
 from envs.core.game import Game
-from envs.core.kernels import CHANCE, OVER, SEEN, UNSEEN
-from envs.core.tree import count_tree
+from envs.core.kernels import CHANCE, OVER, SIGNATURES, UNSEEN
 from envs.kuhn.kernels import seen as right_seen
 from tests.support.broken_games import ShortKuhn, kuhn_with, legal_knows_the_cards
+from tests.support.tree_counts import count_tree
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("kuhn_v0", {}),
@@ -30,7 +30,7 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def first_player_sees_nothing(state, rules, action, player):
     return UNSEEN if player == 0 else right_seen(state, rules, action, player)
 

@@ -25,7 +25,7 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.compiling import compiled
 from envs.core.game import Game
-from envs.core.kernels import SEEN
+from envs.core.kernels import SIGNATURES
 from envs.core.rng import new_rng
 from envs.kuhn.game import Kuhn
 from envs.kuhn.kernels import seen as right_seen
@@ -201,7 +201,7 @@ def test_a_place_that_cannot_be_written_is_refused(policy: Policy, tmp_path: Pat
         policy.save(blocker / "leduc.npz")
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def seen_in_other_words(state, rules, action, player):
     return 7 + right_seen(state, rules, action, player)
 

@@ -39,7 +39,7 @@ from common.statistics import mean_interval
 from envs import make_game
 from envs.core.compiling import compiled
 from envs.core.game import Game
-from envs.core.kernels import CHANCE, CHANCE_PROBS, OVER
+from envs.core.kernels import CHANCE, OVER, SIGNATURES
 from envs.core.position import Position
 from envs.kuhn.game import Kuhn
 from envs.leduc.kernels import CALL, FOLD, NO_CARD, RAISE
@@ -49,7 +49,7 @@ Floats = npt.NDArray[np.float64]
 Policy = Callable[[Position], dict[int, float]]
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def likelier_high(state, rules, probs):
     fair_chance(state, rules, probs)
     total = 0.0

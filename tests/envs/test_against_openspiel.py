@@ -9,9 +9,10 @@ import pyspiel
 import pytest
 
 from envs import make_game
-from envs.core.tree import TreeCounts, count_tree
+from envs.core.checking.trees import TreeCounts
 from tests.support.openspiel_bridge import Bijection, compare, their_counts
 from tests.support.openspiel_pairs import BIDDING, PAIRS, liars_dice_pair
+from tests.support.tree_counts import count_tree
 
 SMALL_PAIRS = [
     *(("kuhn_v0", {"num_players": n}, f"kuhn_poker(players={n})") for n in (2, 3, 4)),

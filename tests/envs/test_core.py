@@ -20,8 +20,8 @@ from envs.core.game import Game
 from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.position import Position
 from envs.core.rng import below, fill_streams, first_key, fold, new_rng, next_word, stream, uniform
-from envs.core.tree import count_tree
 from tests.support.option_sets import OPTION_SETS, build, every_option_set, name
+from tests.support.tree_counts import count_tree
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,6 @@ import pytest
 from common.errors import IllegalActionError
 from envs import make_game
 from envs.core.position import Position
-from envs.core.tree import count_tree
 from tests.support.liars_dice_table import (
     RAISINGS,
     WILDS,
@@ -26,6 +25,7 @@ from tests.support.liars_dice_table import (
     play,
     table,
 )
+from tests.support.tree_counts import count_tree
 
 # ---- raising -------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def skull_is_a_game(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_keeps_the_contract() -> None:
     report = check_game(make_game(SKULL))
     assert report.has_hidden_information
-    assert report.is_enumerated
+    assert report.tree
 
 
 def test_the_documentation_shows_it() -> None:

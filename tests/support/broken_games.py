@@ -18,18 +18,9 @@ from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import (
     CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
+    OPTIONAL_SIGNATURES,
     OVER,
-    RETURNS,
-    SAMPLE,
-    SEEN,
-    SETTLE,
-    STEP,
-    TURN,
+    SIGNATURES,
     Kernels,
     OptionalKernels,
 )
@@ -60,7 +51,7 @@ def kuhn_with(**wrong: Callable[..., Any]) -> type[Kuhn]:
 # ---- one call ------------------------------------------------------------------------------------
 
 
-@compiled(NEW)
+@compiled(SIGNATURES["new"])
 def new_leaves_bytes(state, rules, opening):
     s = state.view(STATE)[0]
     for player in range(rules.view(RULES)[0].num_players):
@@ -71,32 +62,32 @@ def new_leaves_bytes(state, rules, opening):
     s.first_bettor = NOBODY
 
 
-@compiled(TURN)
+@compiled(SIGNATURES["turn"])
 def turn_writes_state(state, rules):
     state.view(STATE)[0].has_bet[4] += 1
     return right_turn(state, rules)
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def returns_write_rules(state, rules, out):
     rules.view(RULES)[0].num_players = 2 + state.view(STATE)[0].num_moves
     out[:] = 0.0
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def step_is_random(state, rules, action):
     right_step(state, rules, action)
     # The very mistake to be caught: a generator that nobody handed in.
     state.view(STATE)[0].has_bet[4] = np.random.randint(0, 100)  # noqa: NPY002
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def observe_writes_too_far(state, rules, player, out):
     right_observe(state, rules, player, out)
     out[out.size] = 1.0
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def observe_leaves_entries(state, rules, player, out):
     n = rules.view(RULES)[0].num_players
     kept = out[n]
@@ -107,13 +98,13 @@ def observe_leaves_entries(state, rules, player, out):
 # ---- one position --------------------------------------------------------------------------------
 
 
-@compiled(TURN)
+@compiled(SIGNATURES["turn"])
 def turn_names_nobody(state, rules):
     turn = right_turn(state, rules)
     return 7 if turn == 1 else turn
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_miscounts(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -127,7 +118,7 @@ def legal_miscounts(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_leaves_entries(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -141,7 +132,7 @@ def legal_leaves_entries(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_allows_nothing(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -154,13 +145,13 @@ def legal_allows_nothing(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_writes_twos(state, rules, mask):
     mask[:] = 2
     return mask.size
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_allows_more_than_declared(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -171,7 +162,7 @@ def legal_allows_more_than_declared(state, rules, mask):
     return mask.size - (s.num_dealt if s.num_dealt < n else 0)
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_counts_the_mask(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -186,7 +177,7 @@ def legal_counts_the_mask(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_knows_the_cards(state, rules, mask):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -201,7 +192,7 @@ def legal_knows_the_cards(state, rules, mask):
     return n + 1 - s.num_dealt
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def chance_adds_up_to_more(state, rules, probs):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -211,12 +202,12 @@ def chance_adds_up_to_more(state, rules, probs):
         probs[s.cards[player]] = 0.0
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def chance_allows_dealt_cards(state, rules, probs):
     probs[:] = 1.0 / (rules.view(RULES)[0].num_players + 1)
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def sample_never_draws_the_last_card(state, rules, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -226,7 +217,7 @@ def sample_never_draws_the_last_card(state, rules, rng):
     return nth_card_left(taken, below(rng, n - s.num_dealt))
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def sample_likes_low_cards(state, rules, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -237,12 +228,12 @@ def sample_likes_low_cards(state, rules, rng):
     return nth_card_left(taken, min(below(rng, num_left), below(rng, num_left)))
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def sample_draws_dealt_cards(state, rules, rng):
     return below(rng, rules.view(RULES)[0].num_players + 1)
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def step_deals_a_card_twice(state, rules, action):
     right_step(state, rules, action)
     s = state.view(STATE)[0]
@@ -250,21 +241,21 @@ def step_deals_a_card_twice(state, rules, action):
         s.cards[1] = s.cards[0]
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def returns_forget_the_pot(state, rules, out):
     s = state.view(STATE)[0]
     for player in range(rules.view(RULES)[0].num_players):
         out[player] = -1.0 - s.has_bet[player] if right_turn(state, rules) == OVER else 0.0
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def returns_are_too_large(state, rules, out):
     right_returns(state, rules, out)
     for player in range(rules.view(RULES)[0].num_players):
         out[player] *= 3.0
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def observe_divides_by_zero(state, rules, player, out):
     right_observe(state, rules, player, out)
     if state.view(STATE)[0].num_moves > 0:
@@ -274,7 +265,7 @@ def observe_divides_by_zero(state, rules, player, out):
 # ---- hidden information --------------------------------------------------------------------------
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def seen_shows_cards(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt == rules.view(RULES)[0].num_players:
@@ -282,7 +273,7 @@ def seen_shows_cards(state, rules, action, player):
     return 3 + action if player >= 0 else 1
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def seen_shows_cards_to_the_public(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt < rules.view(RULES)[0].num_players and player < 0:
@@ -290,7 +281,7 @@ def seen_shows_cards_to_the_public(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def seen_forgets_own_action(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_dealt == rules.view(RULES)[0].num_players:
@@ -298,7 +289,7 @@ def seen_forgets_own_action(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def seen_misses_passes(state, rules, action, player):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -307,7 +298,7 @@ def seen_misses_passes(state, rules, action, player):
     return right_seen(state, rules, action, player)
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def observe_shows_cards(state, rules, player, out):
     right_observe(state, rules, player, out)
     s = state.view(STATE)[0]
@@ -317,24 +308,24 @@ def observe_shows_cards(state, rules, player, out):
         out[n + s.cards[other]] = 0.5
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_gives_the_truth(state, rules, player, rng):
     below(rng, 2)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_gives_the_truth_late(state, rules, player, rng):
     if state.view(STATE)[0].num_moves == 0:
         right_determinize(state, rules, player, rng)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_redraws_late(state, rules, player, rng):
     if state.view(STATE)[0].num_moves > 0:
         right_determinize(state, rules, player, rng)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_deals_cards_twice(state, rules, player, rng):
     s = state.view(STATE)[0]
     for other in range(s.num_dealt):
@@ -342,7 +333,7 @@ def determinize_deals_cards_twice(state, rules, player, rng):
             s.cards[other] = below(rng, rules.view(RULES)[0].num_players + 1)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_turns_the_truth(state, rules, player, rng):
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
@@ -352,7 +343,7 @@ def determinize_turns_the_truth(state, rules, player, rng):
             s.cards[other] = (card + 1) % (n + 1) if card == s.cards[player] else card
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_deals_lowest_cards(state, rules, player, rng):
     s = state.view(STATE)[0]
     taken = 0 if s.cards[player] == NO_CARD else 1 << s.cards[player]
@@ -362,7 +353,7 @@ def determinize_deals_lowest_cards(state, rules, player, rng):
             taken |= 1 << s.cards[other]
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_likes_low_cards(state, rules, player, rng):
     s = state.view(STATE)[0]
     num_left = rules.view(RULES)[0].num_players + 1
@@ -377,7 +368,7 @@ def determinize_likes_low_cards(state, rules, player, rng):
             num_left -= 1
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_deals_anew(state, rules, player, rng):
     s = state.view(STATE)[0]
     taken = 0
@@ -388,7 +379,7 @@ def determinize_deals_anew(state, rules, player, rng):
         taken |= 1 << s.cards[seat]
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def determinize_takes_back_a_move(state, rules, player, rng):
     right_determinize(state, rules, player, rng)
     s = state.view(STATE)[0]
@@ -407,19 +398,19 @@ class ShortKuhn(Kuhn):
         return replace(facts, max_length=facts.max_length - 1)
 
 
-@compiled(SETTLE)
+@compiled(OPTIONAL_SIGNATURES["settle"])
 def settle_stops_early(state, rules, rng):
     right_step(state, rules, right_sample(state, rules, rng))
     return right_turn(state, rules)
 
 
-@compiled(SETTLE)
+@compiled(OPTIONAL_SIGNATURES["settle"])
 def settle_draws_once_more(state, rules, rng):
     below(rng, 2)
     return right_settle(state, rules, rng)
 
 
-@compiled(SETTLE)
+@compiled(OPTIONAL_SIGNATURES["settle"])
 def settle_forgets_whose_turn_it_is(state, rules, rng):
     return right_settle(state, rules, rng) * 0 + 1
 
@@ -583,55 +574,55 @@ TABLE = np.dtype(
 PILE = 6
 
 
-@compiled(NEW)
+@compiled(SIGNATURES["new"])
 def table_new(state, rules, opening):
     state[:] = 0
     state.view(TABLE)[0].pile = PILE
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def table_observe(state, rules, player, out):
     s = state.view(TABLE)[0]
     out[0] = player
     out[1] = s.pile / PILE
 
 
-@compiled(TURN)
+@compiled(SIGNATURES["turn"])
 def nim_turn(state, rules):
     s = state.view(TABLE)[0]
     return OVER if s.pile == 0 else s.phase % 2
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def nim_legal(state, rules, mask):
     mask[0] = 1
     mask[1] = state.view(TABLE)[0].pile > 1
     return 1 + mask[1]
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def nim_chance(state, rules, probs):
     probs[:] = 0.0
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def nim_sample(state, rules, rng):
     return 0
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def nim_step(state, rules, action):
     s = state.view(TABLE)[0]
     s.pile -= 1 + action
     s.phase += 1
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def nim_seen(state, rules, action, player):
     return 1 + action
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def nim_returns(state, rules, out):
     s = state.view(TABLE)[0]
     won = 0 if s.pile > 0 else 1 if s.phase % 2 else -1
@@ -639,35 +630,35 @@ def nim_returns(state, rules, out):
     out[1] = -won
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def nim_determinize(state, rules, player, rng):
     pass
 
 
-@compiled(TURN)
+@compiled(SIGNATURES["turn"])
 def guess_turn(state, rules):
     phase = state.view(TABLE)[0].phase
     return CHANCE if phase == 0 else OVER if phase == 3 else phase - 1
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def guess_legal(state, rules, mask):
     mask[:] = 1
     return 2
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def guess_chance(state, rules, probs):
     probs[0] = 0.25
     probs[1] = 0.75
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def guess_sample(state, rules, rng):
     return min(below(rng, 4), 1)
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def guess_step(state, rules, action):
     s = state.view(TABLE)[0]
     if s.phase == 0:
@@ -679,7 +670,7 @@ def guess_step(state, rules, action):
     s.phase += 1
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def guess_seen(state, rules, action, player):
     s = state.view(TABLE)[0]
     if s.phase == 0:
@@ -687,7 +678,7 @@ def guess_seen(state, rules, action, player):
     return 1 if s.phase == 1 and player != 0 else 1 + action
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def guess_returns(state, rules, out):
     s = state.view(TABLE)[0]
     won = 0 if s.phase < 3 else 1 if s.guess == (s.hidden ^ s.coin) else -1
@@ -695,14 +686,14 @@ def guess_returns(state, rules, out):
     out[1] = won
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def guess_observe(state, rules, player, out):
     s = state.view(TABLE)[0]
     out[0] = player
     out[1] = s.hidden if player == 0 else 0
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def guess_determinize(state, rules, player, rng):
     s = state.view(TABLE)[0]
     agrees = s.hidden ^ s.coin
@@ -713,7 +704,7 @@ def guess_determinize(state, rules, player, rng):
         s.hidden = agrees ^ s.coin if s.phase == 3 else below(rng, 2)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def guess_determinize_even(state, rules, player, rng):
     s = state.view(TABLE)[0]
     agrees = s.hidden ^ s.coin

@@ -19,21 +19,7 @@ import numpy as np
 from envs.core.compiling import compiled, helper
 from envs.core.facts import Facts, ObservationField, Seat, Unit, equal_seats
 from envs.core.game import Game
-from envs.core.kernels import (
-    CHANCE,
-    CHANCE_PROBS,
-    DETERMINIZE,
-    LEGAL,
-    NEW,
-    OBSERVE,
-    OVER,
-    RETURNS,
-    SAMPLE,
-    SEEN,
-    STEP,
-    Kernels,
-    kernel,
-)
+from envs.core.kernels import CHANCE, OVER, SIGNATURES, Kernels, kernel
 from envs.core.options import Options, option
 from envs.core.rng import below
 
@@ -99,7 +85,7 @@ MARKET_SEATS = 3
 MARKET_MOVES = 2 * MARKET_SEATS
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def market_legal(state, rules, mask):
     mask[:] = 0
     mask[0] = 1
@@ -107,18 +93,18 @@ def market_legal(state, rules, mask):
     return 2
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def market_chance(state, rules, probs):
     probs[0] = 0.5
     probs[1] = 0.5
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def market_sample(state, rules, rng):
     return below(rng, 2)
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def market_step(state, rules, action):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE:
@@ -137,7 +123,7 @@ def market_step(state, rules, action):
     s.to_move = OVER if s.num_moves == MARKET_MOVES else s.num_moves % MARKET_SEATS
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def market_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE:
@@ -145,14 +131,14 @@ def market_seen(state, rules, action, player):
     return 1 + action
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def market_returns(state, rules, out):
     s = state.view(STATE)[0]
     for seat in range(MARKET_SEATS):
         out[seat] = s.points[seat] if s.to_move == OVER else 0
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def market_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -169,7 +155,7 @@ def has_taken(s, seat):
     return first or (s.num_moves > 3 + seat and s.moves[3 + seat] == 1 + TAKE)
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def market_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     for seat in range(s.num_dealt):
@@ -221,13 +207,13 @@ class Market(FixtureGame):
 NUM_PLACES = 4
 
 
-@compiled(NEW)
+@compiled(SIGNATURES["new"])
 def hideout_new(state, rules, opening):
     new(state, rules, opening)
     state.view(STATE)[0].to_move = 0
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def hideout_legal(state, rules, mask):
     s = state.view(STATE)[0]
     mask[:] = 1
@@ -236,17 +222,17 @@ def hideout_legal(state, rules, mask):
     return NUM_PLACES - (s.num_moves == 2)
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def hideout_chance(state, rules, probs):
     probs[:] = 0.0
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def hideout_sample(state, rules, rng):
     return 0
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def hideout_step(state, rules, action):
     s = state.view(STATE)[0]
     s.moves[s.num_moves] = 1 + action
@@ -258,7 +244,7 @@ def hideout_step(state, rules, action):
         s.to_move = min(s.num_moves, rules[0] - 1)
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def hideout_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.num_moves == 0:
@@ -267,7 +253,7 @@ def hideout_seen(state, rules, action, player):
     return 1 + action + (NUM_PLACES if is_found else 0)
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def hideout_returns(state, rules, out):
     s = state.view(STATE)[0]
     is_found = s.num_moves > 1 and s.moves[s.num_moves - 1] == s.moves[0]
@@ -276,7 +262,7 @@ def hideout_returns(state, rules, out):
         out[seat] = won if seat == 0 else -won
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def hideout_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -286,7 +272,7 @@ def hideout_observe(state, rules, player, out):
             out[NUM_PLACES * move + s.moves[move]] = 1.0
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def hideout_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     if player == 0 or s.num_moves == 0:
@@ -357,7 +343,7 @@ def next_to_bet(s, rules, first):
     return OVER
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def showdown_legal(state, rules, mask):
     s = state.view(STATE)[0]
     mask[:] = 0
@@ -366,7 +352,7 @@ def showdown_legal(state, rules, mask):
     return count
 
 
-@compiled(CHANCE_PROBS)
+@compiled(SIGNATURES["chance"])
 def showdown_chance(state, rules, probs):
     s = state.view(STATE)[0]
     probs[:] = 0.0
@@ -377,7 +363,7 @@ def showdown_chance(state, rules, probs):
         probs[1] = 0.25
 
 
-@compiled(SAMPLE)
+@compiled(SIGNATURES["sample"])
 def showdown_sample(state, rules, rng):
     s = state.view(STATE)[0]
     if s.num_dealt < rules[0]:
@@ -385,7 +371,7 @@ def showdown_sample(state, rules, rng):
     return np.int64(1) if below(rng, 4) == 3 else np.int64(0)
 
 
-@compiled(STEP)
+@compiled(SIGNATURES["step"])
 def showdown_step(state, rules, action):
     s = state.view(STATE)[0]
     if s.to_move != CHANCE:
@@ -402,7 +388,7 @@ def showdown_step(state, rules, action):
         s.to_move = OVER if s.flag == AT_ONCE else next_to_bet(s, rules, 0)
 
 
-@compiled(SEEN)
+@compiled(SIGNATURES["seen"])
 def showdown_seen(state, rules, action, player):
     s = state.view(STATE)[0]
     if s.to_move == CHANCE and s.num_dealt < rules[0]:
@@ -423,7 +409,7 @@ def winners_of(s, num_seats):
     return winners
 
 
-@compiled(RETURNS)
+@compiled(SIGNATURES["returns"])
 def showdown_returns(state, rules, out):
     s = state.view(STATE)[0]
     winners = winners_of(s, rules[0])
@@ -441,7 +427,7 @@ def showdown_returns(state, rules, out):
                 out[seat] += pot / num_winners
 
 
-@compiled(OBSERVE)
+@compiled(SIGNATURES["observe"])
 def showdown_observe(state, rules, player, out):
     s = state.view(STATE)[0]
     out[:] = 0.0
@@ -456,7 +442,7 @@ def showdown_observe(state, rules, player, out):
     out[at + 2 * rules[0]] = s.flag / 2.0
 
 
-@compiled(DETERMINIZE)
+@compiled(SIGNATURES["determinize"])
 def showdown_determinize(state, rules, player, rng):
     s = state.view(STATE)[0]
     winners = winners_of(s, rules[0])

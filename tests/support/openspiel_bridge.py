@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from envs.core.checking.trees import TreeCounts
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER
 from envs.core.position import Position
-from envs.core.tree import TreeCounts
 
 
 def compare(

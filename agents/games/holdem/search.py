@@ -40,7 +40,7 @@ from agents.ismcts.agent import MOISMCTSAgent
 from agents.ismcts.searcher import Advice, Root, TreeSearcher
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import ROLLOUT
+from envs.core.kernels import OPTIONAL_SIGNATURES
 from envs.core.records import record
 from envs.core.rng import mix
 from envs.holdem.betting import call_to, can_raise
@@ -122,7 +122,7 @@ def wish_of(s, r, g, seat, kind, rng):
     return equity_wish(chance, low, high)
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def as_kind(state, rules, rng):
     """An action of a player as its kind has it; the searcher's own are the quick policy's."""
     s = state.view(STATE)[0]

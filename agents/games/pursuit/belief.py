@@ -42,7 +42,7 @@ from agents.games.pursuit.simple import (
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import INT, OVER, RNG, ROLLOUT, RULES, OptionalKernels
+from envs.core.kernels import INT, OPTIONAL_SIGNATURES, OVER, RNG, RULES, OptionalKernels
 from envs.core.rng import below, uniform
 from envs.pursuit.course import stands_there
 from envs.pursuit.kernels import nearest_detective, step
@@ -257,7 +257,7 @@ def start_far(s, r, rules, m, rng):
     return best
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def choose_by_belief(state, rules, rng):
     """An action of whoever is to move."""
     s, r = record_of(state), header_of(rules)

@@ -19,7 +19,7 @@ from agents.games.pursuit.simple import choose_each, header_of, record_of, targe
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import ROLLOUT, OptionalKernels
+from envs.core.kernels import OPTIONAL_SIGNATURES, OptionalKernels
 from envs.core.rng import uniform
 from envs.pursuit.game import Pursuit
 from envs.pursuit.options import (
@@ -150,7 +150,7 @@ def capture_move(s, r, rules, m, rng):
     return best
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def hunt_by_table(state, rules, rng):
     """The move of a detective who is to move, else ``NOTHING``."""
     s, r = record_of(state), header_of(rules)

@@ -49,7 +49,7 @@ from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import EVALUATE, LEGAL, RNG, ROLLOUT, RULES, STATE
+from envs.core.kernels import OPTIONAL_SIGNATURES, RNG, RULES, SIGNATURES, STATE
 from envs.core.rng import below, new_rng
 from envs.pursuit.course import has_moved, total_weight
 from envs.pursuit.game import Pursuit
@@ -188,7 +188,7 @@ def expect(game: Game, rules: npt.NDArray[np.int32], tokens: npt.NDArray[np.int6
     return kind != MIXED
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def as_expected(state, rules, rng):
     """The quick policy of the game, with detectives of the kind that is expected."""
     s, r = record_of(state), header_of(rules)
@@ -209,7 +209,7 @@ LONGEST = 20.0
 CONSTANT, PER_ROUND, PER_LOG_PLACES, PER_ROUND_LEFT = 1.2, -0.23, -0.10, 0.21
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def capture_choice(state, rules, rng):
     """Detectives go by the table, in their order; the fugitive is the quick one."""
     s, r = record_of(state), header_of(rules)
@@ -221,7 +221,7 @@ def capture_choice(state, rules, rng):
     return capture_move(s, r, rules, m, rng)
 
 
-@compiled(LEGAL)
+@compiled(SIGNATURES["legal"])
 def legal_in_order(state, rules, mask):
     """Detectives move in their order where they could choose one: fewer actions to try."""
     s, r = record_of(state), header_of(rules)
@@ -233,7 +233,7 @@ def legal_in_order(state, rules, mask):
     return 1
 
 
-@compiled(EVALUATE)
+@compiled(OPTIONAL_SIGNATURES["evaluate"])
 def capture_estimate(state, rules, out):
     """What the belief, the table and the rounds that are left say of who will win."""
     s, r = record_of(state), header_of(rules)

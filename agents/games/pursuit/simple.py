@@ -26,7 +26,7 @@ from numba import types
 from agents.base import Actions, Agent, Views
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
-from envs.core.kernels import OPTIONAL_KERNELS, ROLLOUT, RULES, OptionalKernels
+from envs.core.kernels import OPTIONAL_KERNELS, OPTIONAL_SIGNATURES, RULES, OptionalKernels
 from envs.core.rng import below
 from envs.pursuit.course import is_free, may_move_now, stands_there
 from envs.pursuit.game import Pursuit
@@ -349,7 +349,7 @@ def best_by_distance(s, r, rules, m):
     return best
 
 
-@compiled(ROLLOUT)
+@compiled(OPTIONAL_SIGNATURES["rollout"])
 def greedy_choice(state, rules, rng):
     """By distance alone; at random where there is nothing to go by."""
     s, r = record_of(state), header_of(rules)

@@ -30,7 +30,7 @@ from envs.core.checking.positions import (
     settle_plays_chance_one_by_one,
 )
 from envs.core.checking.probe import Broken, Probe, law, rules_are_never_written
-from envs.core.checking.trees import check_tree, grow_tree
+from envs.core.checking.trees import TreeCounts, check_tree, grow_tree
 from envs.core.checking.worlds import (
     check_against_double,
     check_world,
@@ -41,7 +41,6 @@ from envs.core.checking.worlds import (
 from envs.core.game import Game, State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words, below, first_key, fold, stream
-from envs.core.tree import TreeCounts
 
 __all__ = ["CheckReport", "check_game"]
 
@@ -57,25 +56,24 @@ _MOST_WATCHED = 2
 """Players whose information is followed in one game; others have their turn in the next ones."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CheckReport:
     """How much was checked before a game was found in order."""
 
     game: str
-    num_games: int
-    num_positions: int
+    num_games: int = 0
+    num_positions: int = 0
     """Positions of the random games, each with all laws of a position."""
-    num_worlds: int
+    num_worlds: int = 0
     """Worlds drawn at those positions, each with all laws of a world."""
-    num_doubles: int
+    num_doubles: int = 0
     """Worlds known to be possible from a second history, against which ``determinize`` was held."""
-    num_sampled: int
+    num_sampled: int = 0
     """Chance nodes at which ``sample`` was compared with ``chance``."""
-    has_hidden_information: bool
+    has_hidden_information: bool = False
     """Whether ``determinize`` ever had anything to change."""
-    is_enumerated: bool
-    """Whether the whole tree was walked; without it some laws can only be tested in part."""
     tree: TreeCounts | None = None
+    """If the whole tree was walked; without it some laws can only be tested in part."""
     num_world_sets: int = 0
     """Information sets in which the drawn worlds were compared with the exact distribution."""
 
@@ -84,22 +82,14 @@ class CheckReport:
 class _Tally:
     """What is known so far about one game."""
 
-    num_players: int
-    num_games: int = 0
-    num_positions: int = 0
-    num_worlds: int = 0
-    num_doubles: int = 0
+    report: CheckReport
+    has_changed: list[bool]
+    """By player: whether a world ever differed from the truth."""
+    could_differ: list[bool]
+    """By player: whether anything was ever kept from the player."""
     sampled: set[bytes] = field(default_factory=set)
     views: dict[tuple[int, int, int], View] = field(default_factory=dict)
     """First view of every information set met, by opening, player and key."""
-    has_changed: list[bool] = field(init=False)
-    """By player: whether a world ever differed from the truth."""
-    could_differ: list[bool] = field(init=False)
-    """By player: whether anything was ever kept from the player."""
-
-    def __post_init__(self) -> None:
-        self.has_changed = [False] * self.num_players
-        self.could_differ = [False] * self.num_players
 
 
 def check_game(
@@ -124,39 +114,31 @@ def check_game(
 
     >>> from envs import make_game
     >>> report = check_game(make_game("kuhn_v0"))
-    >>> report.num_games, report.is_enumerated, report.tree.infosets
-    (20, True, (6, 6))
+    >>> report.num_games, report.tree.infosets
+    (20, (6, 6))
     """
     probe = Probe(game)
     check_facts(probe)
-    tally = _Tally(game.facts.num_players)
+    report, nobody = CheckReport(repr(game)), [False] * game.facts.num_players
+    tally = _Tally(report, has_changed=nobody.copy(), could_differ=nobody.copy())
     for number in range(_NUM_GAMES if num_games is None else num_games):
-        if num_games is None and tally.num_positions >= _MOST_POSITIONS:
+        if num_games is None and report.num_positions >= _MOST_POSITIONS:
             break
         _check_one_game(probe, tally, number, stream(seed, "check", number))
     for player in probe.players:
         seen_and_determinize_know_the_same_secrets(probe, tally, player)
     tree = grow_tree(probe, max_nodes)
-    counts, num_world_sets = (
-        (None, 0) if tree is None else check_tree(probe, tree, stream(seed, "check", "tree"))
-    )
-    rules_are_never_written(probe, "a kernel", probe.rules)
-    return CheckReport(
-        game=repr(game),
-        num_games=tally.num_games,
-        num_positions=tally.num_positions,
-        num_worlds=tally.num_worlds,
-        num_doubles=tally.num_doubles,
-        num_sampled=len(tally.sampled),
-        has_hidden_information=any(tally.has_changed),
-        is_enumerated=tree is not None,
-        tree=counts,
-        num_world_sets=num_world_sets,
-    )
+    if tree is not None:
+        rng = stream(seed, "check", "tree")
+        report.tree, report.num_world_sets = check_tree(probe, tree, rng)
+    rules_are_never_written(probe, "a kernel")
+    report.num_sampled = len(tally.sampled)
+    report.has_hidden_information = any(tally.has_changed)
+    return report
 
 
 def _check_one_game(probe: Probe, tally: _Tally, number: int, rng: Words) -> None:
-    tally.num_games += 1
+    tally.report.num_games += 1
     probe.move_to(number, [])
     node = look(probe, probe.new(number))
     amounts = probe.game.conserved(node.state)
@@ -166,7 +148,7 @@ def _check_one_game(probe: Probe, tally: _Tally, number: int, rng: Words) -> Non
     kept = (node, probe.history)
     num_close = 0
     while True:
-        tally.num_positions += 1
+        tally.report.num_positions += 1
         check_position(probe, node, amounts)
         _check_views(probe, tally, node, keys, doubles)
         if node.turn == OVER:
@@ -193,7 +175,7 @@ def _check_one_game(probe: Probe, tally: _Tally, number: int, rng: Words) -> Non
     for double in doubles:
         probe.move_to(number, kept[1])
         play_on(probe, kept[0], double.player, amounts, rng)
-    rules_are_never_written(probe, "a kernel", probe.rules)
+    rules_are_never_written(probe, "a kernel")
 
 
 def _check_closely(
@@ -209,9 +191,9 @@ def _check_closely(
     check_tokens(probe, node, rng)
     for double in doubles:
         player = double.player
-        tally.num_doubles += check_against_double(probe, node, double, rng)
+        tally.report.num_doubles += check_against_double(probe, node, double, rng)
         world = check_world(probe, node, player, amounts, rng)
-        tally.num_worlds += 1
+        tally.report.num_worlds += 1
         tally.has_changed[player] |= world.tobytes() != node.state.tobytes()
         if before is not None:
             seen_and_determinize_agree(probe, *before, node, player, rng)

@@ -19,8 +19,6 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, PUBLIC, UNSEEN
 from envs.core.rng import Words, below
 
-__all__ = ["Double", "View", "check_same_information", "check_tokens", "some_actions", "view"]
-
 _MOST_ACTIONS = 24
 """Where more actions are legal, so many of them stand for all."""
 

@@ -15,16 +15,6 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words
 
-__all__ = [
-    "P_THRESHOLD",
-    "Node",
-    "check_facts",
-    "check_position",
-    "field_at",
-    "fit_p_value",
-    "look",
-]
-
 P_THRESHOLD = 1e-6
 """A distribution is called wrong when a right one would look as bad less often than this."""
 _TOLERANCE = 1e-6
@@ -163,7 +153,7 @@ def only_declared_actions_are_legal(probe: Probe, turn: int, mask: Mask) -> None
 @law
 def legal_accepts_a_mask_for_actions_only(probe: Probe, state: State, mask: Mask) -> None:
     """At a decision a mask of ``num_actions`` entries is enough for ``legal``."""
-    count, short = probe.legal_actions_only(state)
+    count, short = probe.legal(state, is_short=True)
     if count != mask.sum() or short.tobytes() != mask[: len(short)].tobytes():
         raise Broken(
             f"'legal' wrote {mask.tolist()} into a long mask and {short.tolist()} into a short one"

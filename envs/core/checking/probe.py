@@ -20,8 +20,6 @@ from envs.core.compiling import JIT_DISABLED
 from envs.core.game import Game, State
 from envs.core.rng import Words
 
-__all__ = ["Broken", "Mask", "Probe", "law"]
-
 Mask = npt.NDArray[np.int8]
 
 # ---- how a law is written down, and how a broken one is reported ---------------------------------
@@ -96,7 +94,8 @@ class _Outcome(NamedTuple):
 
     answer: int
     state: State
-    array: npt.NDArray[Any] | None
+    array: Any
+    """What a kernel has filled; ``None``: it fills none."""
     words: Words | None
 
 
@@ -123,7 +122,9 @@ class Probe:
         self.number = 0
         self.history: list[int] = []
         self.world_note = ""
-        self.rules = self._copy_rules(game.rules)
+        self.rules = np.array(game.rules, np.int32)
+        # Compiled code wants its rules read-only, though it can write them through a record.
+        self.rules.setflags(write=JIT_DISABLED)
         self._rules_bytes = game.rules.tobytes() if game.rules.size <= _SMALL_RULES else b""
         self._state = _Fenced(game.state_size, np.uint8)
         self._mask = _Fenced(game.mask_size, np.int8)
@@ -131,13 +132,6 @@ class Probe:
         self._probs = _Fenced(max(facts.num_chance_outcomes, 1), np.float64)
         self._totals = _Fenced(facts.num_players, np.float64)
         self._observation = _Fenced(game.observation_size, np.float32)
-
-    @staticmethod
-    def _copy_rules(rules: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        copy = np.array(rules, np.int32)
-        # Compiled code wants its rules read-only, though it can write them through a record.
-        copy.setflags(write=JIT_DISABLED)
-        return copy
 
     # ---- the place -------------------------------------------------------------------------------
 
@@ -170,7 +164,7 @@ class Probe:
         states = []
         for junk in _JUNK:
             self._state.spoil(junk)
-            self._call("new", junk, self.rules, number % self.num_openings)
+            self._call("new", junk, number % self.num_openings)
             states.append(self._state.inside.copy())
         new_sets_the_whole_state(self, *states)
         return states[0]
@@ -179,23 +173,18 @@ class Probe:
         """Who is to move."""
         return self._twice("turn", state).answer
 
-    def legal(self, state: State) -> tuple[int, Mask]:
-        """The number that ``legal`` returns and the mask that it writes: ``[mask_size] int8``."""
-        return self._legal(state, self._mask)
+    def legal(self, state: State, is_short: bool = False) -> tuple[int, Mask]:
+        """The number that ``legal`` returns and the mask that it writes: ``[mask_size] int8``.
 
-    def legal_actions_only(self, state: State) -> tuple[int, Mask]:
-        """The same at a decision, with a mask for actions only: ``[num_actions] int8``."""
-        return self._legal(state, self._short_mask)
-
-    def _legal(self, state: State, fence: _Fenced) -> tuple[int, Mask]:
+        A short mask has room for actions only, ``[num_actions]``, which is enough at a decision.
+        """
+        fence = self._short_mask if is_short else self._mask
         count, _, mask, _ = self._twice("legal", state, out=fence)
-        assert mask is not None
         return count, mask
 
     def chance(self, state: State) -> npt.NDArray[np.float64]:
         """The probability of every chance outcome."""
-        probs = self._twice("chance", state, out=self._probs).array
-        assert probs is not None
+        probs: npt.NDArray[np.float64] = self._twice("chance", state, out=self._probs).array
         return probs
 
     def sample(self, state: State, rng: Words) -> int:
@@ -217,14 +206,13 @@ class Probe:
 
     def returns(self, state: State) -> npt.NDArray[np.float64]:
         """Everybody's total so far."""
-        totals = self._twice("returns", state, out=self._totals).array
-        assert totals is not None
+        totals: npt.NDArray[np.float64] = self._twice("returns", state, out=self._totals).array
         return totals
 
     def observe(self, state: State, player: int) -> npt.NDArray[np.float32]:
         """The observation of ``player``."""
-        observation = self._twice("observe", state, player, out=self._observation).array
-        assert observation is not None
+        seen = self._twice("observe", state, player, out=self._observation)
+        observation: npt.NDArray[np.float32] = seen.array
         return observation
 
     def determinize(self, state: State, player: int, rng: Words) -> State:
@@ -266,7 +254,7 @@ class Probe:
         if out is not None:
             out.spoil(junk)
             arrays.append(out.inside)
-        answer = self._call(kernel, junk, self.rules, *args, *arrays)
+        answer = self._call(kernel, junk, *args, *arrays)
         if out is not None and not out.is_intact(junk):
             kernels_write_inside_their_arrays(self, kernel, "the array it was given to fill")
         after = self._state.inside.copy()
@@ -274,17 +262,17 @@ class Probe:
             only_step_and_determinize_change_a_state(self, kernel, state, after)
         return _Outcome(answer, after, None if out is None else out.inside.copy(), words)
 
-    def _call(self, kernel: str, junk: int, rules: npt.NDArray[np.int32], *args: Any) -> int:
+    def _call(self, kernel: str, junk: int, *args: Any) -> int:
         try:
             function = getattr(self.game.kernels, kernel, None)
             function = function or getattr(self.game.optional, kernel)
-            answer = function(self._state.inside, rules, *args)
+            answer = function(self._state.inside, self.rules, *args)
         except Exception as error:  # a kernel may raise anything, in plain Python
             kernels_never_raise(self, kernel, error)
         if not self._state.is_intact(junk):
             kernels_write_inside_their_arrays(self, kernel, "the state")
-        if self._rules_bytes and rules.tobytes() != self._rules_bytes:
-            rules_are_never_written(self, kernel, rules)
+        if self._rules_bytes and self.rules.tobytes() != self._rules_bytes:
+            rules_are_never_written(self, kernel)
         return 0 if answer is None else int(answer)
 
 
@@ -341,13 +329,11 @@ def only_step_and_determinize_change_a_state(
 
 
 @law
-def rules_are_never_written(probe: Probe, kernel: str, rules: npt.NDArray[np.int32]) -> None:
+def rules_are_never_written(probe: Probe, kernel: str) -> None:
     """The kernels read the rules and never write them: every game and thread shares them."""
-    original = probe.game.rules
-    if not np.array_equal(rules, original):
-        raise Broken(
-            f"'{kernel}' changed entries {_some(np.flatnonzero(rules != original))} of the rules"
-        )
+    changed = np.flatnonzero(probe.rules != probe.game.rules)
+    if len(changed):
+        raise Broken(f"'{kernel}' changed entries {_some(changed)} of the rules")
 
 
 @law

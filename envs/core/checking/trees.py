@@ -29,9 +29,6 @@ from envs.core.checking.worlds import determinize_depends_only_on_what_was_seen
 from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER, PUBLIC
 from envs.core.rng import Words, below, first_key, fold
-from envs.core.tree import TreeCounts
-
-__all__ = ["Tree", "WorldSet", "check_tree", "grow_tree"]
 
 _SETS_PER_PLAYER = 6
 """Sets of worlds of each player that are counted out, and as many with a single world."""
@@ -41,43 +38,50 @@ _SURELY_MET = 40.0
 """A world that should have been drawn so often on average is missed once in e**40 runs."""
 
 
-@dataclass
-class Tree:
-    """Every history of a game in order of length; entry *i* of each list belongs to history *i*."""
+@dataclass(frozen=True)
+class TreeCounts:
+    """The size of a game tree."""
 
-    nodes: list[Node] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-    actions: list[int] = field(default_factory=list)
+    chance: int
+    decision: int
+    terminal: int
+    infosets: tuple[int, ...]
+    """Information sets of each player, counted at that player's decisions."""
+    depth: int
+    """Actions and chance events on the longest path."""
+
+
+@dataclass
+class Leaf:
+    """A history as the tree has it."""
+
+    node: Node
+    parent: int
+    action: int
     """What was played last."""
-    weights: list[float] = field(default_factory=list)
+    weight: float
     """The product of the probabilities of all chance outcomes on the way."""
-    moves: list[tuple[int, ...]] = field(default_factory=list)
+    moves: tuple[int, ...]
     """What the players did, without chance."""
 
-    def add(
-        self, node: Node, parent: int, action: int, weight: float, moves: tuple[int, ...]
-    ) -> None:
-        """Append one history."""
-        self.nodes.append(node)
-        self.parents.append(parent)
-        self.actions.append(action)
-        self.weights.append(weight)
-        self.moves.append(moves)
+
+class Tree(list[Leaf]):
+    """Every history of a game in order of length."""
 
     def history(self, index: int) -> list[int]:
         """The actions and outcomes of a history."""
         history = []
         while index > 0:
-            history.append(self.actions[index])
-            index = self.parents[index]
+            history.append(self[index].action)
+            index = self[index].parent
         return history[::-1]
 
     def keys(self, probe: Probe, player: int) -> list[int]:
         """What ``player`` (or ``PUBLIC``) has seen along every history, as one number each."""
         keys = [int(first_key(player))]
-        for parent, action in zip(self.parents[1:], self.actions[1:], strict=True):
-            token = probe.seen(self.nodes[parent].state, action, player)
-            keys.append(int(fold(keys[parent], token)))
+        for leaf in self[1:]:
+            token = probe.seen(self[leaf.parent].node.state, leaf.action, player)
+            keys.append(int(fold(keys[leaf.parent], token)))
         return keys
 
 
@@ -95,8 +99,8 @@ class WorldSet:
     def add(self, tree: Tree, index: int) -> None:
         """Take in one history."""
         self.members.append(index)
-        self.weights[tree.nodes[index].state.tobytes()] += tree.weights[index]
-        self.has_hidden_moves |= tree.moves[index] != tree.moves[self.members[0]]
+        self.weights[tree[index].node.state.tobytes()] += tree[index].weight
+        self.has_hidden_moves |= tree[index].moves != tree[self.members[0]].moves
 
 
 def grow_tree(probe: Probe, max_nodes: int) -> Tree | None:
@@ -104,17 +108,17 @@ def grow_tree(probe: Probe, max_nodes: int) -> Tree | None:
     probe.move_to(0, [])
     if not _is_small(probe, max_nodes):
         return None
-    tree = Tree()
-    tree.add(look(probe, probe.new(0)), -1, -1, 1.0, ())
-    for index, node in enumerate(tree.nodes):  # grows while it is walked
-        probs = probe.chance(node.state) if node.turn == CHANCE else None
+    tree = Tree([Leaf(look(probe, probe.new(0)), -1, -1, 1.0, ())])
+    for index, here in enumerate(tree):  # grows while it is walked
+        state, is_chance = here.node.state, here.node.turn == CHANCE
+        probs = probe.chance(state) if is_chance else None
         history = tree.history(index)
-        for action in node.actions:
+        for action in here.node.actions:
             probe.move_to(0, [*history, action])
             games_end_within_max_length(probe)
-            weight = tree.weights[index] * (1.0 if probs is None else float(probs[action]))
-            moves = tree.moves[index] if probs is not None else (*tree.moves[index], action)
-            tree.add(look(probe, probe.step(node.state, action)), index, action, weight, moves)
+            weight = here.weight * (1.0 if probs is None else float(probs[action]))
+            moves = here.moves if is_chance else (*here.moves, action)
+            tree.append(Leaf(look(probe, probe.step(state, action)), index, action, weight, moves))
     return tree
 
 
@@ -139,18 +143,19 @@ def _is_small(probe: Probe, max_nodes: int) -> bool:
 
 def check_tree(probe: Probe, tree: Tree, rng: Words) -> tuple[TreeCounts, int]:
     """Check every information set; return the tree's size and how many were counted out."""
-    for index, node in enumerate(tree.nodes):
+    nodes = [leaf.node for leaf in tree]
+    for index, node in enumerate(nodes):
         if node.turn == CHANCE:
             probe.move_to(0, tree.history(index))
             settle_plays_chance_one_by_one(probe, node, rng)
     public = tree.keys(probe, PUBLIC)
-    states = {node.state.tobytes() for node in tree.nodes}
+    states = {node.state.tobytes() for node in nodes}
     num_counted = 0
     num_infosets = []
     for player in probe.players:
         keys = tree.keys(probe, player)
         num_infosets.append(
-            len({key for key, node in zip(keys, tree.nodes, strict=True) if node.turn == player})
+            len({key for key, node in zip(keys, nodes, strict=True) if node.turn == player})
         )
         _check_views(probe, tree, player, keys)
         _check_public(probe, tree, player, keys, public)
@@ -160,7 +165,7 @@ def check_tree(probe: Probe, tree: Tree, rng: Words) -> tuple[TreeCounts, int]:
             num_counted += 1
         for worlds in sets:
             _check_two_draws(probe, tree, worlds, states, rng)
-    turns = [node.turn for node in tree.nodes]
+    turns = [node.turn for node in nodes]
     num_chance, num_terminal = turns.count(CHANCE), turns.count(OVER)
     num_decision = len(turns) - num_chance - num_terminal
     depth = len(tree.history(len(turns) - 1))
@@ -171,10 +176,10 @@ def check_tree(probe: Probe, tree: Tree, rng: Words) -> tuple[TreeCounts, int]:
 
 def _check_views(probe: Probe, tree: Tree, player: int, keys: list[int]) -> None:
     first: dict[int, View] = {}
-    for index, (key, node) in enumerate(zip(keys, tree.nodes, strict=True)):
+    for index, (key, leaf) in enumerate(zip(keys, tree, strict=True)):
         history = tree.history(index)
         probe.move_to(0, history)
-        mine = view(probe, node, player, history)
+        mine = view(probe, leaf.node, player, history)
         check_same_information(probe, player, first.setdefault(key, mine), mine)
 
 
@@ -198,7 +203,8 @@ def everybody_sees_what_is_public(probe: Probe, player: int, other: list[int]) -
 def _world_sets(probe: Probe, tree: Tree, player: int, keys: list[int]) -> list[WorldSet]:
     """The sets of worlds of ``player``, from early to late; at the end returns are known too."""
     sets: dict[tuple[int, int, bytes], WorldSet] = {}
-    for index, (key, node) in enumerate(zip(keys, tree.nodes, strict=True)):
+    for index, key in enumerate(keys):
+        node = tree[index].node
         known = probe.returns(node.state).tobytes() if node.turn == OVER else b""
         sets.setdefault((key, node.turn, known), WorldSet(player)).add(tree, index)
     return list(sets.values())
@@ -219,7 +225,7 @@ def _check_two_draws(
     probe: Probe, tree: Tree, worlds: WorldSet, states: set[bytes], rng: Words
 ) -> None:
     """Every set of worlds: one draw, and the same from its first and from its last history."""
-    first, last = (tree.nodes[worlds.members[i]].state for i in (0, -1))
+    first, last = (tree[worlds.members[i]].node.state for i in (0, -1))
     probe.move_to(0, tree.history(worlds.members[0]))
     determinize_depends_only_on_what_was_seen(probe, worlds.player, first, last, rng)
     world = probe.determinize(first, worlds.player, rng)
@@ -260,14 +266,14 @@ def _count_worlds(
     num_unchanged = 0
     for _ in range(num_draws):
         start = worlds.members[below(rng, len(worlds.members))]
-        state = tree.nodes[start].state
+        state = tree[start].node.state
         probe.move_to(0, tree.history(start))
         world = probe.determinize(state, worlds.player, rng)
         _check_membership(probe, worlds, world, states)
         counts[world.tobytes()] += 1
         num_unchanged += world.tobytes() == state.tobytes()
     determinize_does_not_give_away_the_truth(probe, worlds, num_draws, num_unchanged)
-    first, last = (tree.nodes[worlds.members[i]].state for i in (0, -1))
+    first, last = (tree[worlds.members[i]].node.state for i in (0, -1))
     determinize_depends_only_on_what_was_seen(probe, worlds.player, first, last, rng)
     determinize_reaches_every_world(probe, worlds, counts, num_draws)
     if not worlds.has_hidden_moves:

@@ -29,14 +29,6 @@ from envs.core.game import State
 from envs.core.kernels import CHANCE, OVER
 from envs.core.rng import Words, below
 
-__all__ = [
-    "check_against_double",
-    "check_world",
-    "determinize_keeps_the_returns_at_the_end",
-    "play_on",
-    "seen_and_determinize_agree",
-]
-
 _NUM_PAIRS = 8
 """Draws from the truth and from its double that must be equal."""
 _PATIENCE = 2000

@@ -6,32 +6,15 @@ publish.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import types
 
 from common.errors import MasqueradeError
+from envs.core.checking.trees import TreeCounts
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, INT, KERNELS, OVER, RULES
 from envs.core.rng import first_key, fold
-
-__all__ = ["TreeCounts", "count_tree"]
-
-
-@dataclass(frozen=True)
-class TreeCounts:
-    """The size of a game tree."""
-
-    chance: int
-    decision: int
-    terminal: int
-    infosets: tuple[int, ...]
-    """Information sets of each player, counted at that player's decisions."""
-    depth: int
-    """Actions and chance events on the longest path."""
-
 
 # Columns of the counts that the walk returns.
 _CHANCE, _DECISION, _TERMINAL, _DEPTH, _FULL = range(5)
