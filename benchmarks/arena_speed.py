@@ -125,81 +125,54 @@ def on_all_cores(chunk: Chunk) -> Chunk:
 def _openspiel_job(
     name: str, kind: str, is_loop_compiled: bool = False, target: float | None = None
 ) -> Job:
-    loop, bots = "C++" if is_loop_compiled else "Python", f"random bots in {kind.capitalize()}"
-    has_networks = kind == "network"
+    loop, ours = "C++" if is_loop_compiled else "Python", NETWORK if kind == "network" else RANDOM
     return Job(
         name,
-        f"networks, and the same in OpenSpiel's {loop} loop over bots"
-        if has_networks
-        else f"random players and OpenSpiel's {loop} loop over its {bots}",
-        partial(our_tournament, NETWORK if has_networks else RANDOM),
+        f"{NAMES[ours]} players and OpenSpiel's {loop} loop over its bots",
+        partial(our_tournament, ours),
         partial(peers.openspiel_bots, LEDUC, kind, is_loop_compiled),
         f"OpenSpiel, {loop} loop, {kind} bots",
-        package="open_spiel",
-        unit="games/s",
-        target=target,
+        "games/s",
+        target,
     )
 
 
-def _rlcard_job(name: str, what: str, has_networks: bool, target: float) -> Job:
+def _rlcard_job(name: str, ours: str, target: float) -> Job:
+    what = f"{NAMES[ours]} players and the same in RLCard's tournament"
+    theirs = partial(peers.rlcard_tournament, ours == NETWORK)
     return Job(
-        name,
-        what,
-        partial(our_tournament, NETWORK if has_networks else RANDOM),
-        partial(peers.rlcard_tournament, has_networks),
-        "RLCard, tournament()",
-        package="rlcard",
-        unit="games/s",
-        target=target,
+        name, what, partial(our_tournament, ours), theirs, "RLCard, tournament()", "games/s", target
     )
 
 
+NAMES = {RANDOM: "random", NETWORK: "network"}
 JOBS = [
-    _rlcard_job("random_rlcard", "random players and RLCard's tournament of its own", False, 30.0),
+    _rlcard_job("random_rlcard", RANDOM, 30.0),
     _openspiel_job("random_openspiel", "python", target=30.0),
     _openspiel_job("random_cpp_bots", "c++"),
     _openspiel_job("random_cpp_loop", "c++", is_loop_compiled=True),
-    _rlcard_job("network_rlcard", "networks, and the same in RLCard's tournament", True, 10.0),
+    _rlcard_job("network_rlcard", NETWORK, 10.0),
     _openspiel_job("network_openspiel", "network", target=10.0),
     _openspiel_job("network_cpp_loop", "network", is_loop_compiled=True, target=10.0),
 ]
 
-BATCH_SIZES = (1, 4, 16, 64, 256, 1024, 4096)
-NAMES = {RANDOM: "random", NETWORK: "network"}
-
-
-def _lines(
-    points: Callable[[str], dict[int, Callable[[], Chunk]]],
-) -> dict[str, dict[int, Callable[[], Chunk]]]:
-    return {NAMES[agent_id]: points(agent_id) for agent_id in NAMES}
-
-
+Lines = dict[str, dict[int, Callable[[], Chunk]]]
+SIZES = (1, 4, 16, 64, 256, 1024, 4096)
+BY_SIZE: Lines = {
+    name: {size: partial(our_match, agent, size) for size in SIZES} for agent, name in NAMES.items()
+}
+BY_PLAYERS: Lines = {
+    name: {n: partial(our_match, RANDOM, 2048, game_id, n) for n in range(2, 6)}
+    for name, game_id in (("Leduc", "leduc_v0"), ("Kuhn", "kuhn_v0"))
+}
+BY_WORKERS: Lines = {
+    name: {n: partial(our_workers, agent, n) for n in (1, 2)} for agent, name in NAMES.items()
+}
+WORKERS = f"worker processes on {os.cpu_count()} cores, Leduc"
 CURVES = [
-    Curve(
-        "batch",
-        "games in play at a time, Leduc",
-        "games in play",
-        _lines(lambda agent: {size: partial(our_match, agent, size) for size in BATCH_SIZES}),
-        unit="games/s",
-        is_logarithmic=True,
-    ),
-    Curve(
-        "players",
-        "players of a game, random",
-        "players",
-        {
-            name: {n: partial(our_match, RANDOM, 2048, game_id, n) for n in range(2, 6)}
-            for name, game_id in (("Leduc", "leduc_v0"), ("Kuhn", "kuhn_v0"))
-        },
-        unit="games/s",
-    ),
-    Curve(
-        "workers",
-        f"worker processes on {os.cpu_count()} cores, Leduc",
-        "workers",
-        _lines(lambda agent: {n: partial(our_workers, agent, n) for n in (1, 2)}),
-        unit="games/s",
-    ),
+    Curve("batch", "games in play at a time, Leduc", "games in play", BY_SIZE, "games/s", True),
+    Curve("players", "players of a game, random", "players", BY_PLAYERS, "games/s"),
+    Curve("workers", WORKERS, "workers", BY_WORKERS, "games/s"),
 ]
 
 if __name__ == "__main__":

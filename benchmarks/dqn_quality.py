@@ -61,6 +61,7 @@ STEPS_PER_UPDATE = 4
 UPDATES_PER_COPY = 100
 EXPLORATION_END = 0.05
 CFR_ITERATIONS = 2_000
+OPPONENTS = ("random", "equilibrium")
 # OpenSpiel learns every so many calls, and is also called at the end of a game.
 CALLS_PER_DECISION = 1.5
 
@@ -307,20 +308,11 @@ def _line(row: dict[str, Any], value: Interval, ahead: Interval) -> str:
 @answers_in_one_line("dqn_quality")
 def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Run the comparison from the command line."""
-    parser = Parser(
-        prog="python -m benchmarks.dqn_quality",
-        description=__doc__,
-    )
-    parser.add_argument(
-        "--steps", type=COUNT, default=20_000, help="decisions (default %(default)s)"
-    )
-    parser.add_argument("--seeds", type=COUNT, default=5, help="how many (default %(default)s)")
-    parser.add_argument(
-        "--opponents",
-        nargs="+",
-        choices=("random", "equilibrium"),
-        default=["random", "equilibrium"],
-    )
+    parser = Parser(prog="python -m benchmarks.dqn_quality", description=__doc__)
+    add = parser.add_argument
+    add("--steps", type=COUNT, default=20_000, help="decisions (default %(default)s)")
+    add("--seeds", type=COUNT, default=5, help="how many (default %(default)s)")
+    add("--opponents", nargs="+", choices=OPPONENTS, default=list(OPPONENTS))
     arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
     with on_cores() as place:

@@ -278,7 +278,6 @@ def _openspiel_job(name: str, learn_every: int, often: str) -> Job:
         partial(our_steps_like_openspiel, learn_every),
         partial(openspiel_steps, learn_every),
         "OpenSpiel PyTorch DQN",
-        package="open_spiel",
         target=2.0,
     )
 
@@ -290,12 +289,13 @@ def _rlcard_job(name: str, hidden: Sequence[int], batch_size: int, target: float
         partial(our_steps, hidden, batch_size, 1.0, True),
         partial(rlcard_steps, hidden, batch_size),
         "RLCard DQNAgent",
-        package="rlcard",
         target=target,
     )
 
 
 SMALL = [64, 64]
+OURS = partial(our_steps, SMALL, 32, 1.0, False)
+TORCH, OWN = "torch, bare updates", "ours, bare updates"
 JOBS = [
     _openspiel_job("openspiel", 10, "every tenth"),
     _openspiel_job("openspiel_often", 3, "every third"),
@@ -303,18 +303,13 @@ JOBS = [
     _rlcard_job("rlcard_large", [128, 128], 128, None),
     Job(
         "limit",
-        "steps with an update each, and torch's bare updates: layers of 64 and 64, batches of 32",
-        partial(our_steps, SMALL, 32, 1.0, False),
+        "an update a step, and torch's alone",
+        OURS,
         partial(torch_updates, SMALL, 32),
-        "torch, bare updates",
-        package="torch",
+        TORCH,
     ),
     Job(
-        "limit_ours",
-        "the same, and our own bare updates",
-        partial(our_steps, SMALL, 32, 1.0, False),
-        partial(our_bare_updates, SMALL, 32),
-        "ours, bare updates",
+        "limit_ours", "the same, and our own alone", OURS, partial(our_bare_updates, SMALL, 32), OWN
     ),
 ]
 

@@ -136,25 +136,19 @@ def our_match(names: tuple[str, ...]) -> Chunk:
     return seconds_of(lambda: play_match(game, players, NUM_MATCHES), 1e6 / NUM_MATCHES)
 
 
-def published() -> Chunk:
-    """Microseconds for one hand, as published for eight threads."""
-    return lambda: 1e6 / PUBLISHED
-
-
 def _table_job(name: str, who: str, names: tuple[str, ...]) -> Job:
     return Job(
         name,
         f"a hand of a match between {who} on one core, and a published figure",
         partial(our_match, names),
-        published,
+        lambda: lambda: 1e6 / PUBLISHED,
         f"published, eight threads: {PUBLISHED:,} hands/s",
-        unit="us/hand",
+        "us/hand",
         target=1.0,
-        is_duration=True,
     )
 
 
-ON_EVALUATOR = partial(Job, package="phevaluator", unit="hands/s")
+OUR_MOVES = partial(ours.vector_moves, SIX, NUM_ROWS)
 JOBS = [
     Job(
         "holdem_playouts",
@@ -162,26 +156,23 @@ JOBS = [
         partial(ours.playouts, SIX, NUM_PLAYOUTS, DEAL),
         partial(peers.openspiel_rollouts, SPEC, DEAL, NUM_PLAYOUTS),
         "OpenSpiel, C++ rollouts",
-        package="open_spiel",
-        unit="hands/s",
+        "hands/s",
         target=3.0,
     ),
     Job(
         "holdem_vector",
         f"{NUM_ROWS} games and a loop over OpenSpiel's: moves with observations and masks",
-        partial(ours.vector_moves, SIX, NUM_ROWS),
+        OUR_MOVES,
         partial(peers.openspiel_loop, SPEC),
         "OpenSpiel universal_poker, Python loop",
-        package="open_spiel",
         target=30.0,
     ),
     Job(
         "holdem_rlcard",
         f"{NUM_ROWS} games and RLCard's no-limit hold'em, move by move",
-        partial(ours.vector_moves, SIX, NUM_ROWS),
+        OUR_MOVES,
         partial(peers.rlcard_loop, "no-limit-holdem", game_num_players=6),
         "RLCard no-limit-holdem",
-        package="rlcard",
         target=100.0,
     ),
     Job(
@@ -190,25 +181,26 @@ JOBS = [
         our_aec,
         their_aec,
         "PettingZoo texas_holdem_no_limit_v6",
-        package="pettingzoo",
         target=15.0,
     ),
     _table_job("holdem_table", "callers, folders and raisers", CALLERS),
     _table_job("holdem_thinkers", "rule players, three of whom sample", THINKERS),
-    ON_EVALUATOR(
+    Job(
         "holdem_evaluator",
         "strengths of seven cards: one call of ours, a loop over phevaluator",
         our_evaluator,
         their_evaluator,
         "phevaluator, Python loop",
+        "hands/s",
         target=5.0,
     ),
-    ON_EVALUATOR(
+    Job(
         "holdem_evaluator_c",
         "strengths of seven cards: one call of ours, a compiled loop over phevaluator's C function",
         our_evaluator,
         their_c_evaluator,
         "phevaluator, C function",
+        "hands/s",
         target=2.0,
     ),
 ]

@@ -212,26 +212,15 @@ JOBS = [
         lambda: our_games(city()),
         plain_games,
         "plain Python over networkx",
-        package="networkx",
-        unit="moves/s",
+        "moves/s",
         target=200.0,
     ),
 ]
+BY_DETECTIVES = {"Scotland Yard": _growing(city, *range(1, 7))}
+BY_PLACES = {"Phantom": _growing(phantom, 5, 8, 11, 14, 16)}
 CURVES = [
-    Curve(
-        "detectives",
-        "detectives on 200 stations",
-        "detectives",
-        {"Scotland Yard": _growing(city, *range(1, 7))},
-        unit="moves/s",
-    ),
-    Curve(
-        "places",
-        "rows and columns of a random map",
-        "rows",
-        {"Phantom": _growing(phantom, 5, 8, 11, 14, 16)},
-        unit="moves/s",
-    ),
+    Curve("detectives", "detectives on 200 stations", "detectives", BY_DETECTIVES, "moves/s"),
+    Curve("places", "rows and columns of a random map", "rows", BY_PLACES, "moves/s"),
 ]
 
 if __name__ == "__main__":

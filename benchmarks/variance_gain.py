@@ -12,8 +12,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from arena.match import play_match
 from arena.results import paired_gain
 from arena.variance_reduction import corrections, record_match
 from arena.variance_values import pilot_values
-from benchmarks.report import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
+from common.progress import Progress
 from envs import make_game
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
@@ -69,8 +70,7 @@ CASES = (
 )
 
 
-@dataclass(frozen=True)
-class Gains:
+class Gains(NamedTuple):
     """Games of plain play for each game with the same interval."""
 
     pairing: float
@@ -129,10 +129,7 @@ def _short(gain: float) -> str:
 @answers_in_one_line("variance_gain")
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print a table in Markdown."""
-    parser = Parser(
-        prog="python -m benchmarks.variance_gain",
-        description=__doc__,
-    )
+    parser = Parser(prog="python -m benchmarks.variance_gain", description=__doc__)
     parser.add_argument("--only", default="", help="cases with this in their name")
     parser.add_argument("--deals", type=COUNT, default=10_000, help="each in both seatings (10000)")
     parser.add_argument("--pilot", type=COUNT, default=4000, help="games of a pilot (4000)")
@@ -148,20 +145,18 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no case has {parsed.only!r} in its name")
     if is_rehearsal():
         return 0
-    progress = Progress(len(jobs) * parsed.seeds)
     print(
         f"{parsed.deals:,} deals in both seatings, pilot {parsed.pilot:,}, {parsed.seeds} seeds\n"
     )
     print("| players | variance reduction | pairing | correction | both | cost |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for case, reduction in jobs:
-        found = []
-        for seed in range(parsed.seeds):
-            progress.advance(f"{case.what}, {reduction}, seed {seed}")
-            found.append(measure(case, reduction, parsed.deals, parsed.pilot, seed))
-        columns = [in_words([getattr(g, name) for g in found]) for name in Gains.__annotations__]
-        print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
-    progress.close()
+    with closing(Progress(len(jobs), "cases")) as progress:
+        for done, (case, reduction) in enumerate(jobs):
+            progress.show(done, f"{case.what}, {reduction}")
+            seeds = range(parsed.seeds)
+            found = [measure(case, reduction, parsed.deals, parsed.pilot, seed) for seed in seeds]
+            columns = [in_words([getattr(g, name) for g in found]) for name in Gains._fields]
+            print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
     return 0
 
 

@@ -51,7 +51,7 @@ FEW_GAMES = ["--learner", "run.yaml", "--steps", "9", "--games", "20", "--choosi
 OUT = ["--force", "--out", "out.md"]  # over the older file, whoever wrote it
 NEW = ["--out", "out"]
 PAIR = ["kuhn_v0", "random", "kuhn_rule", "--games", "4"]
-JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", is_duration=True)
+JOB = Job("a", "b", lambda: lambda: 1.0, lambda: lambda: 1.0, "c", "s")
 SERVER = ["--no-open", "--port", "0", "--folder", "tables"]
 
 
