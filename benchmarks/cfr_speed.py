@@ -54,12 +54,12 @@ from unittest import mock
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
-from benchmarks.harness import Chunk, Curve, Job, main, seconds_of, times
+from benchmarks.harness import Chunk, Job, main, seconds_of, times
 from envs import make_game
 from envs.core.game import Game
 from envs.liars_dice.game import LiarsDice
 
-__all__ = ["CURVES", "JOBS"]
+__all__ = ["JOBS"]
 
 GOAL = 1e-3
 SAMPLING_GOAL = 0.1
@@ -402,19 +402,5 @@ JOBS = [
     ),
 ]
 
-
-def _one_die(faces: int, is_vector: bool) -> Callable[[], Chunk]:
-    make = partial(make_game, "liars_dice_v0", "openspiel", faces=faces)
-    return partial(our_rate, make, "cfr+", is_vector)
-
-
-FACES = {
-    label: {faces: _one_die(faces, is_vector) for faces in range(2, 7)}
-    for label, is_vector in (("public tree", True), ("sequence form", False))
-}
-CURVES = [
-    Curve("faces", "iterations of CFR+ on one-die Liar's Dice", "faces of a die", FACES, "iter/s")
-]
-
 if __name__ == "__main__":
-    sys.exit(main("cfr_speed", __doc__, JOBS, CURVES))
+    sys.exit(main("cfr_speed", __doc__, JOBS))

@@ -182,7 +182,7 @@ JOBS = [
     _loop_job(
         "batch_fastest",
         LIARS_DICE,
-        partial(peers.openspiel_fastest_loop, THEIR_LIARS_DICE),
+        partial(LOOP, THEIR_LIARS_DICE, is_fastest=True),
         ", no masks",
     ),
     _loop_job("batch_one_die", ONE_DIE, partial(LOOP, "liars_dice")),

@@ -39,7 +39,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -348,7 +347,7 @@ def unpruned_small(cap: bool = False) -> Chunk:
     if cap:
         whole = Searcher(game, chosen)
         tree = float(np.mean([whole.search(state).counters["nodes"] for state in states]))
-    searcher = Searcher(game, replace(chosen, max_nodes=500_000))
+    searcher = Searcher(game, chosen.replace(max_nodes=500_000))
     turns = cycle(states)
     return lambda: searcher.search(next(turns)).counters["nodes"] / tree
 
