@@ -146,7 +146,6 @@ class CertainWins:
     """[roots] the fewest rounds within which he is caught for certain, or ``NOT_CERTAIN``."""
     plans: npt.NDArray[np.int32]
     """[roots, period] the teams after each joint move of a plan that does it."""
-    num_sweeps: int
 
 
 @lru_cache(maxsize=8)
@@ -165,12 +164,11 @@ def certain_wins(graph: TeamGraph) -> CertainWins:
     cursor = np.zeros(graph.period + 1, np.int32)
     room = cursor, np.zeros(graph.period + 1, np.int32), np.zeros(graph.period + 1, np.uint64)
     known = graph.arrays, graph.period, roots, rounds, plans, means, *room
-    num_sweeps = 1
     while _sweep(*known, 0):
-        num_sweeps += 1
+        pass
     # Now that the worst cases are known, the best of the plans that have them.
     _sweep(*known, 1)
-    return CertainWins(rounds, plans, num_sweeps)
+    return CertainWins(rounds, plans)
 
 
 NEVER = 0
@@ -215,7 +213,7 @@ def _sweep_seen(graph, roots, number, rounds, moves):
     return num_found
 
 
-def solve_seen(graph: TeamGraph, limit: int = 200) -> tuple[Rounds, Rounds]:
+def solve_seen(graph: TeamGraph) -> tuple[Rounds, Rounds]:
     """A fugitive whom detectives always see: in how many rounds they win, and a move that does it.
 
     Backward from the end: a position is won in ``n`` rounds if some joint move catches or blocks
@@ -233,7 +231,7 @@ def solve_seen(graph: TeamGraph, limit: int = 200) -> tuple[Rounds, Rounds]:
     roots = np.flatnonzero(graph.is_start)
     rounds = np.full(graph.num_roots, NEVER, np.int32)
     moves = np.full(graph.num_roots, -1, np.int32)
-    for number in range(1, limit + 1):
-        if _sweep_seen(graph.arrays, roots, number, rounds, moves) == 0:
-            break
+    number = 1
+    while _sweep_seen(graph.arrays, roots, number, rounds, moves):
+        number += 1
     return rounds, moves

@@ -602,4 +602,4 @@ class FugitiveLearner(_Learner):
         chosen = self.met if plans is None else plans
         known = self.graph.arrays, self.graph.rounds, self._starts, chosen
         _play_learnt(*known, self.values, out)
-        return Games(self._starts, out[:, 0], out[:, 1], out[:, 2])
+        return Games(self._starts, *out.T)
