@@ -159,24 +159,16 @@ def _startup_job(name: str, what: str, code: str) -> Job:
     return Job(name, what, game, numba, f"{ALLOWANCE:g} x import numba", "ms", target=1.0)
 
 
+OUR_RAW, OUR_MOVES = partial(our_aec, True), partial(our_aec, True, counts_moves_only=True)
+OUR_LEDUC, PGX = partial(ours.vector_moves, LEDUC), partial(peers.pgx_leduc, NUM_ROWS)
+RLCARD = partial(peers.rlcard_loop, "leduc-holdem", never=peers.FOLD)
+NOOP, SCAN = "PettingZoo, no-op AEC game", "Pgx leduc_holdem, scan"
 JOBS = [
     _aec_job("aec_raw", "Leduc as an AEC raw_env", True, folds=False, target=10.0),
     _aec_job("aec_folding", "as aec_raw, but players fold too", True, folds=True),
     _aec_job("aec_wrapped", "Leduc as an AEC env, with guards", False, folds=False, target=15.0),
-    Job(
-        "aec_limit",
-        "Leduc as an AEC raw_env and an AEC game in which nothing happens: how close to the limit",
-        partial(our_aec, True),
-        peers.noop_aec,
-        "PettingZoo, no-op AEC game",
-    ),
-    Job(
-        "rlcard",
-        "Leduc as an AEC raw_env and RLCard's Leduc, move by move",
-        partial(our_aec, True, counts_moves_only=True),
-        partial(peers.rlcard_loop, "leduc-holdem", never=peers.FOLD),
-        "RLCard leduc-holdem",
-    ),
+    Job("aec_limit", "a game in which nothing happens", OUR_RAW, peers.noop_aec, NOOP),
+    Job("rlcard", "Leduc as an AEC raw_env, by moves", OUR_MOVES, RLCARD, "RLCard leduc-holdem"),
     _loop_job("batch_liars_dice", LIARS_DICE, partial(LOOP, THEIR_LIARS_DICE), target=20.0),
     _loop_job("batch_arrays", LIARS_DICE, partial(LOOP, THEIR_LIARS_DICE, True), ", arrays"),
     _loop_job(
@@ -187,14 +179,7 @@ JOBS = [
     ),
     _loop_job("batch_one_die", ONE_DIE, partial(LOOP, "liars_dice")),
     _loop_job("batch_leduc", LEDUC, partial(LOOP, "leduc_poker")),
-    Job(
-        "vector_pgx",
-        f"{NUM_ROWS} games of Leduc, moves with observations, masks and automatic reset",
-        partial(ours.vector_moves, LEDUC),
-        partial(peers.pgx_leduc, NUM_ROWS),
-        "Pgx leduc_holdem, scan",
-        target=1.0,
-    ),
+    Job("vector_pgx", "as batch_leduc, and a compiled scan", OUR_LEDUC, PGX, SCAN, target=1.0),
     _playout_job("playouts_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, DICE_DEAL),
     _playout_job("playouts_leduc", LEDUC, "leduc_poker", CARD_DEAL),
     _startup_job("startup_core", "a fresh process plays a random match of dice", FIRST_GAME),

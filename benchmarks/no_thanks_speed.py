@@ -378,81 +378,31 @@ def plain_alpha_n(
 
 # ---- the table -----------------------------------------------------------------------------------
 
-PLAYED, SMALL_DECKS = partial(ours.playouts, NoThanks, NUM_GAMES), "known decks of the small game"
+PLAIN, UNPRUNED = "plain Python", "no pruning"
+GAMES, NODES, DECKS = "games/s", "nodes/s", "decks/s"
+PLAYED, MOVED = partial(ours.playouts, NoThanks, NUM_GAMES), partial(ours.vector_moves, NoThanks)
 COPIED = partial(plain_alpha_n, PlainNoThanks.copy)
+SOLVED_SIX, COPIED_SIX = (partial(solved_rounds, True, 6), partial(COPIED, counts_decks=True))
+CAPPED, FULL_CAPPED = (partial(side, cap=True) for side in (solved_rounds, unpruned_small))
+OWN_SOURCE = partial(microseconds_per_game, NUM_GAMES)
 JOBS = [
-    Job(
-        "random_games",
-        "whole games at random: compiled, and a Python class with the same interface",
-        PLAYED,
-        stateful_games,
-        "plain Python",
-        "games/s",
-        target=200.0,
-    ),
-    Job(
-        "shortest_games",
-        "whole games at random: compiled, and the shortest Python class",
-        PLAYED,
-        plain_games,
-        "shortest Python",
-        "games/s",
-        target=30.0,
-    ),
-    Job(
-        "random_steps",
-        "moves with observations and legal moves: 1024 games at once, and the Python class",
-        partial(ours.vector_moves, NoThanks),
-        plain_steps,
-        "plain Python",
-        target=50.0,
-    ),
+    Job("random_games", "whole games, full interface", PLAYED, stateful_games, PLAIN, GAMES, 200.0),
+    Job("shortest_games", "whole games, shortest class", PLAYED, plain_games, PLAIN, GAMES, 30.0),
+    Job("random_steps", "moves, observations, legal moves", MOVED, plain_steps, PLAIN, target=50.0),
     Job(
         "same_source",
-        "one random game by the same functions, compiled and as plain Python",
-        lambda: partial(microseconds_per_game, NUM_GAMES),
+        "a game by the same functions, compiled and not",
+        lambda: OWN_SOURCE,
         same_source_plain,
         "not compiled",
         "us",
         target=200.0,
     ),
-    Job(
-        "alpha_n",
-        "nodes of max^n with placement pruning: compiled, and a recursion over copies in Python",
-        our_alpha_n,
-        plain_alpha_n,
-        "plain Python",
-        "nodes/s",
-        target=200.0,
-    ),
-    Job("alpha_n_copied", "copies by hand instead", our_alpha_n, COPIED, "plain Python", "nodes/s"),
-    Job(
-        "alpha_n_solved",
-        "decks of six cards, cap assumed: our solver, and that recursion over copies by hand",
-        partial(solved_rounds, cap=True, removed=6),
-        partial(COPIED, counts_decks=True),
-        "plain Python",
-        "decks/s",
-        target=200.0,
-    ),
-    Job(
-        "solve_rounds",
-        f"{SMALL_DECKS}: the solver, and max^n without pruning",
-        solved_rounds,
-        unpruned_small,
-        "no pruning",
-        "decks/s",
-        target=100.0,
-    ),
-    Job(
-        "solve_capped",
-        f"{SMALL_DECKS}, the cap assumed by both, which makes the trees a third as large",
-        partial(solved_rounds, cap=True),
-        partial(unpruned_small, cap=True),
-        "no pruning",
-        "decks/s",
-        target=100.0,
-    ),
+    Job("alpha_n", "max^n with pruning", our_alpha_n, plain_alpha_n, PLAIN, NODES, 200.0),
+    Job("alpha_n_copied", "the same, copies by hand", our_alpha_n, COPIED, PLAIN, NODES),
+    Job("alpha_n_solved", "the same, our solver", SOLVED_SIX, COPIED_SIX, PLAIN, DECKS, 200.0),
+    Job("solve_rounds", "the small game", solved_rounds, unpruned_small, UNPRUNED, DECKS, 100.0),
+    Job("solve_capped", "the same with the cap", CAPPED, FULL_CAPPED, UNPRUNED, DECKS, 100.0),
 ]
 
 

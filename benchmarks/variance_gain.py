@@ -33,6 +33,9 @@ NEAR = "tests.support.planted_agents:Blunderer"
 """The rule player of a game with one move in ten at random."""
 
 
+CHANCE, BOTH = ("chance",), ("chance", "full")
+
+
 @dataclass(frozen=True)
 class Case:
     """Two players of a game."""
@@ -40,11 +43,11 @@ class Case:
     game_id: str
     agents: tuple[str, str]
     what: str
-    reductions: tuple[str, ...] = ("chance",)
+    reductions: tuple[str, ...] = CHANCE
     options: dict[str, Any] = field(default_factory=dict)
 
 
-BOTH = ("chance", "full")
+DICE, RULE = "liars_dice_v0", "liars_dice_rule"
 CASES = (
     Case("kuhn_v0", ("random", "kuhn_rule"), "Kuhn, random - rule", BOTH),
     Case("kuhn_v0", ("kuhn_rule", NEAR), "Kuhn, rule - near", BOTH),
@@ -52,21 +55,10 @@ CASES = (
     Case("leduc_v0", ("leduc_rule", NEAR), "Leduc, rule - near"),
     Case("leduc_v0", ("leduc_rule", "leduc_rule"), "Leduc, rule - rule"),
     Case("leduc_v0", ("random", "random"), "Leduc, random - random", BOTH),
-    Case(
-        "liars_dice_v0",
-        ("random", "liars_dice_rule"),
-        "Liar's Dice, one die, random - rule",
-        BOTH,
-        {"dice": 1},
-    ),
-    Case(
-        "liars_dice_v0",
-        ("liars_dice_rule", NEAR),
-        "Liar's Dice, one round, rule - near",
-        options={"single_round": True},
-    ),
-    Case("liars_dice_v0", ("liars_dice_rule", NEAR), "Liar's Dice, rule - near"),
-    Case("liars_dice_v0", ("liars_dice_rule", "liars_dice_rule"), "Liar's Dice, rule - rule"),
+    Case(DICE, ("random", RULE), "Liar's Dice, one die, random - rule", BOTH, {"dice": 1}),
+    Case(DICE, (RULE, NEAR), "Liar's Dice, one round, rule - near", CHANCE, {"single_round": True}),
+    Case(DICE, (RULE, NEAR), "Liar's Dice, rule - near"),
+    Case(DICE, (RULE, RULE), "Liar's Dice, rule - rule"),
 )
 
 
