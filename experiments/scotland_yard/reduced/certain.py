@@ -21,11 +21,13 @@ from numba import types
 
 from agents.games.pursuit.capture import lowest
 from envs.core.compiling import compiled, helper
+from envs.core.kernels import INT, TOTALS
 from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph, holds
 from experiments.scotland_yard.reduced.plans import is_stuck
 
 NOT_CERTAIN = 1000
 """In a table of rounds: no plan catches him for certain."""
+_INTS, _SETS = types.int32[::1], types.uint64[::1]
 
 
 @helper
@@ -76,18 +78,7 @@ def sighting_cost(graph, rounds, team, possible, most):
 
 
 @compiled(
-    types.int64(
-        GRAPH,
-        types.int64,
-        types.int64[::1],
-        types.int32[::1],
-        types.int32[:, ::1],
-        types.float64[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.uint64[::1],
-        types.int64,
-    )
+    INT(GRAPH, INT, types.int64[::1], _INTS, types.int32[:, ::1], TOTALS, _INTS, _INTS, _SETS, INT)
 )
 def _sweep(graph, period, roots, rounds, plans, means, cursor, teams, sets, wants_means):
     """Look for better plans from every root with what is known now; how many were found."""
@@ -192,7 +183,7 @@ def rounds_after(graph, rounds, team, place):
     return most + 1
 
 
-@compiled(types.int64(GRAPH, types.int64[::1], types.int64, types.int32[::1], types.int32[::1]))
+@compiled(INT(GRAPH, types.int64[::1], INT, _INTS, _INTS))
 def _sweep_seen(graph, roots, number, rounds, moves):
     """Find what is won in ``number`` rounds; how many positions that are."""
     num_found = 0

@@ -37,7 +37,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import RNG
+from envs.core.kernels import INT, RNG
 from envs.core.options import Options, option
 from envs.core.rng import below, seed_rng
 from experiments.scotland_yard.reduced.graph import GRAPH, Table, TeamGraph, holds
@@ -171,22 +171,7 @@ def is_taken(settings, value, best, sign, num_equal, rng):
     return True, num_equal + 1
 
 
-@compiled(
-    types.int64(
-        GRAPH,
-        SEARCH_TYPE,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _LINES,
-        RNG,
-        _INTS,
-    )
-)
+@compiled(INT(GRAPH, SEARCH_TYPE, INT, INT, INT, INT, INT, INT, INT, _LINES, RNG, _INTS))
 def search_node(graph, search, is_team, team, place, ply, total, low, high, lines, rng, counts):
     """The value of a node, doubled; its best line is written to ``lines[ply]``.
 
@@ -263,19 +248,7 @@ def make_room(settings: AlphaBetaSettings) -> tuple[Any, Any, Any, Any]:
     return settings.record(), lines, np.zeros(4, np.uint64), np.zeros(1, np.int64)
 
 
-@compiled(
-    types.void(
-        GRAPH,
-        SEARCH_TYPE,
-        types.int64,
-        types.uint64,
-        _INTS,
-        _LINES,
-        RNG,
-        _INTS,
-        types.int32[:, ::1],
-    )
-)
+@compiled(types.void(GRAPH, SEARCH_TYPE, INT, types.uint64, _INTS, _LINES, RNG, _INTS, _LINES))
 def _fill_plans(graph, search, period, seed, roots, lines, rng, counts, plans):
     num_places = graph.near.size
     for i in range(roots.size):
