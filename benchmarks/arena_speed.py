@@ -23,51 +23,40 @@ may fold without facing a bet, and its games have 2.6: in moves our lead would b
 
 from __future__ import annotations
 
-import itertools
-import os
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from agents.spec import AgentSpec
-from arena.match import play_match
-from arena.schedule import DEALS_PER_UNIT, WorkUnit, make_units
+from arena.schedule import make_units
 from arena.spec import TournamentSpec
 from arena.workers import WorkerContext, play_units
 from benchmarks import peers
-from benchmarks.harness import Chunk, Curve, Job, main, times
-from envs import make_game
+from benchmarks.harness import Chunk, Job, main
 
-__all__ = ["CURVES", "JOBS"]
+__all__ = ["JOBS"]
 
 DEALS = 20_000
-GAMES_PER_POINT = 4096
-UNITS_PER_CHUNK = 40
-MANY = 20_000
 LEDUC = "leduc_poker"  # in OpenSpiel's words
 
 RANDOM = "random"
 NETWORK = "benchmarks.peers:NetworkAgent"
 
-# Before the harness puts this process on one of them.
-CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-
 
 # ---- our side ------------------------------------------------------------------------------------
 
 
-def _agents(agent_id: str, number: int) -> tuple[AgentSpec, ...]:
-    """Players that are alike, but for the weights of their networks."""
+def _agents(agent_id: str) -> tuple[AgentSpec, ...]:
+    """Two players that are alike, but for the weights of their networks."""
     params: list[dict[str, Any]] = [
-        {"seed": seed} if agent_id == NETWORK else {} for seed in range(number)
+        {"seed": seed} if agent_id == NETWORK else {} for seed in range(2)
     ]
     return tuple(AgentSpec(agent_id, made, f"player {i}") for i, made in enumerate(params))
 
 
 def our_tournament(agent_id: str) -> Chunk:
     """A whole tournament of two agents, in this process."""
-    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=DEALS, seed=0)
+    spec = TournamentSpec("leduc_v0", _agents(agent_id), deals=DEALS, seed=0)
     units = make_units(spec.groups(spec.build_game()), DEALS)
 
     def chunk() -> int:
@@ -77,130 +66,42 @@ def our_tournament(agent_id: str) -> Chunk:
     return chunk
 
 
-def our_match(
-    agent_id: str, batch_size: int, game_id: str = "leduc_v0", num_players: int = 2
-) -> Chunk:
-    """A match with so many games in play."""
-    game = make_game(game_id, num_players=num_players)
-    players = [spec.build(game) for spec in _agents(agent_id, num_players)]
-    num_games = max(64, min(GAMES_PER_POINT, 64 * batch_size))
-
-    return times(
-        num_games,
-        lambda: play_match(game, players, num_games, batch_size=batch_size, has_forfeits=True),
-    )
-
-
-def our_workers(agent_id: str, workers: int) -> Chunk:
-    """Units of a tournament that does not end, on so many processes and on all cores."""
-    spec = TournamentSpec("leduc_v0", _agents(agent_id, 2), deals=MANY * DEALS_PER_UNIT, seed=0)
-    units = [WorkUnit(0, 0, DEALS_PER_UNIT * i, DEALS_PER_UNIT) for i in range(MANY)]
-    results = play_units(WorkerContext(spec), units, workers)
-
-    def chunk() -> int:
-        return sum(result.num_games for _, result in itertools.islice(results, UNITS_PER_CHUNK))
-
-    return on_all_cores(chunk)
-
-
-def on_all_cores(chunk: Chunk) -> Chunk:
-    """Let a chunk, and the processes it starts, leave the core that the harness has chosen."""
-
-    def free_chunk() -> float:
-        if not CORES:
-            return chunk()
-        before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, CORES)
-        try:
-            return chunk()
-        finally:
-            os.sched_setaffinity(0, before)
-
-    return free_chunk
-
-
 # ---- the tables ----------------------------------------------------------------------------------
 
 
 def _openspiel_job(
     name: str, kind: str, is_loop_compiled: bool = False, target: float | None = None
 ) -> Job:
-    loop, bots = "C++" if is_loop_compiled else "Python", f"random bots in {kind.capitalize()}"
-    has_networks = kind == "network"
+    loop, ours = "C++" if is_loop_compiled else "Python", NETWORK if kind == "network" else RANDOM
     return Job(
         name,
-        f"networks, and the same in OpenSpiel's {loop} loop over bots"
-        if has_networks
-        else f"random players and OpenSpiel's {loop} loop over its {bots}",
-        partial(our_tournament, NETWORK if has_networks else RANDOM),
+        f"{NAMES[ours]} players and OpenSpiel's {loop} loop over its bots",
+        partial(our_tournament, ours),
         partial(peers.openspiel_bots, LEDUC, kind, is_loop_compiled),
         f"OpenSpiel, {loop} loop, {kind} bots",
-        package="open_spiel",
-        unit="games/s",
-        target=target,
+        "games/s",
+        target,
     )
 
 
-def _rlcard_job(name: str, what: str, has_networks: bool, target: float) -> Job:
+def _rlcard_job(name: str, ours: str, target: float) -> Job:
+    what = f"{NAMES[ours]} players and the same in RLCard's tournament"
+    theirs = partial(peers.rlcard_tournament, ours == NETWORK)
     return Job(
-        name,
-        what,
-        partial(our_tournament, NETWORK if has_networks else RANDOM),
-        partial(peers.rlcard_tournament, has_networks),
-        "RLCard, tournament()",
-        package="rlcard",
-        unit="games/s",
-        target=target,
+        name, what, partial(our_tournament, ours), theirs, "RLCard, tournament()", "games/s", target
     )
 
 
+NAMES = {RANDOM: "random", NETWORK: "network"}
 JOBS = [
-    _rlcard_job("random_rlcard", "random players and RLCard's tournament of its own", False, 30.0),
+    _rlcard_job("random_rlcard", RANDOM, 30.0),
     _openspiel_job("random_openspiel", "python", target=30.0),
     _openspiel_job("random_cpp_bots", "c++"),
     _openspiel_job("random_cpp_loop", "c++", is_loop_compiled=True),
-    _rlcard_job("network_rlcard", "networks, and the same in RLCard's tournament", True, 10.0),
+    _rlcard_job("network_rlcard", NETWORK, 10.0),
     _openspiel_job("network_openspiel", "network", target=10.0),
     _openspiel_job("network_cpp_loop", "network", is_loop_compiled=True, target=10.0),
 ]
 
-BATCH_SIZES = (1, 4, 16, 64, 256, 1024, 4096)
-NAMES = {RANDOM: "random", NETWORK: "network"}
-
-
-def _lines(
-    points: Callable[[str], dict[int, Callable[[], Chunk]]],
-) -> dict[str, dict[int, Callable[[], Chunk]]]:
-    return {NAMES[agent_id]: points(agent_id) for agent_id in NAMES}
-
-
-CURVES = [
-    Curve(
-        "batch",
-        "games in play at a time, Leduc",
-        "games in play",
-        _lines(lambda agent: {size: partial(our_match, agent, size) for size in BATCH_SIZES}),
-        unit="games/s",
-        is_logarithmic=True,
-    ),
-    Curve(
-        "players",
-        "players of a game, random",
-        "players",
-        {
-            name: {n: partial(our_match, RANDOM, 2048, game_id, n) for n in range(2, 6)}
-            for name, game_id in (("Leduc", "leduc_v0"), ("Kuhn", "kuhn_v0"))
-        },
-        unit="games/s",
-    ),
-    Curve(
-        "workers",
-        f"worker processes on {os.cpu_count()} cores, Leduc",
-        "workers",
-        _lines(lambda agent: {n: partial(our_workers, agent, n) for n in (1, 2)}),
-        unit="games/s",
-    ),
-]
-
 if __name__ == "__main__":
-    sys.exit(main("arena_speed", __doc__, JOBS, CURVES))
+    sys.exit(main("arena_speed", __doc__, JOBS))

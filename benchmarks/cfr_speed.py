@@ -54,12 +54,12 @@ from unittest import mock
 from agents.cfr import CFRSolver, GameTree, SamplingSolver, Solver, VectorCFRSolver
 from agents.games.liars_dice.round_tree import RoundShape
 from agents.games.liars_dice.rounds import RoundSolver
-from benchmarks.harness import Chunk, Curve, Job, main, seconds_of, times
+from benchmarks.harness import Chunk, Job, main, seconds_of, times
 from envs import make_game
 from envs.core.game import Game
 from envs.liars_dice.game import LiarsDice
 
-__all__ = ["CURVES", "JOBS"]
+__all__ = ["JOBS"]
 
 GOAL = 1e-3
 SAMPLING_GOAL = 0.1
@@ -343,82 +343,47 @@ def liteefg_solve(spec: str, goal: float, most: int) -> Chunk:
 
 # ---- the tables ----------------------------------------------------------------------------------
 
-PLUS = "OpenSpiel CFRPlusSolver"
-BY_TIME = partial(Job, package="open_spiel", unit="s", is_duration=True)
-BY_RATE = partial(Job, package="open_spiel", unit="iter/s")
+PLUS, PLAIN = "OpenSpiel CFRPlusSolver", "OpenSpiel CFRSolver"
 
 
 def _jobs(name: str) -> list[Job]:
     make, spec, target = GAMES[name]
     runs, most = TheirRuns(make, spec), LITEEFG_ITERATIONS[name]
-    rate, their_plus = partial(our_rate, make), partial(their_rate, "CFRPlusSolver", spec)
-    solve_what = f"from nothing to exploitability {GOAL:g}: {spec}"
-    lite_what = f"as {name}_solve, the peer's iterations alone, {most:,} at most"
-    plus, plain = "iterations of CFR+ over the", "iterations of plain CFR over the"
-    their_plain = partial(their_rate, "CFRSolver", spec)
-    return [
-        BY_TIME(
-            f"{name}_solve", solve_what, partial(our_solve, make), runs.whole, PLUS, target=target
-        ),
-        BY_TIME(
-            f"{name}_iterate",
-            f"as {name}_solve, the iterations alone",
+    solved, lite = partial(our_solve, make), partial(liteefg_solve, spec, GOAL, most)
+    tree, public = (partial(our_rate, make, is_vector=is_vector) for is_vector in (False, True))
+    plus, plain = (partial(their_rate, each, spec) for each in ("CFRPlusSolver", "CFRSolver"))
+    rows: list[tuple[Any, ...]] = [
+        ("solve", f"to exploitability {GOAL:g}: {spec}", solved, runs.whole, PLUS, "s", target),
+        (
+            "iterate",
+            "the iterations alone",
             partial(our_iterations, make),
             runs.iterations,
             PLUS,
+            "s",
         ),
-        BY_TIME(
-            f"{name}_liteefg",
-            lite_what,
-            partial(our_solve, make),
-            partial(liteefg_solve, spec, GOAL, most),
-            "LiteEFG",
-            package="LiteEFG",
-            target=LITEEFG_TARGET,
-        ),
-        BY_RATE(
-            f"{name}_plus",
-            f"{plus} public tree: {spec}",
-            partial(rate, "cfr+", is_vector=True),
-            their_plus,
-            PLUS,
-        ),
-        BY_RATE(
-            f"{name}_plain",
-            f"{plain} public tree: {spec}",
-            partial(rate, "cfr", is_vector=True),
-            their_plain,
-            "OpenSpiel CFRSolver",
-        ),
-        BY_RATE(
-            f"{name}_tree",
-            f"{plus} sequence form: {spec}",
-            partial(rate, "cfr+", is_vector=False),
-            their_plus,
-            PLUS,
-        ),
+        ("liteefg", f"at most {most:,} iterations", solved, lite, "LiteEFG", "s", LITEEFG_TARGET),
+        ("plus", "CFR+ over the public tree", partial(public, "cfr+"), plus, PLUS, "iter/s"),
+        ("plain", "CFR over the public tree", partial(public, "cfr"), plain, PLAIN, "iter/s"),
+        ("tree", "CFR+ over the sequence form", partial(tree, "cfr+"), plus, PLUS, "iter/s"),
     ]
+    return [Job(f"{name}_{row[0]}", *row[1:]) for row in rows]
 
 
 def _rounds_job(name: str) -> Job:
     make, spec, _ = GAMES[name]
     what = f"as {name}_solve, over the tree that is made for rounds of Liar's Dice"
-    return BY_TIME(
-        f"{name}_rounds", what, partial(our_rounds, make), TheirRuns(make, spec).whole, PLUS
+    return Job(
+        f"{name}_rounds", what, partial(our_rounds, make), TheirRuns(make, spec).whole, PLUS, "s"
     )
 
 
 def _sampling_job(name: str, sampling: str, target: float | None) -> Job:
     make, spec, _ = GAMES[name]
-    solver_name = f"{sampling.capitalize()}SamplingMCCFRSolver"
-    return BY_RATE(
-        f"{name}_{sampling}",
-        f"iterations of MCCFR by {sampling} sampling: {spec}",
-        partial(our_samples, make, sampling),
-        partial(their_samples, solver_name, spec),
-        f"OpenSpiel {solver_name}",
-        target=target,
-    )
+    solver = f"{sampling.capitalize()}SamplingMCCFRSolver"
+    ours, theirs = partial(our_samples, make, sampling), partial(their_samples, solver, spec)
+    what = f"iterations of MCCFR by {sampling} sampling: {spec}"
+    return Job(f"{name}_{sampling}", what, ours, theirs, f"OpenSpiel {solver}", "iter/s", target)
 
 
 JOBS = [
@@ -427,33 +392,15 @@ JOBS = [
     _rounds_job("liars_dice"),
     *(_sampling_job(name, "external", SAMPLING_TARGET) for name in GAMES),
     *(_sampling_job(name, "outcome", None) for name in GAMES),
-    BY_TIME(
+    Job(
         "leduc_sampling",
         f"from nothing to exploitability {SAMPLING_GOAL:g}: leduc_poker",
         partial(our_solve, LEDUC, SAMPLING_GOAL),
         partial(their_sampling, "leduc_poker"),
         "OpenSpiel ExternalSamplingMCCFRSolver",
+        "s",
     ),
 ]
 
-
-def _one_die(faces: int, is_vector: bool) -> Callable[[], Chunk]:
-    make = partial(make_game, "liars_dice_v0", "openspiel", faces=faces)
-    return partial(our_rate, make, "cfr+", is_vector)
-
-
-CURVES = [
-    Curve(
-        "faces",
-        "iterations of CFR+ on one-die Liar's Dice",
-        "faces of a die",
-        {
-            label: {faces: _one_die(faces, is_vector) for faces in range(2, 7)}
-            for label, is_vector in (("public tree", True), ("sequence form", False))
-        },
-        unit="iter/s",
-    )
-]
-
 if __name__ == "__main__":
-    sys.exit(main("cfr_speed", __doc__, JOBS, CURVES))
+    sys.exit(main("cfr_speed", __doc__, JOBS))

@@ -30,6 +30,7 @@ from envs.liars_dice.game import LiarsDiceOptions
 __all__ = ["JOBS"]
 
 NUM_CORES = 2
+ALONE = "ours, one thread"
 ONE_DIE = partial(make_game, "liars_dice_v0", "openspiel")
 
 
@@ -73,14 +74,7 @@ SOLVERS = {
     "sampling": ("external-sampling MCCFR", by_samples),
 }
 JOBS = [
-    Job(
-        name,
-        f"{what}, two threads and one",
-        partial(make, NUM_CORES),
-        partial(make, 1),
-        "ours, one thread",
-        unit="iter/s",
-    )
+    Job(name, f"{what}, two threads", partial(make, NUM_CORES), partial(make, 1), ALONE, "iter/s")
     for name, (what, make) in SOLVERS.items()
 ]
 

@@ -15,6 +15,7 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +27,15 @@ from agents import make_agent
 from arena.match import play_match
 from arena.ratings import bradley_terry
 from arena.schedule import make_groups
-from benchmarks.report import Progress
-from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
+from common.commands import (
+    COUNT,
+    MAX_GAMES,
+    Parser,
+    answers_in_one_line,
+    at_least,
+    is_rehearsal,
+)
+from common.progress import Progress
 from common.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson
 from envs import make_game
 
@@ -280,18 +288,14 @@ def coverage(
 @answers_in_one_line("coverage")
 def main(arguments: list[str] | None = None) -> int:
     """Print a table in Markdown."""
-    parser = Parser(
-        prog="python -m benchmarks.coverage",
-        description=__doc__,
-    )
-    parser.add_argument("--only", default="", help="cases with this in their name")
-    parser.add_argument("--pool", type=COUNT, default=4000, help="deals that are the truth (4000)")
-    parser.add_argument("--tries", type=COUNT, default=400, help="small tournaments (400)")
-    parser.add_argument("--quoted", action="store_true", help="only what tournaments use")
-    parser.add_argument("--seed", type=COUNT, default=1, help="of the small tournaments (1)")
+    parser = Parser(prog="python -m benchmarks.coverage", description=__doc__)
+    add, several = parser.add_argument, at_least(2, MAX_GAMES)
+    add("--only", default="", help="cases with this in their name")
+    add("--pool", type=several, default=4000, help="deals that are the truth (4000)")
+    add("--tries", type=several, default=400, help="small tournaments (400)")
+    add("--quoted", action="store_true", help="only what tournaments use")
+    add("--seed", type=COUNT, default=1, help="of the small tournaments (1)")
     parsed = parser.parse_args(arguments)
-    if min(parsed.pool, parsed.tries) < 2:
-        parser.error("--pool and --tries must be at least 2")
     cases = [case for case in CASES if parsed.only.lower() in case.what.lower()]
     if not cases:
         parser.error(f"no case has {parsed.only!r} in its name")
@@ -304,12 +308,11 @@ def main(arguments: list[str] | None = None) -> int:
     )
     print(f"| what, of the first | truth | interval | {' | '.join(map(str, SIZES))} | covers |")
     print(f"| --- | ---: | --- |{' ---: |' * len(SIZES)} --- |")
-    progress = Progress(len(cases))
-    for case in cases:
-        progress.advance(case.what)
-        for line in _lines(case, parsed):
-            print(line, flush=True)
-    progress.close()
+    with closing(Progress(len(cases), "cases")) as progress:
+        for done, case in enumerate(cases):
+            progress.show(done, case.what)
+            for line in _lines(case, parsed):
+                print(line, flush=True)
     return 0
 
 

@@ -13,11 +13,9 @@ best response shows what could be got. Intervals are over seeds, 95 %.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +37,11 @@ from agents.dqn.learner import DQNLearner
 from agents.learning.learner import Opponents, Task
 from agents.policy import PolicyAgent
 from benchmarks.harness import FOLDER, on_cores
+from benchmarks.peers import LEARNING_RATE, REPLAY_SIZE, openspiel_dqn, rlcard_dqn, silenced
 from benchmarks.report import machine
 from common.commands import COUNT, Parser, answers_in_one_line
 from common.files import write_json
-from common.statistics import Interval, mean_interval
+from common.statistics import mean_interval
 from envs import make_game
 from envs.core.game import Game
 from envs.core.rollouts import make_seat_games
@@ -54,13 +53,12 @@ Train = Callable[["Setting", int], Probs]
 
 HIDDEN = (64, 64)
 BATCH = 64
-REPLAY_SIZE = 10_000
 LEARN_START = 500
-LEARNING_RATE = 1e-3
 STEPS_PER_UPDATE = 4
 UPDATES_PER_COPY = 100
 EXPLORATION_END = 0.05
 CFR_ITERATIONS = 2_000
+OPPONENTS = ("random", "equilibrium")
 # OpenSpiel learns every so many calls, and is also called at the end of a game.
 CALLS_PER_DECISION = 1.5
 
@@ -128,28 +126,22 @@ def train_ours(setting: Setting, seed: int) -> Probs:
 def train_openspiel(setting: Setting, seed: int) -> Probs:
     """OpenSpiel's PyTorch DQN; it is told before every game which seat is its own."""
     from open_spiel.python import rl_environment
-    from open_spiel.python.pytorch import dqn
 
     from agents.cfr.openspiel import from_openspiel, to_openspiel
 
     env = rl_environment.Environment("leduc_poker")
     env.seed(seed)
     learn_every = round(STEPS_PER_UPDATE * CALLS_PER_DECISION)
-    learner = dqn.DQN(
-        player_id=0,
-        state_representation_size=env.observation_spec()["info_state"][0],
-        num_actions=env.action_spec()["num_actions"],
-        hidden_layers_sizes=list(HIDDEN),
-        batch_size=BATCH,
-        replay_buffer_capacity=REPLAY_SIZE,
-        learning_rate=LEARNING_RATE,
+    learner = openspiel_dqn(
+        env,
+        HIDDEN,
+        BATCH,
         update_target_network_every=learn_every * UPDATES_PER_COPY,
         learn_every=learn_every,
         min_buffer_size_to_learn=LEARN_START,
         epsilon_end=EXPLORATION_END,
         epsilon_decay_duration=int(setting.num_steps * CALLS_PER_DECISION / 2),
         epsilon_decay_schedule_str="linear",
-        optimizer_str="adam",
         seed=seed,
     )
     opponent = to_openspiel(setting.tree, setting.probs, env.game)
@@ -187,32 +179,26 @@ class _Greedy:
 
 def train_rlcard(setting: Setting, seed: int) -> Probs:
     """RLCard's DQN on our Leduc poker."""
-    import torch
-    from rlcard.agents import DQNAgent
     from rlcard.utils import set_seed
 
     set_seed(seed)
     game = setting.game
-    learner = DQNAgent(
-        replay_memory_size=REPLAY_SIZE,
-        replay_memory_init_size=LEARN_START,
-        update_target_estimator_every=UPDATES_PER_COPY,
-        discount_factor=1.0,
-        epsilon_end=EXPLORATION_END,
-        epsilon_decay_steps=setting.num_steps // 2,
-        batch_size=BATCH,
+    learner = rlcard_dqn(
+        HIDDEN,
+        BATCH,
         num_actions=game.facts.num_actions,
         state_shape=[game.observation_size],
+        replay_memory_init_size=LEARN_START,
+        update_target_estimator_every=UPDATES_PER_COPY,
+        epsilon_end=EXPLORATION_END,
+        epsilon_decay_steps=setting.num_steps // 2,
         train_every=STEPS_PER_UPDATE,
-        mlp_layers=list(HIDDEN),
-        learning_rate=LEARNING_RATE,
-        device=torch.device("cpu"),
     )
     games = make_seat_games(game, 1, "rotate", setting.opponent, [seed])
     row = np.arange(1)
     games.deal()
     state = _rlcard_state(*games.observe(row))
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+    with silenced():
         for _ in range(setting.num_steps):
             action = learner.step(state)
             games.act(row, np.array([action]))
@@ -262,10 +248,9 @@ LEARNERS: dict[str, Train] = {
 # ---- the comparison ------------------------------------------------------------------------------
 
 
-def compare(setting: Setting, seeds: Sequence[int]) -> list[dict[str, Any]]:
+def compare(setting: Setting, seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Every learner with every seed; one row for each learner."""
-    found: dict[str, list[float]] = {}
-    rows = []
+    ours: list[float] = []
     for name, train in LEARNERS.items():
         started = time.process_time()
         try:
@@ -274,53 +259,31 @@ def compare(setting: Setting, seeds: Sequence[int]) -> list[dict[str, Any]]:
             print(f"{setting.name:<13}{name:<11}skipped: {error}", flush=True)
             continue
         seconds = (time.process_time() - started) / len(seeds)
-        found[name] = values
-        ahead = mean_interval(np.subtract(found["ours"], values))
-        rows.append(_row(setting, name, values, ahead, seconds))
-        print(_line(rows[-1], mean_interval(values), ahead), flush=True)
-    return rows
-
-
-def _row(
-    setting: Setting, name: str, values: Sequence[float], ahead: Interval, seconds: float
-) -> dict[str, Any]:
-    return {
-        "opponent": setting.name,
-        "learner": name,
-        "steps": setting.num_steps,
-        "values": list(values),
-        "best_value": setting.best_value,
-        "ours_ahead": [ahead.low, ahead.mean, ahead.high],
-        "cpu_seconds": seconds,
-        "machine": machine(),
-    }
-
-
-def _line(row: dict[str, Any], value: Interval, ahead: Interval) -> str:
-    difference = "" if row["learner"] == "ours" else f"{ahead.mean:+.3f} ± {ahead.half_width:.3f}"
-    return (
-        f"{row['opponent']:<13}{row['learner']:<11}{value!s:<17}{row['best_value']:<9.3f}"
-        f"{difference:<19}{row['cpu_seconds']:.1f}"
-    )
+        ours = ours or values
+        value, ahead = mean_interval(values), mean_interval(np.subtract(ours, values))
+        gap = "" if ours is values else f"{ahead.mean:+.3f} ± {ahead.half_width:.3f}"
+        figures = f"{value!s:<17}{setting.best_value:<9.3f}{gap:<19}{seconds:.1f}"
+        print(f"{setting.name:<13}{name:<11}{figures}", flush=True)
+        yield {
+            "opponent": setting.name,
+            "learner": name,
+            "steps": setting.num_steps,
+            "values": values,
+            "best_value": setting.best_value,
+            "ours_ahead": [ahead.low, ahead.mean, ahead.high],
+            "cpu_seconds": seconds,
+            "machine": machine(),
+        }
 
 
 @answers_in_one_line("dqn_quality")
 def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Run the comparison from the command line."""
-    parser = Parser(
-        prog="python -m benchmarks.dqn_quality",
-        description=__doc__,
-    )
-    parser.add_argument(
-        "--steps", type=COUNT, default=20_000, help="decisions (default %(default)s)"
-    )
-    parser.add_argument("--seeds", type=COUNT, default=5, help="how many (default %(default)s)")
-    parser.add_argument(
-        "--opponents",
-        nargs="+",
-        choices=("random", "equilibrium"),
-        default=["random", "equilibrium"],
-    )
+    parser = Parser(prog="python -m benchmarks.dqn_quality", description=__doc__)
+    add = parser.add_argument
+    add("--steps", type=COUNT, default=20_000, help="decisions (default %(default)s)")
+    add("--seeds", type=COUNT, default=5, help="how many (default %(default)s)")
+    add("--opponents", nargs="+", choices=OPPONENTS, default=list(OPPONENTS))
     arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
     with on_cores() as place:

@@ -26,19 +26,16 @@ updates per step, the same batch, hidden layers, optimiser (Adam) and size of re
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
 from benchmarks.harness import Chunk, Job, main, times
+from benchmarks.peers import LEARNING_RATE, REPLAY_SIZE, openspiel_dqn, rlcard_dqn, silenced
 
 __all__ = ["JOBS"]
 
-REPLAY_SIZE = 10_000
-LEARNING_RATE = 1e-3
 TARGET_EVERY = 500
 NUM_ENVS = 64
 STEPS_PER_CHUNK = 128
@@ -123,26 +120,20 @@ class OpenSpielSeat:
         """Make the agent and let it begin to learn."""
         from open_spiel.python import rl_environment
         from open_spiel.python.algorithms import random_agent
-        from open_spiel.python.pytorch import dqn
 
         self._env = rl_environment.Environment("leduc_poker")
-        num_actions = self._env.action_spec()["num_actions"]
-        self._learner = dqn.DQN(
-            player_id=0,
-            state_representation_size=self._env.observation_spec()["info_state"][0],
-            num_actions=num_actions,
-            hidden_layers_sizes=[128],
-            batch_size=128,
-            replay_buffer_capacity=REPLAY_SIZE,
-            learning_rate=LEARNING_RATE,
+        self._learner = openspiel_dqn(
+            self._env,
+            [128],
+            128,
             update_target_network_every=TARGET_EVERY,
             learn_every=learn_every,
             min_buffer_size_to_learn=1000,
             epsilon_start=0.1,
             epsilon_end=0.1,
-            optimizer_str="adam",
             loss_str="mse",
         )
+        num_actions = self._env.action_spec()["num_actions"]
         other = random_agent.RandomAgent(player_id=1, num_actions=num_actions)
         self._agents = [self._learner, other]
         while self.num_calls < FIRST_STEPS:
@@ -197,31 +188,26 @@ def rlcard_steps(hidden: Sequence[int], batch_size: int) -> Chunk:
     """Decisions of RLCard's learner, in the loop of its examples."""
     import rlcard
     import torch
-    from rlcard.agents import DQNAgent, RandomAgent
+    from rlcard.agents import RandomAgent
     from rlcard.utils import reorganize
 
     torch.set_num_threads(1)
     env = rlcard.make("leduc-holdem", config={"seed": 0})
-    learner = DQNAgent(
-        replay_memory_size=REPLAY_SIZE,
-        replay_memory_init_size=1000,
-        update_target_estimator_every=TARGET_EVERY,
-        discount_factor=1.0,
-        epsilon_start=0.1,
-        epsilon_end=0.1,
-        batch_size=batch_size,
+    learner = rlcard_dqn(
+        hidden,
+        batch_size,
         num_actions=env.num_actions,
         state_shape=env.state_shape[0],
-        mlp_layers=list(hidden),
-        learning_rate=LEARNING_RATE,
-        device=torch.device("cpu"),
+        replay_memory_init_size=1000,
+        update_target_estimator_every=TARGET_EVERY,
+        epsilon_start=0.1,
+        epsilon_end=0.1,
     )
     env.set_agents([learner, RandomAgent(num_actions=env.num_actions)])
 
     def play(num_steps: int) -> int:
         num_decisions = 0
-        # It prints a line for every update.
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        with silenced():
             while num_decisions < num_steps:
                 trajectories, payoffs = env.run(is_training=True)
                 for transition in reorganize(trajectories, payoffs)[0]:
@@ -243,7 +229,7 @@ def torch_updates(hidden: Sequence[int], batch_size: int) -> Chunk:
     network, target = (_torch_network(batch, hidden) for _ in range(2))
     optimiser = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE, fused=True)
 
-    def chunk() -> int:
+    def work() -> None:
         for _ in range(STEPS_PER_CHUNK):
             with torch.no_grad():
                 best = (target(batch.next_inputs) + batch.penalties).amax(1, keepdim=True)
@@ -253,9 +239,8 @@ def torch_updates(hidden: Sequence[int], batch_size: int) -> Chunk:
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        return STEPS_PER_CHUNK
 
-    return chunk
+    return times(STEPS_PER_CHUNK, work)
 
 
 def _torch_network(batch: Any, hidden: Sequence[int]) -> Any:
@@ -278,7 +263,6 @@ def _openspiel_job(name: str, learn_every: int, often: str) -> Job:
         partial(our_steps_like_openspiel, learn_every),
         partial(openspiel_steps, learn_every),
         "OpenSpiel PyTorch DQN",
-        package="open_spiel",
         target=2.0,
     )
 
@@ -290,12 +274,13 @@ def _rlcard_job(name: str, hidden: Sequence[int], batch_size: int, target: float
         partial(our_steps, hidden, batch_size, 1.0, True),
         partial(rlcard_steps, hidden, batch_size),
         "RLCard DQNAgent",
-        package="rlcard",
         target=target,
     )
 
 
 SMALL = [64, 64]
+OURS = partial(our_steps, SMALL, 32, 1.0, False)
+TORCH, OWN = "torch, bare updates", "ours, bare updates"
 JOBS = [
     _openspiel_job("openspiel", 10, "every tenth"),
     _openspiel_job("openspiel_often", 3, "every third"),
@@ -303,18 +288,13 @@ JOBS = [
     _rlcard_job("rlcard_large", [128, 128], 128, None),
     Job(
         "limit",
-        "steps with an update each, and torch's bare updates: layers of 64 and 64, batches of 32",
-        partial(our_steps, SMALL, 32, 1.0, False),
+        "an update a step, and torch's alone",
+        OURS,
         partial(torch_updates, SMALL, 32),
-        "torch, bare updates",
-        package="torch",
+        TORCH,
     ),
     Job(
-        "limit_ours",
-        "the same, and our own bare updates",
-        partial(our_steps, SMALL, 32, 1.0, False),
-        partial(our_bare_updates, SMALL, 32),
-        "ours, bare updates",
+        "limit_ours", "the same, and our own alone", OURS, partial(our_bare_updates, SMALL, 32), OWN
     ),
 ]
 

@@ -26,10 +26,6 @@ compared, job by job:
 ``playouts_*``
     Games after one and the same deal, played to the end by compiled code alone. Rules and chances
     are equal, so games are as long; OpenSpiel's side is C++.
-``table_*``
-    What the table of functions costs. ``table_handwritten``: a loop written for this one game.
-    ``table_turn``, ``table_legal`` and ``table_choice``: our loop with that part called twice; a
-    ratio of 1.2 says that calling it adds 20 % to a playout.
 ``startup_*``
     A fresh process, from before its first import to the end of its first game, with compiled code
     found in the cache; three times the time of ``import numba`` is allowed.
@@ -74,12 +70,6 @@ def our_aec(is_raw: bool, counts_moves_only: bool = False, never: int | None = F
     return peers.aec_chunk(env, never=never, counts_moves_only=counts_moves_only)
 
 
-def our_playouts_twice(part: int) -> Chunk:
-    """Five-dice playouts in which one part is called twice."""
-    game = LIARS_DICE()
-    return ours.playouts_twice(game, game.replay(DICE_DEAL).state, NUM_PLAYOUTS, part)
-
-
 # ---- fresh processes -----------------------------------------------------------------------------
 
 FIRST_GAME = """
@@ -97,7 +87,7 @@ for agent in env.agent_iter():
     is_over = is_terminated or is_truncated
     env.step(None if is_over else env.action_space(agent).sample(observation["action_mask"]))
 """
-NUMBA_ALLOWANCE = 3.0
+ALLOWANCE = 3.0
 PROJECT = Path(__file__).resolve().parents[1]
 
 
@@ -125,141 +115,74 @@ def fresh_process(code: str, factor: float = 1.0) -> Chunk:
 
 # ---- the tables ----------------------------------------------------------------------------------
 
-ON_AEC = partial(Job, package="pettingzoo")
-ON_VECTOR = partial(Job, package="open_spiel")
-BY_OURSELVES = partial(Job, unit="games/s")
+LOOP = peers.openspiel_loop
 
 
-def _batch_job(name: str, make: Callable[[], Game], spec: str, **extra: Any) -> Job:
-    return ON_VECTOR(
+def _aec_job(name: str, what: str, is_raw: bool, folds: bool, target: float | None = None) -> Job:
+    more: dict[str, Any] = {"never": None} if folds else {}
+    return Job(
         name,
-        f"a vector of games and a loop over OpenSpiel's {spec}: moves with observations and masks",
-        partial(ours.vector_moves, make),
-        partial(peers.openspiel_loop, spec),
-        "OpenSpiel, Python loop",
-        **extra,
+        what,
+        partial(our_aec, is_raw, **more),
+        partial(peers.pettingzoo_leduc, is_raw, **more),
+        f"PettingZoo leduc_holdem {'raw_env' if is_raw else 'env'}",
+        target=target,
     )
+
+
+def _loop_job(
+    name: str,
+    make: Callable[[], Game],
+    peer: Callable[[], Chunk],
+    how: str = "",
+    target: float | None = None,
+) -> Job:
+    what = f"{NUM_ROWS} games and a loop over OpenSpiel's: moves with observations and masks"
+    title = f"OpenSpiel, Python loop{how}"
+    return Job(name, f"{what}{how}", partial(ours.vector_moves, make), peer, title, target=target)
 
 
 def _playout_job(name: str, make: Callable[[], Game], spec: str, deal: list[int]) -> Job:
     return Job(
         name,
-        f"compiled random games after the deal and OpenSpiel's C++ rollouts of {spec}",
+        f"compiled random games after the deal, and C++ rollouts of {spec}",
         partial(ours.playouts, make, NUM_PLAYOUTS, deal),
         partial(peers.openspiel_rollouts, spec, deal, NUM_PLAYOUTS),
         "OpenSpiel, C++ rollouts",
-        package="open_spiel",
-        unit="games/s",
+        "games/s",
         target=1.3,
     )
 
 
 def _startup_job(name: str, what: str, code: str) -> Job:
-    return Job(
-        name,
-        what,
-        partial(fresh_process, code),
-        partial(fresh_process, "import numba", NUMBA_ALLOWANCE),
-        f"{NUMBA_ALLOWANCE:g} x import numba",
-        package="numba",
-        unit="ms",
-        target=1.0,
-        is_duration=True,
-    )
+    game, numba = partial(fresh_process, code), partial(fresh_process, "import numba", ALLOWANCE)
+    return Job(name, what, game, numba, f"{ALLOWANCE:g} x import numba", "ms", target=1.0)
 
 
-def _twice_job(name: str, part: int) -> Job:
-    return BY_OURSELVES(
-        f"table_{name}",
-        f"share of {name} in a five-dice playout: the ratio less 1",
-        partial(our_playouts_twice, ours.NOTHING),
-        partial(our_playouts_twice, part),
-        f"ours, {name} twice",
-    )
-
-
+OUR_RAW, OUR_MOVES = partial(our_aec, True), partial(our_aec, True, counts_moves_only=True)
+OUR_LEDUC, PGX = partial(ours.vector_moves, LEDUC), partial(peers.pgx_leduc, NUM_ROWS)
+RLCARD = partial(peers.rlcard_loop, "leduc-holdem", never=peers.FOLD)
+NOOP, SCAN = "PettingZoo, no-op AEC game", "Pgx leduc_holdem, scan"
 JOBS = [
-    ON_AEC(
-        "aec_raw",
-        "Leduc as an AEC raw_env",
-        partial(our_aec, True),
-        partial(peers.pettingzoo_leduc, True),
-        "PettingZoo leduc_holdem raw_env",
-        target=10.0,
-    ),
-    ON_AEC(
-        "aec_folding",
-        "as aec_raw, but players fold too, and PettingZoo's games are half as long as ours",
-        partial(our_aec, True, never=None),
-        partial(peers.pettingzoo_leduc, True, never=None),
-        "PettingZoo leduc_holdem raw_env",
-    ),
-    ON_AEC(
-        "aec_wrapped",
-        "Leduc as an AEC env, illegal moves and wrong order handled",
-        partial(our_aec, False),
-        partial(peers.pettingzoo_leduc, False),
-        "PettingZoo leduc_holdem env",
-        target=15.0,
-    ),
-    ON_AEC(
-        "aec_limit",
-        "Leduc as an AEC raw_env and an AEC game in which nothing happens: how close to the limit",
-        partial(our_aec, True),
-        peers.noop_aec,
-        "no-op AEC game",
-    ),
-    Job(
-        "rlcard",
-        "Leduc as an AEC raw_env and RLCard's Leduc, move by move",
-        partial(our_aec, True, counts_moves_only=True),
-        partial(peers.rlcard_loop, "leduc-holdem", never=peers.FOLD),
-        "RLCard leduc-holdem",
-        package="rlcard",
-    ),
-    _batch_job("batch_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, target=20.0),
-    ON_VECTOR(
-        "batch_arrays",
-        "as batch_liars_dice, and OpenSpiel's lists become arrays, as ours are",
-        partial(ours.vector_moves, LIARS_DICE),
-        partial(peers.openspiel_loop, THEIR_LIARS_DICE, has_arrays=True),
-        "OpenSpiel, Python loop, arrays",
-    ),
-    ON_VECTOR(
+    _aec_job("aec_raw", "Leduc as an AEC raw_env", True, folds=False, target=10.0),
+    _aec_job("aec_folding", "as aec_raw, but players fold too", True, folds=True),
+    _aec_job("aec_wrapped", "Leduc as an AEC env, with guards", False, folds=False, target=15.0),
+    Job("aec_limit", "a game in which nothing happens", OUR_RAW, peers.noop_aec, NOOP),
+    Job("rlcard", "Leduc as an AEC raw_env, by moves", OUR_MOVES, RLCARD, "RLCard leduc-holdem"),
+    _loop_job("batch_liars_dice", LIARS_DICE, partial(LOOP, THEIR_LIARS_DICE), target=20.0),
+    _loop_job("batch_arrays", LIARS_DICE, partial(LOOP, THEIR_LIARS_DICE, True), ", arrays"),
+    _loop_job(
         "batch_fastest",
-        "as batch_liars_dice, but OpenSpiel gives no masks and writes into one array",
-        partial(ours.vector_moves, LIARS_DICE),
-        partial(peers.openspiel_fastest_loop, THEIR_LIARS_DICE),
-        "OpenSpiel, Python loop, no masks",
+        LIARS_DICE,
+        partial(LOOP, THEIR_LIARS_DICE, is_fastest=True),
+        ", no masks",
     ),
-    _batch_job("batch_one_die", ONE_DIE, "liars_dice"),
-    _batch_job("batch_leduc", LEDUC, "leduc_poker"),
-    Job(
-        "vector_pgx",
-        f"{NUM_ROWS} games of Leduc, moves with observations, masks and automatic reset",
-        partial(ours.vector_moves, LEDUC),
-        partial(peers.pgx_leduc, NUM_ROWS),
-        "Pgx leduc_holdem, scan",
-        package="pgx",
-        target=1.0,
-    ),
+    _loop_job("batch_one_die", ONE_DIE, partial(LOOP, "liars_dice")),
+    _loop_job("batch_leduc", LEDUC, partial(LOOP, "leduc_poker")),
+    Job("vector_pgx", "as batch_leduc, and a compiled scan", OUR_LEDUC, PGX, SCAN, target=1.0),
     _playout_job("playouts_liars_dice", LIARS_DICE, THEIR_LIARS_DICE, DICE_DEAL),
     _playout_job("playouts_leduc", LEDUC, "leduc_poker", CARD_DEAL),
-    BY_OURSELVES(
-        "table_handwritten",
-        "generic five-dice playouts and a loop written for this game alone",
-        partial(ours.playouts, LIARS_DICE, NUM_PLAYOUTS, DICE_DEAL),
-        partial(ours.handwritten_playouts, DICE_DEAL, NUM_PLAYOUTS),
-        "ours, hand-written loop",
-    ),
-    _twice_job("turn", ours.TURN),
-    _twice_job("legal", ours.LEGAL),
-    _twice_job("choice", ours.CHOICE),
-    _startup_job(
-        "startup_core",
-        "a fresh process imports envs and plays a random match of Liar's Dice",
-        FIRST_GAME,
-    ),
+    _startup_job("startup_core", "a fresh process plays a random match of dice", FIRST_GAME),
     _startup_job("startup_aec", "the same through the PettingZoo environment", FIRST_AEC_GAME),
     *HOLDEM_JOBS,
 ]
@@ -272,29 +195,16 @@ def _match(num_players: int, dice: int) -> Callable[[], Chunk]:
 
 ROWS = (1, 4, 16, 64, 256, 1024, 4096)
 GROWING = {"Leduc": LEDUC, "Liar's Dice, one round, 2 x 5 dice": LIARS_DICE}
+BY_ROWS = {
+    name: {rows: partial(ours.vector_moves, make, rows) for rows in ROWS}
+    for name, make in GROWING.items()
+}
+BY_PLAYERS = {f"{dice} dice each": {n: _match(n, dice) for n in range(2, 7)} for dice in (2, 5)}
+BY_DICE = {f"{n} players": {dice: _match(n, dice) for dice in range(1, 6)} for n in (2, 6)}
 CURVES = [
-    Curve(
-        "rows",
-        "rows of a vector",
-        "rows",
-        {
-            name: {rows: partial(ours.vector_moves, make, rows) for rows in ROWS}
-            for name, make in GROWING.items()
-        },
-        is_logarithmic=True,
-    ),
-    Curve(
-        "players",
-        "players of a Liar's Dice match",
-        "players",
-        {f"{dice} dice each": {n: _match(n, dice) for n in range(2, 7)} for dice in (2, 5)},
-    ),
-    Curve(
-        "dice",
-        "dice of a Liar's Dice match",
-        "dice of each player",
-        {f"{n} players": {dice: _match(n, dice) for dice in range(1, 6)} for n in (2, 6)},
-    ),
+    Curve("rows", "rows of a vector", "rows", BY_ROWS, is_logarithmic=True),
+    Curve("players", "players of a Liar's Dice match", "players", BY_PLAYERS),
+    Curve("dice", "dice of a Liar's Dice match", "dice of each player", BY_DICE),
 ]
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,7 +30,6 @@ from benchmarks.report import (
     Chunk,
     Curve,
     Job,
-    Progress,
     Row,
     Series,
     curve_table,
@@ -41,6 +42,7 @@ from benchmarks.report import (
 from common.commands import COUNT, Parser, answers_in_one_line, at_least, is_rehearsal
 from common.errors import UnknownNameError, nearest
 from common.files import write_json
+from common.progress import Progress
 
 __all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores", "seconds_of", "times"]
 
@@ -86,63 +88,66 @@ def timed_rate(chunk: Chunk, seconds: float, clock: Clock) -> float:
             return done / elapsed
 
 
-def compare(
-    jobs: Sequence[Job], rounds: int, seconds: float, clock: Clock, progress: Progress
-) -> list[Row]:
-    """Measure every job in interleaved rounds."""
-    sides: list[tuple[Chunk, Chunk | None, str | None]] = []
-    for job in jobs:
-        progress.say(f"preparing {job.name}")
-        ours = job.ours()
-        ours()
-        peer, skipped = _prepared_peer(job)
-        sides.append((ours, peer, skipped))
-    our_values: list[list[float]] = [[] for _ in jobs]
-    peer_values: list[list[float]] = [[] for _ in jobs]
-    for number in range(rounds):
-        for i, job in enumerate(jobs):
-            progress.advance(f"round {number + 1} of {rounds}, {job.name}")
-            ours, peer, _ = sides[i]
-            both = [(ours, our_values[i])] + ([(peer, peer_values[i])] if peer else [])
-            for chunk, values in both if number % 2 == 0 else reversed(both):
-                values.append(
-                    float(chunk()) if job.is_duration else timed_rate(chunk, seconds, clock)
+@dataclass(frozen=True)
+class Turn:
+    """What is measured in one go: both sides of a job, or a point of a curve."""
+
+    what: str
+    chunks: Sequence[Chunk]
+    is_duration: bool = False
+
+
+def in_rounds(
+    turns: Sequence[Turn], rounds: int, seconds: float, clock: Clock
+) -> list[list[list[float]]]:
+    """[turns][chunks][rounds] one turn after the other in every round, in changing order within."""
+    values: list[list[list[float]]] = [[[] for _ in turn.chunks] for turn in turns]
+    with closing(Progress(len(turns) * rounds, "measurements")) as progress:
+        for done, (number, i) in enumerate(product(range(rounds), range(len(turns)))):
+            turn, sides = turns[i], list(zip(turns[i].chunks, values[i], strict=True))
+            progress.show(done, f"round {number + 1} of {rounds}, {turn.what}")
+            for chunk, found in sides if number % 2 == 0 else reversed(sides):
+                found.append(
+                    float(chunk()) if turn.is_duration else timed_rate(chunk, seconds, clock)
                 )
-    return [
-        Row(job, tuple(our_values[i]), tuple(peer_values[i]), sides[i][2])
-        for i, job in enumerate(jobs)
-    ]
+    return values
 
 
-def _prepared_peer(job: Job) -> tuple[Chunk | None, str | None]:
-    try:
-        peer = job.peer()
-    except ImportError as error:
-        return None, f"{job.peer_name} is not installed ({error})"
-    peer()
-    return peer, None
+def compare(jobs: Sequence[Job], rounds: int, seconds: float, clock: Clock) -> list[Row]:
+    """Measure every job in interleaved rounds."""
+    turns, skipped = [], []
+    for job in jobs:
+        chunks, reason = [_warmed(job.ours)], None
+        try:
+            chunks.append(_warmed(job.peer))
+        except ImportError as error:
+            reason = f"{job.peer_name} is not installed ({error})"
+        turns.append(Turn(job.name, chunks, job.is_duration))
+        skipped.append(reason)
+    rows = zip(jobs, in_rounds(turns, rounds, seconds, clock), skipped, strict=True)
+    return [Row(job, tuple(ours), tuple(*peer), reason) for job, (ours, *peer), reason in rows]
+
+
+def _warmed(make: Callable[[], Chunk]) -> Chunk:
+    chunk = make()
+    chunk()
+    return chunk
 
 
 def measure_curves(
-    curves: Sequence[Curve], rounds: int, seconds: float, clock: Clock, progress: Progress
+    curves: Sequence[Curve], rounds: int, seconds: float, clock: Clock
 ) -> dict[Curve, Series]:
     """Measure all points in interleaved rounds and take medians."""
     points = [
         (curve, line, x) for curve in curves for line, made in curve.lines.items() for x in made
     ]
-    chunks = []
-    for curve, line, x in points:
-        progress.say(f"preparing {curve.name}: {line}, {x}")
-        chunk = curve.lines[line][x]()
-        chunk()
-        chunks.append(chunk)
-    values: list[list[float]] = [[] for _ in points]
-    for number in range(rounds):
-        for i, (curve, line, x) in enumerate(points):
-            progress.advance(f"round {number + 1} of {rounds}, {curve.name}: {line}, {x}")
-            values[i].append(timed_rate(chunks[i], seconds, clock))
+    turns = [
+        Turn(f"{curve.name}: {line}, {x}", [_warmed(curve.lines[line][x])])
+        for curve, line, x in points
+    ]
     grown: dict[Curve, Series] = {curve: {line: {} for line in curve.lines} for curve in curves}
-    for (curve, line, x), rates in zip(points, values, strict=True):
+    found = in_rounds(turns, rounds, seconds, clock)
+    for (curve, line, x), (rates,) in zip(points, found, strict=True):
         grown[curve][line][x] = statistics.median(rates)
     return grown
 
@@ -239,54 +244,41 @@ def main(
         num_cores: that the process may use.
     """
     parser = make_parser(name, description, example=jobs[0].name)
-    run = answers_in_one_line(name)(_run)
-    return run(name, parser, argv, jobs, curves, folder, num_cores)
 
+    @answers_in_one_line(name)
+    def run() -> int:
+        arguments = parser.parse_args(argv)
+        known = {job.name: job.what for job in jobs} | {curve.name: curve.what for curve in curves}
+        if arguments.list:
+            for entry, what in known.items():
+                print(f"{entry:<22}{what}")
+            return 0
+        chosen = arguments.only or list(known)
+        for entry in chosen:
+            if entry not in known:
+                raise UnknownNameError(f"unknown job '{entry}': {nearest(entry, known)}")
+        if is_rehearsal():
+            return 0
+        rounds, seconds, clock = arguments.rounds, arguments.seconds, CLOCKS[arguments.clock]
+        with on_cores(num_cores) as place:
+            length = f"{rounds} rounds of {seconds:g} s, {arguments.clock} clock"
+            print(f"{name}: {place}, {length}\n{machine()}", flush=True)
+            measured = [job for job in jobs if job.name in chosen]
+            rows = compare(measured, rounds, seconds, clock)
+            growing = [curve for curve in curves if curve.name in chosen]
+            grown = measure_curves(growing, rounds, seconds / 4, clock)
+        if rows:
+            print(f"\n{table(rows)}")
+            where = f"{machine()}, {place}"
+            about = {"clock": arguments.clock, "seconds": seconds, "machine": where}
+            write_json(folder / f"{name}.json", [row.to_dict() | about for row in rows])
+        if grown:
+            _report_curves(name, grown, folder)
+        if arguments.check:
+            print(f"\n{verdict(rows)}")
+        return int(arguments.check and bool(missed_targets(rows)))
 
-def _run(
-    name: str,
-    parser: Parser,
-    argv: Sequence[str] | None,
-    jobs: Sequence[Job],
-    curves: Sequence[Curve],
-    folder: Path,
-    num_cores: int,
-) -> int:
-    arguments = parser.parse_args(argv)
-    known = {job.name: job.what for job in jobs} | {curve.name: curve.what for curve in curves}
-    if arguments.list:
-        for entry, what in known.items():
-            print(f"{entry:<22}{what}")
-        return 0
-    chosen = arguments.only or list(known)
-    for entry in chosen:
-        if entry not in known:
-            raise UnknownNameError(f"unknown job '{entry}': {nearest(entry, known)}")
-    if is_rehearsal():
-        return 0
-    jobs = [job for job in jobs if job.name in chosen]
-    curves = [curve for curve in curves if curve.name in chosen]
-
-    rounds, seconds, clock = arguments.rounds, arguments.seconds, CLOCKS[arguments.clock]
-    num_points = sum(curve.num_points for curve in curves)
-    progress = Progress((len(jobs) + num_points) * rounds)
-    with on_cores(num_cores) as place:
-        length = f"{rounds} rounds of {seconds:g} s, {arguments.clock} clock"
-        print(f"{name}: {place}, {length}\n{machine()}", flush=True)
-        rows = compare(jobs, rounds, seconds, clock, progress)
-        grown = measure_curves(curves, rounds, seconds / 4, clock, progress)
-    progress.close()
-    if rows:
-        print(f"\n{table(rows)}")
-        where = f"{machine()}, {place}"
-        about = {"clock": arguments.clock, "seconds": seconds, "machine": where}
-        write_json(folder / f"{name}.json", [row.to_dict() | about for row in rows])
-    if grown:
-        _report_curves(name, grown, folder)
-    if arguments.check:
-        print(f"\n{verdict(rows)}")
-        return 1 if missed_targets(rows) else 0
-    return 0
+    return run()
 
 
 def _report_curves(name: str, grown: dict[Curve, Series], folder: Path) -> None:

@@ -141,76 +141,33 @@ def published() -> Chunk:
     return lambda: 1e6 / PUBLISHED
 
 
-def _table_job(name: str, who: str, names: tuple[str, ...]) -> Job:
-    return Job(
-        name,
-        f"a hand of a match between {who} on one core, and a published figure",
-        partial(our_match, names),
-        published,
-        f"published, eight threads: {PUBLISHED:,} hands/s",
-        unit="us/hand",
-        target=1.0,
-        is_duration=True,
-    )
-
-
-ON_EVALUATOR = partial(Job, package="phevaluator", unit="hands/s")
+OUR_HANDS = partial(ours.playouts, SIX, NUM_PLAYOUTS, DEAL)
+OUR_MOVES = partial(ours.vector_moves, SIX, NUM_ROWS)
+CALLING, THINKING = (partial(our_match, names) for names in (CALLERS, THINKERS))
+ROLLOUTS = partial(peers.openspiel_rollouts, SPEC, DEAL, NUM_PLAYOUTS)
+LOOP = partial(peers.openspiel_loop, SPEC)
+RLCARD = partial(peers.rlcard_loop, "no-limit-holdem", game_num_players=6)
+CPP, PYTHON = "OpenSpiel, C++ rollouts", "OpenSpiel universal_poker, Python loop"
+PETTINGZOO = "PettingZoo texas_holdem_no_limit_v6"
+THREADS = f"published, eight threads: {PUBLISHED:,} hands/s"
+BY_LOOP, BY_C = "phevaluator, Python loop", "phevaluator, C function"
+HANDS, EACH = "hands/s", "us/hand"
 JOBS = [
-    Job(
-        "holdem_playouts",
-        "compiled random hands of six players and OpenSpiel's C++ rollouts",
-        partial(ours.playouts, SIX, NUM_PLAYOUTS, DEAL),
-        partial(peers.openspiel_rollouts, SPEC, DEAL, NUM_PLAYOUTS),
-        "OpenSpiel, C++ rollouts",
-        package="open_spiel",
-        unit="hands/s",
-        target=3.0,
-    ),
-    Job(
-        "holdem_vector",
-        f"{NUM_ROWS} games and a loop over OpenSpiel's: moves with observations and masks",
-        partial(ours.vector_moves, SIX, NUM_ROWS),
-        partial(peers.openspiel_loop, SPEC),
-        "OpenSpiel universal_poker, Python loop",
-        package="open_spiel",
-        target=30.0,
-    ),
+    Job("holdem_playouts", "random hands of six", OUR_HANDS, ROLLOUTS, CPP, HANDS, 3.0),
+    Job("holdem_vector", "moves at 1024 tables of six", OUR_MOVES, LOOP, PYTHON, target=30.0),
     Job(
         "holdem_rlcard",
-        f"{NUM_ROWS} games and RLCard's no-limit hold'em, move by move",
-        partial(ours.vector_moves, SIX, NUM_ROWS),
-        partial(peers.rlcard_loop, "no-limit-holdem", game_num_players=6),
+        "1024 tables, and one",
+        OUR_MOVES,
+        RLCARD,
         "RLCard no-limit-holdem",
-        package="rlcard",
         target=100.0,
     ),
-    Job(
-        "holdem_aec",
-        "two players as an AEC env, and PettingZoo's",
-        our_aec,
-        their_aec,
-        "PettingZoo texas_holdem_no_limit_v6",
-        package="pettingzoo",
-        target=15.0,
-    ),
-    _table_job("holdem_table", "callers, folders and raisers", CALLERS),
-    _table_job("holdem_thinkers", "rule players, three of whom sample", THINKERS),
-    ON_EVALUATOR(
-        "holdem_evaluator",
-        "strengths of seven cards: one call of ours, a loop over phevaluator",
-        our_evaluator,
-        their_evaluator,
-        "phevaluator, Python loop",
-        target=5.0,
-    ),
-    ON_EVALUATOR(
-        "holdem_evaluator_c",
-        "strengths of seven cards: one call of ours, a compiled loop over phevaluator's C function",
-        our_evaluator,
-        their_c_evaluator,
-        "phevaluator, C function",
-        target=2.0,
-    ),
+    Job("holdem_aec", "two players as an AEC env", our_aec, their_aec, PETTINGZOO, target=15.0),
+    Job("holdem_table", "a match of simple players", CALLING, published, THREADS, EACH, 1.0),
+    Job("holdem_thinkers", "three of them sample", THINKING, published, THREADS, EACH, 1.0),
+    Job("holdem_evaluator", "seven cards", our_evaluator, their_evaluator, BY_LOOP, HANDS, 5.0),
+    Job("holdem_evaluator_c", "seven cards", our_evaluator, their_c_evaluator, BY_C, HANDS, 2.0),
 ]
 
 if __name__ == "__main__":

@@ -25,11 +25,9 @@
     more than 200 times is then out of reach for a search that serves every game by its kernels.
     ``alpha_n_solved`` sets the answer against that better version, decks a second by the solver.
 ``solve_*``
-    Known decks of the small game (eight cards of 3 to 14, six chips), searched to the end.
-    ``solve_pruned`` sets placement pruning with taking first against no pruning, ``solve_table``
-    pruning and a transposition table, both on six cards with the cap assumed; ``solve_rounds`` sets
-    the solver against no pruning on the small game itself, without the cap, and ``solve_capped``
-    with it.
+    Known decks of the small game (eight cards of 3 to 14, six chips), searched to the end:
+    ``solve_rounds`` sets the solver against no pruning without the cap, ``solve_capped`` with it.
+    (What pruning alone is worth: ``python -m experiments no_thanks --only E1``.)
 """
 
 from __future__ import annotations
@@ -41,11 +39,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,17 +73,22 @@ PAY, TAKE = 0, 1
 class PlainNoThanks:
     """The rules as one would first write them: sets of cards, lists of chips."""
 
-    def __init__(self, rng: random.Random, num_players: int = 3) -> None:
-        """Shuffle and turn up the first card."""
-        cards = list(range(3, 36))
-        rng.shuffle(cards)
-        self.deck = cards[9:]
-        self.chips = [11] * num_players
-        self.cards: list[set[int]] = [set() for _ in range(num_players)]
+    def __init__(self, deck: list[int], num_chips: int = 11) -> None:
+        """Three players; the last card of the deck is turned up."""
+        self.deck = deck
+        self.chips = [num_chips] * 3
+        self.cards: list[set[int]] = [set(), set(), set()]
         self.pot = 0
         self.turn = 0
         self.card = self.deck.pop()
         self.is_over = False
+
+    @classmethod
+    def shuffled(cls, rng: random.Random) -> PlainNoThanks:
+        """A game with a deck of its own."""
+        cards = list(range(3, 36))
+        rng.shuffle(cards)
+        return cls(cards[9:])
 
     def copy(self) -> PlainNoThanks:
         """The same position once more."""
@@ -141,61 +142,36 @@ class PlainNoThanks:
         ]
 
 
-class StatefulNoThanks:
-    """The rules with the interface of our games, as a reader of OpenSpiel would write them."""
+class StatefulNoThanks(PlainNoThanks):
+    """The same with the interface of our games, as a reader of OpenSpiel would write it."""
 
-    CHANCE, OVER = -1, -2
+    CHANCE = -1
 
-    def __init__(self, num_players: int = 3) -> None:
+    def __init__(self) -> None:
         """Nothing is dealt yet."""
-        self.num_players = num_players
+        super().__init__([0])
         self.left = list(range(3, 36))
-        self.deck: list[int] = []
-        self.chips = [11] * num_players
-        self.owned: list[list[int]] = [[] for _ in range(num_players)]
-        self.num_taken = 0
-        self.pot = 0
         self.turn = self.CHANCE
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """The cards that may come next into the deck, all equally likely."""
         return [(card, 1 / len(self.left)) for card in self.left]
 
-    def legal_actions(self) -> list[int]:
-        """Pay, if there is a chip, or take; at a chance node, the cards."""
-        if self.turn == self.CHANCE:
-            return self.left
-        return [PAY, TAKE] if self.chips[self.turn] > 0 else [TAKE]
-
     def apply_action(self, action: int) -> None:
         """Deal a card, pay for the one that is face up, or take it."""
-        if action not in self.legal_actions():
+        if self.turn != self.CHANCE:
+            self.step(action)
+            return
+        if action not in self.left:
             raise ValueError(f"{action} is not legal")
-        if self.turn == self.CHANCE:
-            self.left.remove(action)
-            self.deck.append(action)
-            if len(self.deck) == 24:
-                self.turn = 0
-        elif action == PAY:
-            self.chips[self.turn] -= 1
-            self.pot += 1
-            self.turn = (self.turn + 1) % self.num_players
-        else:
-            self.owned[self.turn].append(self.deck[self.num_taken])
-            self.chips[self.turn] += self.pot
-            self.pot = 0
-            self.num_taken += 1
-            if self.num_taken == len(self.deck):
-                self.turn = self.OVER
+        self.left.remove(action)
+        self.deck.append(action)
+        if len(self.deck) == 24:
+            self.turn, self.card = 0, self.deck.pop()
 
     def returns(self) -> list[float]:
         """Chips minus lead cards; 0 until the end."""
-        if self.turn != self.OVER:
-            return [0.0] * self.num_players
-        return [
-            float(chips - sum(card for card in owned if card - 1 not in owned))
-            for chips, owned in zip(self.chips, self.owned, strict=True)
-        ]
+        return [float(score) for score in self.scores()] if self.is_over else [0.0] * 3
 
 
 Values = list[int]
@@ -257,7 +233,7 @@ def stateful_games() -> Chunk:
         totals = [0.0, 0.0, 0.0]
         for _ in range(NUM_STATEFUL_GAMES):
             game = StatefulNoThanks()
-            while game.turn != game.OVER:
+            while not game.is_over:
                 if game.turn == game.CHANCE:
                     outcomes, probs = zip(*game.chance_outcomes(), strict=True)
                     action = rng.choices(outcomes, probs)[0]
@@ -276,7 +252,7 @@ def plain_games() -> Chunk:
     def work() -> None:
         totals = [0, 0, 0]
         for _ in range(NUM_PLAIN_GAMES):
-            game = PlainNoThanks(rng)
+            game = PlainNoThanks.shuffled(rng)
             while not game.is_over:
                 game.step(rng.choice(game.legal_actions()))
             totals = [a + b for a, b in zip(totals, game.scores(), strict=True)]
@@ -297,7 +273,7 @@ def plain_steps() -> Chunk:
 
 def _plain_moves(rng: random.Random) -> Iterator[tuple[npt.NDArray[np.float32], list[int]]]:
     while True:
-        game = PlainNoThanks(rng)
+        game = PlainNoThanks.shuffled(rng)
         while not game.is_over:
             legal = game.legal_actions()
             yield game.observation(), legal
@@ -317,11 +293,6 @@ def microseconds_per_game(num_games: int) -> float:
     start = time.perf_counter()
     random_playouts(game, num_games, rng)
     return 1e6 * (time.perf_counter() - start) / num_games
-
-
-def same_source_compiled() -> Chunk:
-    """In this process."""
-    return lambda: microseconds_per_game(NUM_GAMES)
 
 
 def same_source_plain() -> Chunk:
@@ -351,19 +322,6 @@ def decks_of(game: NoThanks, number: int = NUM_DECKS) -> list[npt.NDArray[np.uin
     return [game.deal(deck[: game.options.deck_size]).state for deck in decks]
 
 
-def solved_decks(**settings: Any) -> Chunk:
-    """Search decks of six cards to the end, one after the other."""
-    game = NoThanks("small", removed=6)
-    chosen = SearchSettings(**{"table_bits": 0, "assumed": {"cap": True}, **settings})
-    searcher, states = Searcher(game, chosen), cycle(decks_of(game, 16))
-
-    def work() -> None:
-        searcher.forget()
-        searcher.search(next(states))
-
-    return times(1, work)
-
-
 def solved_rounds(cap: bool = False, removed: int = 4) -> Chunk:
     """The small game by the solver, one deck after the other."""
     game = NoThanks("small", removed=removed)
@@ -389,7 +347,7 @@ def unpruned_small(cap: bool = False) -> Chunk:
     if cap:
         whole = Searcher(game, chosen)
         tree = float(np.mean([whole.search(state).counters["nodes"] for state in states]))
-    searcher = Searcher(game, replace(chosen, max_nodes=500_000))
+    searcher = Searcher(game, chosen.replace(max_nodes=500_000))
     turns = cycle(states)
     return lambda: searcher.search(next(turns)).counters["nodes"] / tree
 
@@ -411,10 +369,8 @@ def plain_alpha_n(
     decks = cycle([[game.value(int(card)) for card in cards] for cards in records])
 
     def chunk() -> int:
-        root, deck = PlainNoThanks(plain_rng()), next(decks)
-        root.deck, root.card, root.chips = deck[:0:-1], deck[0], [6, 6, 6]
         counts = [0]
-        alpha_n(root, None, None, counts, copied)
+        alpha_n(PlainNoThanks(next(decks)[::-1], 6), None, None, counts, copied)
         return 1 if counts_decks else counts[0]
 
     return chunk
@@ -422,100 +378,31 @@ def plain_alpha_n(
 
 # ---- the table -----------------------------------------------------------------------------------
 
-NO_PRUNING = partial(solved_decks, pruning="none")
-OF_DECKS = partial(Job, unit="decks/s")
+PLAIN, UNPRUNED = "plain Python", "no pruning"
+GAMES, NODES, DECKS = "games/s", "nodes/s", "decks/s"
+PLAYED, MOVED = partial(ours.playouts, NoThanks, NUM_GAMES), partial(ours.vector_moves, NoThanks)
+COPIED = partial(plain_alpha_n, PlainNoThanks.copy)
+SOLVED_SIX, COPIED_SIX = (partial(solved_rounds, True, 6), partial(COPIED, counts_decks=True))
+CAPPED, FULL_CAPPED = (partial(side, cap=True) for side in (solved_rounds, unpruned_small))
+OWN_SOURCE = partial(microseconds_per_game, NUM_GAMES)
 JOBS = [
-    Job(
-        "random_games",
-        "whole games at random: compiled, and a Python class with the same interface",
-        partial(ours.playouts, NoThanks, NUM_GAMES),
-        stateful_games,
-        "plain Python",
-        unit="games/s",
-        target=200.0,
-    ),
-    Job(
-        "shortest_games",
-        "whole games at random: compiled, and the shortest Python class",
-        partial(ours.playouts, NoThanks, NUM_GAMES),
-        plain_games,
-        "shortest Python",
-        unit="games/s",
-        target=30.0,
-    ),
-    Job(
-        "random_steps",
-        "moves with observations and legal moves: 1024 games at once, and the Python class",
-        partial(ours.vector_moves, NoThanks),
-        plain_steps,
-        "plain Python",
-        target=50.0,
-    ),
+    Job("random_games", "whole games, full interface", PLAYED, stateful_games, PLAIN, GAMES, 200.0),
+    Job("shortest_games", "whole games, shortest class", PLAYED, plain_games, PLAIN, GAMES, 30.0),
+    Job("random_steps", "moves, observations, legal moves", MOVED, plain_steps, PLAIN, target=50.0),
     Job(
         "same_source",
-        "one random game by the same functions, compiled and as plain Python",
-        same_source_compiled,
+        "a game by the same functions, compiled and not",
+        lambda: OWN_SOURCE,
         same_source_plain,
         "not compiled",
-        unit="us",
-        target=200.0,
-        is_duration=True,
-    ),
-    Job(
-        "alpha_n",
-        "nodes of max^n with placement pruning: compiled, and a recursion over copies in Python",
-        our_alpha_n,
-        plain_alpha_n,
-        "plain Python",
-        unit="nodes/s",
+        "us",
         target=200.0,
     ),
-    Job(
-        "alpha_n_copied",
-        "the same, and a recursion in Python over copies that are written by hand",
-        our_alpha_n,
-        partial(plain_alpha_n, PlainNoThanks.copy),
-        "plain Python",
-        unit="nodes/s",
-    ),
-    OF_DECKS(
-        "alpha_n_solved",
-        "decks of six cards, cap assumed: our solver, and that recursion over copies by hand",
-        partial(solved_rounds, cap=True, removed=6),
-        partial(plain_alpha_n, PlainNoThanks.copy, counts_decks=True),
-        "plain Python",
-        target=200.0,
-    ),
-    OF_DECKS(
-        "solve_rounds",
-        "known decks of the small game: the solver, and max^n without pruning",
-        solved_rounds,
-        unpruned_small,
-        "no pruning",
-        target=100.0,
-    ),
-    OF_DECKS(
-        "solve_capped",
-        "the same, both with the cap assumed, which makes the trees a third as large",
-        partial(solved_rounds, cap=True),
-        partial(unpruned_small, cap=True),
-        "no pruning",
-        target=100.0,
-    ),
-    OF_DECKS(
-        "solve_pruned",
-        "known decks of six cards to the end: placement pruning, taking first",
-        solved_decks,
-        NO_PRUNING,
-        "no pruning",
-    ),
-    OF_DECKS(
-        "solve_table",
-        "known decks of six cards to the end: pruning and a transposition table",
-        partial(solved_decks, table_bits=17),
-        NO_PRUNING,
-        "no pruning",
-    ),
+    Job("alpha_n", "max^n with pruning", our_alpha_n, plain_alpha_n, PLAIN, NODES, 200.0),
+    Job("alpha_n_copied", "the same, copies by hand", our_alpha_n, COPIED, PLAIN, NODES),
+    Job("alpha_n_solved", "the same, our solver", SOLVED_SIX, COPIED_SIX, PLAIN, DECKS, 200.0),
+    Job("solve_rounds", "the small game", solved_rounds, unpruned_small, UNPRUNED, DECKS, 100.0),
+    Job("solve_capped", "the same with the cap", CAPPED, FULL_CAPPED, UNPRUNED, DECKS, 100.0),
 ]
 
 

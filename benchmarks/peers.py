@@ -6,9 +6,11 @@ documentation does.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +21,8 @@ from envs.core.batch import weighted_actions
 from envs.core.game import Game
 
 __all__ = [
+    "LEARNING_RATE",
+    "REPLAY_SIZE",
     "LegalTable",
     "NetworkAgent",
     "aec_chunk",
@@ -26,15 +30,17 @@ __all__ = [
     "noop_aec",
     "numbers",
     "openspiel_bots",
-    "openspiel_fastest_loop",
+    "openspiel_dqn",
     "openspiel_loop",
     "openspiel_rollouts",
     "pettingzoo_leduc",
     "pgx_leduc",
     "pick",
     "pick_by_softmax",
+    "rlcard_dqn",
     "rlcard_loop",
     "rlcard_tournament",
+    "silenced",
 ]
 
 GAMES_PER_CHUNK = 10
@@ -73,6 +79,11 @@ def pick_by_softmax(logits: Sequence[float], legal: Sequence[int], draws: Iterat
         if left < 0.0:
             return action
     return legal[-1]  # rounding may leave a rest
+
+
+def games(play: Callable[[], int]) -> Chunk:
+    """Some games in a row; ``play`` says how much there was of what is counted."""
+    return lambda: sum(play() for _ in range(GAMES_PER_CHUNK))
 
 
 class LegalTable(dict[bytes, tuple[int, ...]]):
@@ -165,21 +176,20 @@ def aec_chunk(
     draws, table = numbers(), LegalTable(never)
     env.reset(seed=0)
 
-    def chunk() -> int:
+    def play() -> int:
         num_steps = num_moves = 0
-        for _ in range(GAMES_PER_CHUNK):
-            env.reset()
-            for _agent in env.agent_iter(max_iter):
-                observation, _reward, is_terminated, is_truncated, _info = env.last()
-                num_steps += 1
-                if is_terminated or is_truncated:
-                    env.step(None)
-                else:
-                    num_moves += 1
-                    env.step(pick(table[observation["action_mask"].tobytes()], draws))
+        env.reset()
+        for _agent in env.agent_iter(max_iter):
+            observation, _reward, is_terminated, is_truncated, _info = env.last()
+            num_steps += 1
+            if is_terminated or is_truncated:
+                env.step(None)
+            else:
+                num_moves += 1
+                env.step(pick(table[observation["action_mask"].tobytes()], draws))
         return num_moves if counts_moves_only else num_steps
 
-    return chunk
+    return games(play)
 
 
 def pettingzoo_leduc(is_raw: bool, never: int | None = FOLD) -> Chunk:
@@ -235,17 +245,16 @@ def rlcard_loop(name: str, never: int | None = None, **config: Any) -> Chunk:
     env = rlcard.make(name, config={"seed": 0, **config})
     draws = numbers()
 
-    def chunk() -> int:
+    def play() -> int:
         num_moves = 0
-        for _ in range(GAMES_PER_CHUNK):
-            state, _player = env.reset()
-            while not env.is_over():
-                legal = [action for action in state["legal_actions"] if action != never]
-                state, _player = env.step(pick(legal, draws))
-                num_moves += 1
+        state, _player = env.reset()
+        while not env.is_over():
+            legal = [action for action in state["legal_actions"] if action != never]
+            state, _player = env.step(pick(legal, draws))
+            num_moves += 1
         return num_moves
 
-    return chunk
+    return games(play)
 
 
 def rlcard_tournament(has_networks: bool) -> Chunk:
@@ -281,7 +290,7 @@ def _rlcard_network(env: Any, seed: int) -> Any:
 # ---- OpenSpiel -----------------------------------------------------------------------------------
 
 
-def openspiel_loop(spec: str, has_arrays: bool = False) -> Chunk:
+def openspiel_loop(spec: str, has_arrays: bool = False, is_fastest: bool = False) -> Chunk:
     """Random games of OpenSpiel from Python as its documentation plays them.
 
     At a decision it is asked for the information state and the mask, at a chance node an outcome is
@@ -290,33 +299,9 @@ def openspiel_loop(spec: str, has_arrays: bool = False) -> Chunk:
     Args:
         spec: the game in OpenSpiel's words.
         has_arrays: turn state and mask, which are lists, into the arrays that a network takes.
+        is_fastest: take every short cut there is: one array for all observations, no mask, and
+            outcomes without their chances.
     """
-    import pyspiel
-
-    game = pyspiel.load_game(spec)
-    draws = numbers()
-
-    def chunk() -> int:
-        num_moves = 0
-        for _ in range(GAMES_PER_CHUNK):
-            state = game.new_initial_state()
-            while not state.is_terminal():
-                if state.is_chance_node():
-                    # All outcomes are equally likely here, so that drawing one costs little.
-                    state.apply_action(pick(state.chance_outcomes(), draws)[0])
-                    continue
-                num_moves += 1
-                tensor, mask = state.information_state_tensor(), state.legal_actions_mask()
-                if has_arrays:
-                    np.array(tensor, np.float32), np.array(mask, np.int8)
-                state.apply_action(pick(state.legal_actions(), draws))
-        return num_moves
-
-    return chunk
-
-
-def openspiel_fastest_loop(spec: str) -> Chunk:
-    """The same with every short cut there is: one array for all observations, and no mask."""
     import pyspiel
     from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 
@@ -324,18 +309,27 @@ def openspiel_fastest_loop(spec: str) -> Chunk:
     observer = make_observation(game, INFO_STATE_OBS_TYPE)
     draws = numbers()
 
-    def chunk() -> int:
+    def play() -> int:
         num_moves = 0
-        for _ in range(GAMES_PER_CHUNK):
-            state = game.new_initial_state()
-            while not state.is_terminal():
-                if not state.is_chance_node():
-                    num_moves += 1
-                    observer.set_from(state, state.current_player())
-                state.apply_action(pick(state.legal_actions(), draws))
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                # All outcomes are equally likely here, so that drawing one costs little.
+                choices = state.legal_actions() if is_fastest else state.chance_outcomes()
+                choice = pick(choices, draws)
+                state.apply_action(choice if is_fastest else choice[0])
+                continue
+            num_moves += 1
+            if is_fastest:
+                observer.set_from(state, state.current_player())
+            else:
+                tensor, mask = state.information_state_tensor(), state.legal_actions_mask()
+                if has_arrays:
+                    np.array(tensor, np.float32), np.array(mask, np.int8)
+            state.apply_action(pick(state.legal_actions(), draws))
         return num_moves
 
-    return chunk
+    return games(play)
 
 
 def openspiel_bots(spec: str, kind: str, is_loop_compiled: bool) -> Chunk:
@@ -363,16 +357,15 @@ def openspiel_bots(spec: str, kind: str, is_loop_compiled: bool) -> Chunk:
     ]
     seeds = itertools.count()
 
-    def chunk() -> int:
-        for _ in range(GAMES_PER_CHUNK):
-            state = game.new_initial_state()
-            if is_loop_compiled:
-                pyspiel.evaluate_bots(state, bots, next(seeds))
-            else:
-                evaluate_bots(state, bots, rng)
-        return GAMES_PER_CHUNK
+    def play() -> int:
+        state = game.new_initial_state()
+        if is_loop_compiled:
+            pyspiel.evaluate_bots(state, bots, next(seeds))
+        else:
+            evaluate_bots(state, bots, rng)
+        return 1
 
-    return chunk
+    return games(play)
 
 
 def _openspiel_network(game: Any, seed: int) -> Any:
@@ -415,6 +408,53 @@ def openspiel_rollouts(spec: str, deal: list[int], num_games: int) -> Chunk:
         return num_games
 
     return chunk
+
+
+# ---- deep Q-learning, as each library has it ----------------------------------------------------
+
+REPLAY_SIZE = 10_000
+LEARNING_RATE = 1e-3
+"""Of all learners, ours as well."""
+
+
+def openspiel_dqn(env: Any, hidden: Sequence[int], batch_size: int, **settings: Any) -> Any:
+    """OpenSpiel's PyTorch DQN for one of its environments."""
+    from open_spiel.python.pytorch import dqn
+
+    return dqn.DQN(
+        player_id=0,
+        state_representation_size=env.observation_spec()["info_state"][0],
+        num_actions=env.action_spec()["num_actions"],
+        hidden_layers_sizes=list(hidden),
+        batch_size=batch_size,
+        replay_buffer_capacity=REPLAY_SIZE,
+        learning_rate=LEARNING_RATE,
+        optimizer_str="adam",
+        **settings,
+    )
+
+
+def rlcard_dqn(hidden: Sequence[int], batch_size: int, **settings: Any) -> Any:
+    """RLCard's DQN."""
+    import torch
+    from rlcard.agents import DQNAgent
+
+    return DQNAgent(
+        replay_memory_size=REPLAY_SIZE,
+        discount_factor=1.0,
+        batch_size=batch_size,
+        mlp_layers=list(hidden),
+        learning_rate=LEARNING_RATE,
+        device=torch.device("cpu"),
+        **settings,
+    )
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """RLCard's learner prints a line for every update."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
 
 
 # ---- Pgx -----------------------------------------------------------------------------------------

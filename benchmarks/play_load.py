@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from common.files import write_json
 
 PROJECT = Path(__file__).resolve().parents[1]
 OUT = Path("runs") / "benchmarks" / "play_load.json"
+GAMES = ["liars_dice_v0", "no_thanks_v0", "leduc_v0", "kuhn_v0"]
 TARGET = 0.05
 """Seconds within which half of all answers should come."""
 OVER = -2
@@ -155,11 +157,8 @@ class Person:
 
 async def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Play, kill, come back, play on."""
-    games = arguments.game or ["liars_dice_v0", "no_thanks_v0", "leduc_v0", "kuhn_v0"]
-    people = [
-        Person(number, games[number % len(games)], arguments.think)
-        for number in range(arguments.tables)
-    ]
+    games = islice(cycle(arguments.game), arguments.tables)
+    people = [Person(number, game, arguments.think) for number, game in enumerate(games)]
     memory = []
     for part in range(2):
         server = LoadServer(folder)
@@ -197,15 +196,12 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, write, and say by the exit code whether the target was met."""
     parser = Parser(prog="python -m benchmarks.play_load", description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--tables", type=at_least(1, most=100_000), default=200, help="tables at once (default 200)"
-    )
-    parser.add_argument("--seconds", type=AMOUNT, default=20, help="before and after the kill")
-    parser.add_argument("--think", type=AMOUNT, default=3.0, help="mean seconds between moves")
-    parser.add_argument(
-        "--game", nargs="+", default=[], help="games (default: four that are quick)"
-    )
-    parser.add_argument("--check", action="store_true", help="exit 1 if the target is missed")
+    add, tables = parser.add_argument, at_least(1, most=100_000)
+    add("--tables", type=tables, default=200, help="tables at once (default 200)")
+    add("--seconds", type=AMOUNT, default=20, help="before and after the kill")
+    add("--think", type=AMOUNT, default=3.0, help="mean seconds between moves")
+    add("--game", nargs="+", default=GAMES, help="games (default: four that are quick)")
+    add("--check", action="store_true", help="exit 1 if the target is missed")
     arguments = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as name:
         found = asyncio.run(measure(arguments, Path(name)))

@@ -189,6 +189,11 @@ def our_games(game: Pursuit) -> Chunk:
     return lambda: random_playouts(game, NUM_GAMES, rng).num_steps - starts
 
 
+def our_city_games() -> Chunk:
+    """Those that the peer plays, too."""
+    return our_games(city())
+
+
 def plain_games() -> Chunk:
     """One random game of the peer."""
     board, rng = named_board("city"), np.random.default_rng(0)
@@ -205,33 +210,14 @@ def _growing(make: Any, *numbers: int) -> dict[int, Any]:
     return {n: partial(lambda n: our_games(make(n)), n) for n in numbers}
 
 
-JOBS = [
-    Job(
-        "random_play",
-        "random games on 200 stations with five detectives, belief included",
-        lambda: our_games(city()),
-        plain_games,
-        "plain Python over networkx",
-        package="networkx",
-        unit="moves/s",
-        target=200.0,
-    ),
-]
+WHAT = "random games on 200 stations with five detectives, belief included"
+PLAIN = "plain Python over networkx"
+JOBS = [Job("random_play", WHAT, our_city_games, plain_games, PLAIN, "moves/s", target=200.0)]
+BY_DETECTIVES = {"Scotland Yard": _growing(city, *range(1, 7))}
+BY_PLACES = {"Phantom": _growing(phantom, 5, 8, 11, 14, 16)}
 CURVES = [
-    Curve(
-        "detectives",
-        "detectives on 200 stations",
-        "detectives",
-        {"Scotland Yard": _growing(city, *range(1, 7))},
-        unit="moves/s",
-    ),
-    Curve(
-        "places",
-        "rows and columns of a random map",
-        "rows",
-        {"Phantom": _growing(phantom, 5, 8, 11, 14, 16)},
-        unit="moves/s",
-    ),
+    Curve("detectives", "detectives on 200 stations", "detectives", BY_DETECTIVES, "moves/s"),
+    Curve("places", "rows and columns of a random map", "rows", BY_PLACES, "moves/s"),
 ]
 
 if __name__ == "__main__":

@@ -1,16 +1,14 @@
-"""What a benchmark says: jobs, curves, what came of them, tables, plots, verdict, progress."""
+"""What a benchmark says: jobs, curves, what came of them, tables, plots, verdict."""
 
 from __future__ import annotations
 
 import platform
 import statistics
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from common.errors import OptionError
 from common.files import whole_file
@@ -19,7 +17,6 @@ __all__ = [
     "Chunk",
     "Curve",
     "Job",
-    "Progress",
     "Row",
     "Series",
     "curve_table",
@@ -34,6 +31,11 @@ __all__ = [
 
 Chunk = Callable[[], float]
 """Does a small piece of work and says how much it was."""
+PACKAGES = (
+    *("liteefg", "networkx", "numba", "open_spiel", "pettingzoo"),
+    *("pgx", "phevaluator", "rlcard", "torch"),
+)
+"""Distributions of peers; whose version a report shows is found by the peer's name."""
 
 
 # ---- what is measured ----------------------------------------------------------------------------
@@ -54,12 +56,23 @@ class Job:
     peer: Callable[[], Chunk]
     peer_name: str
     unit: str = "steps/s"
+    """Of work a second; without ``/s`` both functions return a time that they have measured
+    themselves, and less is better."""
     target: float | None = None
     """The ratio that ``--check`` demands; ``None`` for a row that only informs."""
-    package: str | None = None
-    """Distribution of the peer, whose version the report shows."""
-    is_duration: bool = False
-    """The function returns a time it has measured itself, in ``unit``, and less is better."""
+
+    @property
+    def is_duration(self) -> bool:
+        """Whether less is better."""
+        return not self.unit.endswith("/s")
+
+    @property
+    def peer_title(self) -> str:
+        """The peer's name with the version of its package."""
+        words = self.peer_name.lower()
+        versions = (package_version(name) for name in PACKAGES if name.replace("_", "") in words)
+        version = next(versions, None)
+        return f"{self.peer_name} ({version})" if version else self.peer_name
 
 
 @dataclass(frozen=True)
@@ -93,12 +106,6 @@ class Row:
         ratio, target = self.ratio, self.job.target
         return ratio is not None and target is not None and ratio < target
 
-    @property
-    def peer_title(self) -> str:
-        """The peer's name with the version of its package."""
-        version = package_version(self.job.package) if self.job.package else None
-        return f"{self.job.peer_name} ({version})" if version else self.job.peer_name
-
     def _ratio(self, ours: float, peer: float) -> float:
         return peer / ours if self.job.is_duration else ours / peer
 
@@ -108,7 +115,7 @@ class Row:
             "job": self.job.name,
             "ours": statistics.median(self.ours),
             "peer": statistics.median(self.peer) if self.peer else None,
-            "peer_name": self.peer_title,
+            "peer_name": self.job.peer_title,
             "unit": self.job.unit,
             "ratio": self.ratio,
             "target": self.job.target,
@@ -136,11 +143,6 @@ class Curve:
     unit: str = "steps/s"
     is_logarithmic: bool = False
 
-    @property
-    def num_points(self) -> int:
-        """How many measurements one round takes."""
-        return sum(len(points) for points in self.lines.values())
-
 
 # ---- as text -------------------------------------------------------------------------------------
 
@@ -157,7 +159,7 @@ def table(rows: Sequence[Row]) -> str:
         peer, times, between, name = "-", "-", "-", f"skipped: {row.skipped}"
         if ratio is not None and spread is not None:
             peer, times = amount(statistics.median(row.peer)), _times(ratio)
-            between, name = " to ".join(map(_times, spread)), row.peer_title
+            between, name = " to ".join(map(_times, spread)), job.peer_title
         target = _target_text(row)
         cells = (job.name, ours, peer, job.unit, times, between, target, name)
         lines.append(TABLE.format(*cells).rstrip())
@@ -237,55 +239,6 @@ def machine() -> str:
             break
     packages = ", ".join(f"{name} {package_version(name)}" for name in ("numba", "numpy"))
     return f"{model}, Python {platform.python_version()}, {packages}"
-
-
-class Progress:
-    """How far a run is, on standard error: a bar on a terminal, now and then a line in a log file.
-
-    Args:
-        num_steps: measurements to come.
-        out: where to write.
-    """
-
-    BAR = 24
-    LOG_EVERY = 10.0  # seconds between two lines where there is no terminal
-
-    def __init__(self, num_steps: int, out: TextIO | None = None) -> None:
-        """Nothing is written before the first step."""
-        self._num_steps = num_steps
-        self._num_done = 0
-        self._out = sys.stderr if out is None else out
-        self._is_terminal = self._out.isatty()
-        self._started = 0.0
-        self._last_line = -self.LOG_EVERY
-
-    def say(self, text: str) -> None:
-        """Show what is being prepared."""
-        if self._is_terminal:
-            self._out.write(f"\r\x1b[K{text}")
-        elif time.perf_counter() - self._last_line >= self.LOG_EVERY:
-            self._last_line = time.perf_counter()
-            self._out.write(f"{text}\n")
-        self._out.flush()
-
-    def advance(self, text: str) -> None:
-        """Show which measurement begins and about how long the rest will take."""
-        now = time.perf_counter()
-        if self._num_done == 0:
-            self._started = now
-        filled = self.BAR * self._num_done // self._num_steps
-        left = ""
-        if self._num_done:
-            seconds = (now - self._started) / self._num_done * (self._num_steps - self._num_done)
-            left = f", about {seconds:.0f} s left"
-        self._num_done += 1
-        self.say(f"[{'#' * filled}{'.' * (self.BAR - filled)}] {text}{left}")
-
-    def close(self) -> None:
-        """Wipe the bar."""
-        if self._is_terminal:
-            self._out.write("\r\x1b[K")
-            self._out.flush()
 
 
 # ---- as pictures ---------------------------------------------------------------------------------

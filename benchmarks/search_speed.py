@@ -130,40 +130,27 @@ def resample_dice(
 
 LEDUC = partial(make_game, "leduc_v0")
 FIVE = partial(make_game, "liars_dice_v0", **FIVE_DICE)
-AGAINST = partial(Job, package="open_spiel", unit="simulations/s")
-CPP, PYTHON = "OpenSpiel ISMCTS, C++", "OpenSpiel ISMCTS, Python"
+
+
+def _job(
+    name: str, what: str, ours: Callable[[], Chunk], theirs: Callable[[], Chunk], target: float
+) -> Job:
+    title = f"OpenSpiel ISMCTS, {'C++' if name.endswith('_cpp') else 'Python'}"
+    return Job(name, what, ours, theirs, title, UNIT, target)
+
+
+UNIT = "simulations/s"
+OUR_LEDUC, OUR_DICE = partial(our_search, LEDUC), partial(our_search, FIVE)
+OUR_HOLDEM = partial(our_search, partial(make_game, "holdem_v0", **HOLDEM_MENU), FEW)
+THEIR_DICE = partial(python_bot, "liars_dice(numdice=5)", resample_dice)
 JOBS = [
-    AGAINST(
-        "leduc_cpp",
-        "Leduc poker: simulations of one search, and OpenSpiel's C++ ISMCTS",
-        partial(our_search, LEDUC),
-        partial(cpp_bot, "leduc_poker", SIMULATIONS),
-        CPP,
-        target=2.0,
+    _job("leduc_cpp", "Leduc poker", OUR_LEDUC, partial(cpp_bot, "leduc_poker", SIMULATIONS), 2.0),
+    _job("leduc_python", "Leduc poker", OUR_LEDUC, partial(python_bot, "leduc_poker"), 100.0),
+    _job(
+        "liars_dice_python", "a round of Liar's Dice, five dice each", OUR_DICE, THEIR_DICE, 100.0
     ),
-    AGAINST(
-        "leduc_python",
-        "Leduc poker: the same, and OpenSpiel's Python ISMCTS",
-        partial(our_search, LEDUC),
-        partial(python_bot, "leduc_poker"),
-        PYTHON,
-        target=100.0,
-    ),
-    AGAINST(
-        "liars_dice_python",
-        "one round of Liar's Dice with five dice each, and OpenSpiel's Python ISMCTS",
-        partial(our_search, FIVE),
-        partial(python_bot, "liars_dice(numdice=5)", resample_dice),
-        PYTHON,
-        target=100.0,
-    ),
-    AGAINST(
-        "holdem_cpp",
-        "no-limit hold'em for two, and OpenSpiel's C++ ISMCTS on universal_poker",
-        partial(our_search, partial(make_game, "holdem_v0", **HOLDEM_MENU), FEW),
-        partial(cpp_bot, HOLDEM, FEW),
-        CPP,
-        target=200.0,
+    _job(
+        "holdem_cpp", "no-limit hold'em for two", OUR_HOLDEM, partial(cpp_bot, HOLDEM, FEW), 200.0
     ),
 ]
 
@@ -185,29 +172,14 @@ MAPS = {
     rows: partial(make_game, "phantom_v0", rows=rows, columns=10, num_maps=1)
     for rows in (4, 8, 12, 16)
 }
+BY_LENGTH = lines({n: partial(our_search, MATCH, n, max_nodes=1 << 17) for n in LENGTHS})
+BY_PLAYERS = lines({n: partial(our_search, make) for n, make in TABLES.items()})
+BY_ROWS = lines({rows: partial(our_search, make, num_moves=1) for rows, make in MAPS.items()})
+DICE = "Liar's Dice, five dice each, a match: length of a search"
 CURVES = [
-    Curve(
-        "iterations",
-        "Liar's Dice, five dice each, a match: length of a search",
-        "simulations",
-        lines({n: partial(our_search, MATCH, n, max_nodes=1 << 17) for n in LENGTHS}),
-        unit="simulations/s",
-        is_logarithmic=True,
-    ),
-    Curve(
-        "players",
-        "hold'em: players at the table",
-        "players",
-        lines({n: partial(our_search, make) for n, make in TABLES.items()}),
-        unit="simulations/s",
-    ),
-    Curve(
-        "board",
-        "Phantom on generated maps: rows of ten stations",
-        "rows",
-        lines({rows: partial(our_search, make, num_moves=1) for rows, make in MAPS.items()}),
-        unit="simulations/s",
-    ),
+    Curve("iterations", DICE, "simulations", BY_LENGTH, UNIT, is_logarithmic=True),
+    Curve("players", "hold'em: players at the table", "players", BY_PLAYERS, UNIT),
+    Curve("board", "Phantom on generated maps: rows of ten stations", "rows", BY_ROWS, UNIT),
 ]
 
 if __name__ == "__main__":

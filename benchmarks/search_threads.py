@@ -24,8 +24,8 @@ JOBS = [
         f"{game_id}: simulations of one search on two threads and on one",
         partial(our_search, partial(make_game, game_id), SIMULATIONS, threads=NUM_CORES),
         partial(our_search, partial(make_game, game_id), SIMULATIONS),
-        peer_name="one thread",
-        unit="simulations/s",
+        "one thread",
+        "simulations/s",
     )
     for name, game_id in GAMES.items()
 ]

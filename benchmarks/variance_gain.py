@@ -12,8 +12,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +23,17 @@ from arena.match import play_match
 from arena.results import paired_gain
 from arena.variance_reduction import corrections, record_match
 from arena.variance_values import pilot_values
-from benchmarks.report import Progress
 from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
+from common.progress import Progress
 from envs import make_game
 
 __all__ = ["CASES", "Case", "Gains", "main", "measure"]
 
 NEAR = "tests.support.planted_agents:Blunderer"
 """The rule player of a game with one move in ten at random."""
+
+
+CHANCE, BOTH = ("chance",), ("chance", "full")
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,11 @@ class Case:
     game_id: str
     agents: tuple[str, str]
     what: str
-    reductions: tuple[str, ...] = ("chance",)
+    reductions: tuple[str, ...] = CHANCE
     options: dict[str, Any] = field(default_factory=dict)
 
 
-BOTH = ("chance", "full")
+DICE, RULE = "liars_dice_v0", "liars_dice_rule"
 CASES = (
     Case("kuhn_v0", ("random", "kuhn_rule"), "Kuhn, random - rule", BOTH),
     Case("kuhn_v0", ("kuhn_rule", NEAR), "Kuhn, rule - near", BOTH),
@@ -51,26 +55,14 @@ CASES = (
     Case("leduc_v0", ("leduc_rule", NEAR), "Leduc, rule - near"),
     Case("leduc_v0", ("leduc_rule", "leduc_rule"), "Leduc, rule - rule"),
     Case("leduc_v0", ("random", "random"), "Leduc, random - random", BOTH),
-    Case(
-        "liars_dice_v0",
-        ("random", "liars_dice_rule"),
-        "Liar's Dice, one die, random - rule",
-        BOTH,
-        {"dice": 1},
-    ),
-    Case(
-        "liars_dice_v0",
-        ("liars_dice_rule", NEAR),
-        "Liar's Dice, one round, rule - near",
-        options={"single_round": True},
-    ),
-    Case("liars_dice_v0", ("liars_dice_rule", NEAR), "Liar's Dice, rule - near"),
-    Case("liars_dice_v0", ("liars_dice_rule", "liars_dice_rule"), "Liar's Dice, rule - rule"),
+    Case(DICE, ("random", RULE), "Liar's Dice, one die, random - rule", BOTH, {"dice": 1}),
+    Case(DICE, (RULE, NEAR), "Liar's Dice, one round, rule - near", CHANCE, {"single_round": True}),
+    Case(DICE, (RULE, NEAR), "Liar's Dice, rule - near"),
+    Case(DICE, (RULE, RULE), "Liar's Dice, rule - rule"),
 )
 
 
-@dataclass(frozen=True)
-class Gains:
+class Gains(NamedTuple):
     """Games of plain play for each game with the same interval."""
 
     pairing: float
@@ -129,10 +121,7 @@ def _short(gain: float) -> str:
 @answers_in_one_line("variance_gain")
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print a table in Markdown."""
-    parser = Parser(
-        prog="python -m benchmarks.variance_gain",
-        description=__doc__,
-    )
+    parser = Parser(prog="python -m benchmarks.variance_gain", description=__doc__)
     parser.add_argument("--only", default="", help="cases with this in their name")
     parser.add_argument("--deals", type=COUNT, default=10_000, help="each in both seatings (10000)")
     parser.add_argument("--pilot", type=COUNT, default=4000, help="games of a pilot (4000)")
@@ -148,20 +137,18 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no case has {parsed.only!r} in its name")
     if is_rehearsal():
         return 0
-    progress = Progress(len(jobs) * parsed.seeds)
     print(
         f"{parsed.deals:,} deals in both seatings, pilot {parsed.pilot:,}, {parsed.seeds} seeds\n"
     )
     print("| players | variance reduction | pairing | correction | both | cost |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
-    for case, reduction in jobs:
-        found = []
-        for seed in range(parsed.seeds):
-            progress.advance(f"{case.what}, {reduction}, seed {seed}")
-            found.append(measure(case, reduction, parsed.deals, parsed.pilot, seed))
-        columns = [in_words([getattr(g, name) for g in found]) for name in Gains.__annotations__]
-        print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
-    progress.close()
+    with closing(Progress(len(jobs), "cases")) as progress:
+        for done, (case, reduction) in enumerate(jobs):
+            progress.show(done, f"{case.what}, {reduction}")
+            seeds = range(parsed.seeds)
+            found = [measure(case, reduction, parsed.deals, parsed.pilot, seed) for seed in seeds]
+            columns = [in_words([getattr(g, name) for g in found]) for name in Gains._fields]
+            print(f"| {case.what} | {reduction} | {' | '.join(columns)} |", flush=True)
     return 0
 
 

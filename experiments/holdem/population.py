@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -281,25 +282,17 @@ class Population:
             agent["params"]["start"] = path
         others = [each.spec.to_dict() for each in self.members if each is not member]
         every = max(1, group.steps // self.settings.checkpoints)
-        return RunConfig.parse(
+        return session_of(
+            self.config.game,
+            agent,
             {
-                "game": self.config.game.to_dict(),
-                "agent": agent,
-                "train": {
-                    "seed": self.settings.seed + 100 * number + member.num_sessions,
-                    "steps": group.steps,
-                    "opponents": _counted(others),
-                    "mixed": True,
-                    "eval_every": every,
-                    "checkpoint_every": every,
-                },
-                "eval": {
-                    "games": self.settings.measure_games,
-                    "opponents": others[:5],
-                    "exploitability": False,
-                },
-                "log": {"tensorboard": False},
-            }
+                "seed": self.settings.seed + 100 * number + member.num_sessions,
+                "steps": group.steps,
+                "opponents": _counted(others),
+                "mixed": True,
+            },
+            every,
+            {"games": self.settings.measure_games, "opponents": others[:5]},
         )
 
     # ---- keeping ---------------------------------------------------------------------------------
@@ -324,15 +317,7 @@ class Population:
         path = self.folder / "population.json"
         if not path.exists():
             return
-        content = read_json(path, "choose another --out")
-        with reading(path, "a population", "choose another --out"):
-            before, now = content["config"], self.config.to_dict()
-            # More sessions may be asked for; everything else must be as it was.
-            before["population"]["sessions"] = now["population"]["sessions"]
-            if before != now:
-                raise MasqueradeError(
-                    f"{self.folder} is of another population: choose another --out"
-                )
+        with kept_work(path, "population", "sessions", self.config) as content:
             self.num_done, self.log = saved_number(content, "num_done"), list(content["log"])
             for member, kept in zip(self.members, content["members"], strict=True):
                 member.spec = self._own_spec(kept["spec"])
@@ -384,7 +369,35 @@ def _counted(specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**json.loads(text), "weight": float(count)} for text, count in counts.items()]
 
 
+@contextmanager
+def kept_work(path: Path, kind: str, more: str, config: Options) -> Iterator[Any]:
+    """Read what was done before by the same settings; of ``more`` there may be more."""
+    fix = "choose another --out"
+    content = read_json(path, fix)
+    with reading(path, f"a {kind}", fix):
+        before, now = content["config"], config.to_dict()
+        before[kind][more] = now[kind][more]
+        if before != now:
+            raise MasqueradeError(f"{path.parent} is of another {kind}: {fix}")
+        yield content
+
+
 # ---- learning side by side -----------------------------------------------------------------------
+
+
+def session_of(
+    game: GameSettings, agent: Any, train: dict[str, Any], every: int, tried: dict[str, Any]
+) -> RunConfig:
+    """A run that is tried and kept every so many steps, and tells nobody."""
+    return RunConfig.parse(
+        {
+            "game": game.to_dict(),
+            "agent": agent,
+            "train": {**train, "eval_every": every, "checkpoint_every": every},
+            "eval": {**tried, "exploitability": False},
+            "log": {"tensorboard": False},
+        }
+    )
 
 
 def train_all(jobs: Sequence[tuple[RunConfig, Path]], workers: int = 1) -> None:

@@ -17,11 +17,10 @@ import numpy as np
 from pydantic import Field
 
 from agents.learning.device import computing_on
-from agents.learning.files import reading
 from agents.spec import AgentSpec
 from arena.report.columns import aligned
-from common.errors import MasqueradeError, OptionError
-from common.files import read_json, write_json
+from common.errors import OptionError
+from common.files import write_json
 from common.statistics import Interval, mean_interval
 from envs.core.options import Options, option
 from experiments.holdem.population import (
@@ -29,8 +28,10 @@ from experiments.holdem.population import (
     check_name,
     draw_tables,
     intervals,
+    kept_work,
     play_tables,
     run_command,
+    session_of,
     train_all,
 )
 from training.config import AgentSettings, GameSettings, RunConfig
@@ -93,12 +94,7 @@ class Selection:
         self.rounds: list[dict[str, Any]] = []
         path = folder / "selection.json"
         if path.exists():
-            content = read_json(path, "choose another --out")
-            with reading(path, "a selection", "choose another --out"):
-                before, now = content["config"], config.to_dict()
-                before["selection"]["rounds"] = now["selection"]["rounds"]
-                if before != now:
-                    raise MasqueradeError(f"{folder} is of another selection: choose another --out")
+            with kept_work(path, "selection", "rounds", config) as content:
                 self.rounds = content["rounds"]
                 for each in self.rounds:
                     if each["best"] not in self.settings.candidates:
@@ -165,22 +161,13 @@ class Selection:
         fields = [f for each in (*self.chosen, name) for f in settings.candidates[each]]
         agent["params"]["inputs"] = fields
         folder = self.folder / f"round_{len(self.rounds)}" / f"{name}-{number}"
-        config = RunConfig.parse(
-            {
-                "game": self.config.game.to_dict(),
-                "agent": agent,
-                "train": {
-                    "seed": settings.seed + number,
-                    "steps": settings.steps,
-                    "opponents": list(settings.opponents),
-                    "eval_every": settings.steps,
-                    "checkpoint_every": settings.steps,
-                },
-                "eval": {"games": 60, "opponents": ["random"], "exploitability": False},
-                "log": {"tensorboard": False},
-            }
-        )
-        return config, folder
+        train = {
+            "seed": settings.seed + number,
+            "steps": settings.steps,
+            "opponents": list(settings.opponents),
+        }
+        tried = {"games": 60, "opponents": ["random"]}
+        return session_of(self.config.game, agent, train, settings.steps, tried), folder
 
     def _save(self) -> None:
         content = {"config": self.config.to_dict(), "rounds": self.rounds}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -113,7 +114,7 @@ def weights(settings: Settings) -> Iterator[Row]:
             100 * seed + settings.seed,
             workers=settings.workers,
         )
-        tuned.append(tune(KNOWN, chosen, settings.folder / "no_thanks" / "tuning")[-1].base)
+        tuned.append(tune(KNOWN, chosen, _tuning(settings))[-1])
     yield from _weight_rows(np.array(tuned), f"after {generations} generations of matches")
     fitted = []
     for seed in range(NUM_SEEDS):
@@ -131,6 +132,10 @@ def weights(settings: Settings) -> Iterator[Row]:
                     wanted=(None, 1.0),
                 )
     yield from _weight_rows(np.array(fitted), "fitted to solved positions")
+
+
+def _tuning(settings: Settings) -> Path:
+    return settings.folder / "no_thanks" / "tuning"
 
 
 def _weight_rows(table: npt.NDArray[np.float64], words: str) -> Iterator[Row]:
@@ -157,8 +162,7 @@ def small_databases(settings: Settings) -> Iterator[Row]:
             chosen = TuningSettings(
                 generations, 10, 5, factor, 100 * seed + settings.seed, workers=settings.workers
             )
-            folder = settings.folder / "no_thanks" / "tuning"
-            lasts.append(tune(KNOWN, chosen, folder)[-1].base)
+            lasts.append(tune(KNOWN, chosen, _tuning(settings))[-1])
         spread = float(np.std(lasts, axis=0).mean())
         yield Row(
             f"spread of weights over seeds after {generations} generations, factor {factor}",

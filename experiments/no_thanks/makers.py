@@ -203,12 +203,6 @@ def make_slices(
         fit: finds the weights of a boundary by its rows and the cards left, not ``weights``.
     """
     known = known_game(game, segments)
-    if size < 1:
-        raise OptionError(f"size must be at least 1, not {size}")
-    if len(weights) != NUM_CATEGORIES or source not in SOURCES:
-        raise OptionError(f"slices need {NUM_CATEGORIES} weights and one of {SOURCES}")
-    if stored not in STORED:
-        raise OptionError(f"stored must be one of {', '.join(STORED)}, not '{stored}'")
     slices = Slices(tuple(segments), {}, stored, seed, source)
     for left in list(accumulate(reversed(segments)))[:-1]:
         made = f"{slices.segments} {slices.weights} {stored} {seed} {source}"

@@ -79,15 +79,6 @@ def mean_return(
     return float(mean), float(np.sqrt(max(sums[1] / count - mean**2, 0.0) / count))
 
 
-def mean_returns(
-    game: Game, own: Sequence[float], others: float, num_games: int, root: Words
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The mean return of each threshold of ``own`` against ``others``, and its standard error."""
-    rest = [others] * (game.facts.num_players - 1)
-    found = [mean_return(game, [threshold, *rest], num_games, root) for threshold in own]
-    return np.array([mean for mean, _ in found]), np.array([error for _, error in found])
-
-
 @dataclass(frozen=True)
 class Row:
     """What can be gained against players who all have one threshold."""
@@ -98,17 +89,9 @@ class Row:
     standard_error: float
 
 
-@dataclass(frozen=True)
-class Equilibrium:
-    """The threshold against which the least can be gained, and how it was found."""
-
-    threshold: int
-    rows: list[Row]
-
-
 def find_equilibrium(
     game: Game, thresholds: Sequence[int], num_games: int, seed: int = 0
-) -> Equilibrium:
+) -> tuple[int, list[Row]]:
     """Find the symmetric equilibrium among ``thresholds``.
 
     Args:
@@ -117,8 +100,11 @@ def find_equilibrium(
         num_games: decks of the first pass, each played once in every seat.
         seed: of the decks.
 
+    Returns:
+        The threshold against which the least can be gained, and the rows of the second pass.
+
     >>> game = NoThanks(returns="place", highest=6, removed=0, chips=2)
-    >>> find_equilibrium(game, range(0, 4), num_games=200).threshold in range(4)
+    >>> find_equilibrium(game, range(0, 4), num_games=200)[0] in range(4)
     True
     """
     root = stream(seed, "thresholds")
@@ -126,15 +112,16 @@ def find_equilibrium(
     best = min(rows, key=lambda row: row.gain).threshold
     near = [t for t in thresholds if abs(t - best) <= NEAR]
     rows = [_row(game, t, thresholds, num_games * REFINEMENT, root) for t in near]
-    return Equilibrium(min(rows, key=lambda row: row.gain).threshold, rows)
+    return min(rows, key=lambda row: row.gain).threshold, rows
 
 
 def _row(game: Game, others: int, own: Sequence[int], num_games: int, root: Words) -> Row:
-    means, errors = mean_returns(game, own, others, num_games, root)
+    rest = [others] * (game.facts.num_players - 1)
+    means = {each: mean_return(game, [each, *rest], num_games, root) for each in own}
+    best = max(means, key=lambda each: means[each][0])
     # What everybody gets who keeps to the threshold of the others is the measure of a gain.
-    kept, _ = mean_returns(game, [others], others, num_games, root)
-    best = int(np.argmax(means))
-    return Row(others, own[best], float(means[best] - kept[0]), float(errors[best]))
+    kept, _ = mean_return(game, [others, *rest], num_games, root)
+    return Row(others, best, means[best][0] - kept, means[best][1])
 
 
 def mixed_equilibrium(
@@ -173,14 +160,13 @@ def pure(settings: runner.Settings) -> Iterator[runner.Row]:
     """T: what can be gained in the second pass against three who share a threshold."""
     for returns in ("place", "score"):
         game = NoThanks(num_players=3, returns=returns)
-        found = find_equilibrium(game, FAMILY, settings.games(1000), settings.seed)
-        for row in found.rows:
+        best, rows = find_equilibrium(game, FAMILY, settings.games(1000), settings.seed)
+        for row in rows:
             error = 1.96 * row.standard_error
             gain = Interval(row.gain, row.gain - error, row.gain + error)
             note = f"best response {row.best_response}"
             what = f"gain against threshold {row.threshold}, by {returns}"
             yield runner.Row.of(what, gain, note=note)
-        best = found.threshold
         yield runner.Row(f"threshold of least gain, by {returns}", best, wanted=(12, 12))
 
 

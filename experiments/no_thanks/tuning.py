@@ -16,7 +16,7 @@ the weights of the boundary after them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,19 +61,6 @@ class TuningSettings:
             raise OptionError(f"factor must be above 1, not {self.factor}")
 
 
-@dataclass(frozen=True)
-class Generation:
-    """Five strategies compared round the circle."""
-
-    weights: list[Weights]
-    places: list[tuple[float, float]]
-    """Mean places of every pair, (0, 1), (1, 2) ... (4, 0)."""
-    scores: npt.NDArray[np.float64]
-    """Above the lowest."""
-    base: Weights
-    """Of the next generation."""
-
-
 def scale_weights(weights: Sequence[float] | Weights) -> Weights:
     """Weights that add up to their number: only their ratios matter.
 
@@ -89,15 +76,6 @@ def candidate(base: Weights, factor: float, rng: np.random.Generator) -> Weights
     """Every weight times a number between ``1 / factor`` and ``factor``, log-uniform."""
     exponents = rng.uniform(-1.0, 1.0, len(base))
     return scale_weights(base * factor**exponents)
-
-
-def inaccuracy(places: Sequence[float]) -> float:
-    """How far the first members of all pairs are from the mean place; 0 for a perfect order.
-
-    >>> round(inaccuracy([1.5, 1.9, 2.6]), 9), round(inaccuracy([1.5, 1.9, 2.3]), 9)
-    (0.0, 0.1)
-    """
-    return abs(MEAN_PLACE - float(np.mean(places)))
 
 
 def circle_scores(pairs: Sequence[tuple[float, float]]) -> npt.NDArray[np.float64]:
@@ -126,13 +104,8 @@ def recombine(weights: Sequence[Sequence[float]], scores: Sequence[float]) -> We
     return scale_weights(above @ np.asarray(weights))
 
 
-def tune(
-    game: NoThanks,
-    settings: TuningSettings,
-    folder: Path,
-    log: Callable[[str], None] = lambda _: None,
-) -> list[Generation]:
-    """Look for better weights, generation by generation.
+def tune(game: NoThanks, settings: TuningSettings, folder: Path) -> list[Weights]:
+    """Look for better weights: the base that each generation ends with.
 
     Candidates of a generation share the positions of their databases and the decks of their
     matches, so that they differ by their weights and by nothing else.
@@ -154,12 +127,9 @@ def tune(
             places.append((result.mean_place(0).mean, result.mean_place(1).mean))
         scores = circle_scores(places)
         scores -= scores.min()
-        for weights, score in zip(line, scores, strict=True):
-            log(f"{number}  {' '.join(f'{w:.2f}' for w in weights)}  {score:.4f}")
-        log(f"{number}  inaccuracy {inaccuracy([first for first, _ in places]):.4f}")
         if scores.max() > 0:
             base = recombine([w.tolist() for w in line], scores.tolist())
-        found.append(Generation(line, places, scores, base))
+        found.append(base)
     return found
 
 

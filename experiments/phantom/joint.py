@@ -378,18 +378,10 @@ class JointSearchAgent(Agent):
         trees.counters[STAMP] = stamp
         self._options["seat"] = seat
 
+        known = game.kernels, game.optional, game.rules, world, rng, trees
+
         def run(count: int) -> None:
-            run_joint(
-                game.kernels,
-                game.optional,
-                game.rules,
-                world,
-                rng,
-                trees,
-                self._work,
-                self._options,
-                count,
-            )
+            run_joint(*known, self._work, self._options, count)
 
         spend(Budget(self.iterations, self.time_per_move), start, self._clock, run)
         slot = int(find_joint(trees))

@@ -73,20 +73,10 @@ UNGUESSED = Player(
     "mo_ismcts",
     {"selection": "ucb", "opponents": "rule", "epsilon": 0.0, "rollout_depth": 6 * PLACEMENT},
 )
+EITHER = {"random": RANDOM, "heuristic": HEURISTIC, "thesis": THESIS}
 PLAYERS = {
-    "detectives": {
-        "random": RANDOM,
-        "heuristic": HEURISTIC,
-        "thesis": THESIS,
-        "ours": OUR_DETECTIVES,
-    },
-    "phantom": {
-        "random": RANDOM,
-        "heuristic": HEURISTIC,
-        "thesis": THESIS,
-        "ours": OUR_PHANTOM,
-        "unguessed": UNGUESSED,
-    },
+    "detectives": {**EITHER, "ours": OUR_DETECTIVES},
+    "phantom": {**EITHER, "ours": OUR_PHANTOM, "unguessed": UNGUESSED},
 }
 
 

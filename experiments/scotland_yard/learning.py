@@ -16,16 +16,18 @@ from experiments.scotland_yard.reduced.learning import (
     QSettings,
     TeamLearner,
 )
-from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere
+from experiments.scotland_yard.reduced.plans import fugitive_anywhere
 from experiments.scotland_yard.tables import (
     VERSIONS,
     WANTED,
     Plans,
+    escaped,
     plans_of,
     play,
     reduced,
     replies_of,
     solved,
+    won,
 )
 
 NEEDED = 90.0
@@ -44,15 +46,18 @@ def learnt(
     return learner
 
 
+def rates_of(games: int, settings: Settings, num_seeds: int, **more: object) -> list[float]:
+    """What tables that are learnt with these seeds win, in %."""
+    replies = replies_of("v4", 3)
+    seeds = range(settings.seed, settings.seed + num_seeds)
+    return [won(learnt(games, seed, replies, **more).plans(), replies) for seed in seeds]  # type: ignore[arg-type]
+
+
 def rate_rows(
     words: str, games: int, settings: Settings, wanted: object = None, **more: object
 ) -> Row:
     """The mean over five seeds of what the learnt table wins."""
-    replies = replies_of("v4", 3)
-    rates = [
-        100 * play(learnt(games, settings.seed + k, replies, **more).plans(), replies).win_rate  # type: ignore[arg-type]
-        for k in range(5)
-    ]
+    rates = rates_of(games, settings, 5, **more)
     return Row.of(words, mean_interval(rates), games=games, wanted=wanted)  # type: ignore[arg-type]
 
 
@@ -70,11 +75,10 @@ def learning_rows(settings: Settings) -> Iterator[Row]:
         yield rate_rows(words, *few, credit=credit)
     replies = fugitive_anywhere(reduced())
     table = learnt(settings.games(100_000), settings.seed, replies).plans()
-    random = round(100 * play(table, replies).win_rate, 2)
+    random = round(won(table, replies), 2)
     yield Row("the same against a random Mr. X, %", random, games=settings.games(100_000))
     table = learnt(settings.games(100_000), settings.seed, replies_of("v4", 3)).plans()
-    own = round(100 * BestResponse(reduced(), table[None]).survival, 2)
-    yield Row("best response escapes from the learnt table, %", own)
+    yield Row("best response escapes from the learnt table, %", escaped(table))
 
 
 def threshold_rows(settings: Settings) -> Iterator[Row]:
@@ -88,7 +92,7 @@ def threshold_rows(settings: Settings) -> Iterator[Row]:
     for name, rule in [*rules, ("epsilon-greedy", {})]:
         learner = TeamLearner(reduced(), QSettings.parse(rule), replies, games, settings.seed)
         curve = learner.learn(games)[-1000:]
-        rate = 100 * play(learner.plans(), replies).win_rate
+        rate = won(learner.plans(), replies)
         used, length = curve[:, 2].mean(), curve[:, 0].mean()
         note = f"of {length:.1f} moves a game; the table then wins {rate:.1f} %"
         words = f"learnt actions used a game, last 1,000 of {games:,}, {name}"
@@ -108,19 +112,15 @@ def speed_rows(settings: Settings) -> Iterator[Row]:
     words = "seconds for the games, detectives"
     yield Row(words, round(seconds, 1), games=games, published="6 to 8 h", wanted=(0, 60),
               note=note)  # fmt: skip
-    rate = round(100 * play(learner.plans(), replies).win_rate, 2)
+    rate = round(won(learner.plans(), replies), 2)
     yield Row("what they then win, %", rate, published="no success", wanted=(99.0, 100.0))
 
 
 def games_needed(settings: Settings, **more: object) -> tuple[int, list[float]]:
     """The fewest of ``PLANNED`` games after which three seeds win enough on average."""
-    replies, means = replies_of("v4", 3), []
+    means: list[float] = []
     for games in PLANNED:
-        rates = [
-            100 * play(learnt(games, settings.seed + k, replies, **more).plans(), replies).win_rate  # type: ignore[arg-type]
-            for k in range(3)
-        ]
-        means.append(float(np.mean(rates)))
+        means.append(float(np.mean(rates_of(games, settings, 3, **more))))
         if means[-1] >= NEEDED:
             return games, means
     return 0, means
@@ -168,17 +168,19 @@ def sighting_rows(settings: Settings) -> Iterator[Row]:
         yield needed_row(f"credit {credit} instead", settings, credit=credit)
 
 
+def fugitive_against(plans: Plans, settings: Settings) -> FugitiveLearner:
+    """A fugitive after a million games against these plans."""
+    total = settings.games(1_000_000)
+    learner = FugitiveLearner(reduced(), QSettings(), plans, total, settings.seed)
+    learner.learn(total)
+    return learner
+
+
 def degree_rows(settings: Settings) -> Iterator[Row]:
     """R19: none, one or both of the sides learnt."""
-    graph, replies = reduced(), replies_of("v4", 3)
-    searched = plans_of("v4")
-    learner = learnt(settings.games(300_000), settings.seed, replies)
-    table = learner.plans()
-    total = settings.games(1_000_000)
-    fugitive = FugitiveLearner(graph, QSettings(), searched, total, settings.seed)
-    fugitive.learn(total)
-    rival = FugitiveLearner(graph, QSettings(), table, total, settings.seed)
-    rival.learn(total)
+    replies, searched = replies_of("v4", 3), plans_of("v4")
+    table = learnt(settings.games(300_000), settings.seed, replies).plans()
+    fugitive, rival = (fugitive_against(plans, settings) for plans in (searched, table))
     rows = [
         ("none: alpha-beta v4 v. alpha-beta Mr. X", play(searched, replies)),
         ("detectives: learnt v. alpha-beta Mr. X", play(table, replies)),
@@ -196,17 +198,15 @@ def degree_rows(settings: Settings) -> Iterator[Row]:
 
 def survival_rows(settings: Settings) -> Iterator[Row]:
     """R20: Mr. X against each version: the one of the thesis, the best, and one who learns."""
-    graph, total = reduced(), settings.games(1_000_000)
+    total = settings.games(1_000_000)
     for version, published in zip(VERSIONS, (8.0, 35.0, 26.0, 11.0), strict=True):
         plans = plans_of(version)
         own = round(100 * (1 - play(plans, replies_of()).win_rate), 2)
         low, high = WANTED[version]
         wanted = (round(100 - high, 1), round(100 - low, 1))
         yield Row(f"Mr. X v4 survives {version}, %", own, published=published, wanted=wanted)
-        best = round(100 * BestResponse(graph, plans[None]).survival, 2)
-        learner = FugitiveLearner(graph, QSettings(), plans, total, settings.seed)
-        learner.learn(total)
-        reached = round(100 * (1 - learner.play().win_rate), 2)
+        best = escaped(plans)
+        reached = round(100 * (1 - fugitive_against(plans, settings).play().win_rate), 2)
         what = f"learnt Mr. X survives {version}, %"
         yield Row(
             what, reached, games=total, wanted=(best - 2.0, best), note=f"best response {best:g}"

@@ -46,12 +46,12 @@ def reduced(**options: int) -> TeamGraph:
 
 
 @lru_cache(maxsize=64)
-def plans_of(version: str, try_order: str = "compass", seed: int = 0, nodes: str = "") -> Plans:
+def plans_of(version: str, try_order: str = "compass", seed: int = 0) -> Plans:
     """The plans of a version."""
     game = make_game("scotland_yard_v0", "reduced")
-    reading = {**READING, "try_order": try_order} | ({"nodes": nodes} if nodes else {})
     graph = team_graph(game, try_order, "steps", seed)
-    return plan_table(graph, AlphaBetaSettings.parse({**reading, "version": version, "seed": seed}))
+    own = {**READING, "version": version, "try_order": try_order, "seed": seed}
+    return plan_table(graph, AlphaBetaSettings.parse(own))
 
 
 @lru_cache(maxsize=64)
@@ -73,6 +73,16 @@ def solved() -> CertainWins:
 def play(plans: Plans, replies: Plans) -> Games:
     """All starts."""
     return play_plans(reduced(), plans, replies)
+
+
+def won(plans: Plans, replies: Plans) -> float:
+    """All starts that the detectives win, in %."""
+    return 100 * play(plans, replies).win_rate
+
+
+def escaped(*plans: Plans) -> float:
+    """Starts from which the best response escapes from plans, or from a draw of them, in %."""
+    return round(100 * BestResponse(reduced(), np.stack(plans)).survival, 2)
 
 
 # ---- R1 to R12: alpha-beta, and what can be learnt of it by heart --------------------------------
@@ -110,10 +120,7 @@ def order_rows(settings: Settings) -> Iterator[Row]:
     gaps, holds = [], 0
     for try_order, seed in orders:
         replies = replies_of("v4", 1, try_order, settings.seed + seed)
-        rates = {
-            v: 100 * play(plans_of(v, try_order, settings.seed + seed), replies).win_rate
-            for v in VERSIONS
-        }
+        rates = {v: won(plans_of(v, try_order, settings.seed + seed), replies) for v in VERSIONS}
         shown = ", ".join(f"{v} {rate:.1f}" for v, rate in rates.items())
         gap = (rates["v1"] + rates["v4"] - rates["v2"] - rates["v3"]) / 2
         gaps.append(gap)
@@ -127,22 +134,18 @@ def order_rows(settings: Settings) -> Iterator[Row]:
     for fugitive in VERSIONS:
         replies = replies_of(fugitive)
         for version in VERSIONS:
-            games = play(plans_of(version), replies)
-            rate = round(100 * games.win_rate, 2)
+            rate = round(won(plans_of(version), replies), 2)
             yield Row(f"detectives {version} v. Mr. X who minimises {fugitive}, win, %", rate)
 
 
 def gain_rows(settings: Settings) -> Iterator[Row]:
     """R6: what leaving out the depth from distances is worth."""
-    exact = [100 * play(plans_of(v), replies_of()).win_rate for v in ("v2", "v3")]
+    exact = [won(plans_of(v), replies_of()) for v in ("v2", "v3")]
     yield Row("v3 - v2, points, the reading", round(exact[1] - exact[0], 2), published=9.0)
     gains = []
     for seed in range(8):
         replies = replies_of("v4", 1, "shuffled", settings.seed + seed)
-        v2, v3 = (
-            100 * play(plans_of(v, "shuffled", settings.seed + seed), replies).win_rate
-            for v in ("v2", "v3")
-        )
+        v2, v3 = (won(plans_of(v, "shuffled", settings.seed + seed), replies) for v in ("v2", "v3"))
         gains.append(v3 - v2)
     interval = mean_interval(gains)
     note = "noise: the interval holds 0" if not interval.excludes(0.0) else "differs from 0"
@@ -165,18 +168,16 @@ def response_rows(version: str, published: str) -> Group:
     """R8 to R10: what a fugitive gets who knows the plans, in place of people who learn them."""
 
     def rows(_settings: Settings) -> Iterator[Row]:
-        response = BestResponse(reduced(), plans_of(version)[None])
         yield Row(
             f"best response escapes from {version}, % of starts",
-            round(100 * response.survival, 2),
+            escaped(plans_of(version)),
             published=published,
             wanted=(60.0, 75.0),
             note=EXACT,
         )
         if version == "v4":
-            certain = BestResponse(reduced(), solved().plans[None])
-            own = round(100 * certain.survival, 2)
-            yield Row("best response escapes from certain-win detectives, %", own, wanted=(0, 0))
+            what = "best response escapes from certain-win detectives, %"
+            yield Row(what, escaped(solved().plans), wanted=(0, 0))
             yield from _drawn_rows()
 
     return rows
@@ -190,9 +191,8 @@ def _drawn_rows() -> Iterator[Row]:
         drawn = {**READING, "version": "v4", "ties": "random"}
         tables.append(plan_table(graph, AlphaBetaSettings.parse(drawn), seed=seed))
     for number in (1, 2, 4, 8, 16):
-        response = BestResponse(graph, np.stack(tables[:number]))
         words = f"best response escapes from v4 that draws among {number} tables of equal plans, %"
-        yield Row(words, round(100 * response.survival, 2))
+        yield Row(words, escaped(*tables[:number]))
 
 
 def corner_rows(_settings: Settings) -> Iterator[Row]:

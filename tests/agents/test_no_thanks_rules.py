@@ -19,7 +19,7 @@ from envs.core.rng import new_rng, stream
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.thresholds import (
     find_equilibrium,
-    mean_returns,
+    mean_return,
     mixed_equilibrium,
 )
 
@@ -116,17 +116,17 @@ def test_among_themselves_rules_get_known_scores(
 
 def test_the_yardstick_is_the_threshold_against_which_least_is_gained() -> None:
     game = NoThanks(returns="place")
-    found = find_equilibrium(game, range(-10, 19, 2), num_games=100)
-    assert found.threshold == EQUILIBRIUM_THRESHOLD
-    gains = {row.threshold: row.gain for row in found.rows}
+    threshold, rows = find_equilibrium(game, range(-10, 19, 2), num_games=100)
+    assert threshold == EQUILIBRIUM_THRESHOLD
+    gains = {row.threshold: row.gain for row in rows}
     assert gains[12] < min(gains[10], gains[14])
 
 
 def test_equal_thresholds_share_the_places() -> None:
     game = NoThanks(returns="place")
-    means, errors = mean_returns(game, [12], 12, 50, stream(0, "x"))
-    assert means[0] == pytest.approx(0, abs=1e-12)
-    assert errors[0] > 0
+    mean, error = mean_return(game, [12, 12, 12], 50, stream(0, "x"))
+    assert mean == pytest.approx(0, abs=1e-12)
+    assert error > 0
 
 
 def test_thresholds_drawn_by_chance_leave_nothing_to_gain() -> None:

@@ -21,7 +21,6 @@ from experiments.no_thanks.tuning import (
     TuningSettings,
     candidate,
     circle_scores,
-    inaccuracy,
     make_fitted_slices,
     neighbour_error,
     recombine,
@@ -30,11 +29,6 @@ from experiments.no_thanks.tuning import (
 
 GAME = NoThanks(highest=14, removed=3, chips=2, known_future=True)
 SEGMENTS = (3, 3, 3)
-
-
-def test_three_who_beat_each_other_in_turn_are_inaccurate() -> None:
-    assert inaccuracy([1.9, 1.9, 1.9]) == pytest.approx(0.1)
-    assert inaccuracy([1.5, 1.9, 2.6]) == pytest.approx(0)
 
 
 def test_scores_are_added_up_round_the_circle() -> None:
@@ -117,15 +111,13 @@ def test_equals_share_their_places_and_all_get_the_better_count() -> None:
     assert found.seat_places(0, 0).mean == pytest.approx(13 / 6)
 
 
-def test_tuning_can_be_repeated_and_says_what_it_does(tmp_path: Path) -> None:
+def test_tuning_can_be_repeated(tmp_path: Path) -> None:
     settings = TuningSettings(2, 3, 4, seed=1, segments=SEGMENTS)
-    lines: list[str] = []
-    found = tune(GAME, settings, tmp_path / "one", lines.append)
-    assert [generation.base.sum() for generation in found] == pytest.approx([5, 5])
-    assert len(lines) == 2 * (5 + 1)
+    found = tune(GAME, settings, tmp_path / "one")
+    assert [base.sum() for base in found] == pytest.approx([5, 5])
     for folder in ("one", "other"):  # from what is kept, and anew
         again = tune(GAME, settings, tmp_path / folder)
-        assert again[-1].base.tolist() == found[-1].base.tolist()
+        assert again[-1].tolist() == found[-1].tolist()
 
 
 def test_fitted_weights_tell_more_of_the_neighbours() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.base import Agent
 from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game
@@ -23,7 +22,7 @@ from experiments.scotland_yard.reduced.plans import (
     fugitive_anywhere,
     play_plans,
 )
-from experiments.scotland_yard.reduced.players import PlanPlayer, last_sighting
+from experiments.scotland_yard.reduced.players import last_sighting
 from experiments.scotland_yard.reduced.search import AlphaBetaSettings, fugitive_table, plan_table
 from tests.support.asked_plans import RESPONSE, plans_of, tables_of
 from tests.support.pursuits import record
@@ -270,15 +269,6 @@ def test_a_response_to_any_detectives_who_draw_no_lots() -> None:
     assert plans_of(greedy, graph)[graph.is_start].min() >= 0
     with pytest.raises(MasqueradeError, match="draws lots"):
         make_agent(RESPONSE, game, against="random")
-
-
-def test_random_ties_are_kept_until_the_next_sighting() -> None:
-    game = reduced(rows=3, columns=4)
-    agent: Agent = make_agent(ALPHA_BETA, game, plies=3, ties="random")
-    assert isinstance(agent, PlanPlayer)
-    assert not agent.is_deterministic
-    results = [play_match(game, [agent, agent], 60, seed=5).returns for _ in range(2)]
-    assert (results[0] == results[1]).all()
 
 
 def test_other_games_are_refused_by_name() -> None:

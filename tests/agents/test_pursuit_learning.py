@@ -44,8 +44,11 @@ def small() -> TeamGraph:
 
 
 def test_updates_are_those_worked_out_by_hand() -> None:
-    assert update(0.2, 0.1, 0.0, 0.9, 0.5) == pytest.approx(0.225)
-    assert update(0.2, 0.1, 1.0, 0.9, 0.0) == pytest.approx(0.28)
+    settings = QSettings(learning_rate=0.1, discount=0.9).record(1)[0]
+    for reward, best_next, wanted in ((0.0, 0.5, 0.225), (1.0, 0.0, 0.28)):
+        values = np.array([[0.2]])
+        update(settings, values, 0, 0, reward, best_next)
+        assert values[0, 0] == pytest.approx(wanted)
 
 
 def test_there_are_46875_states_with_16_actions(graph: TeamGraph, replies: Any) -> None:

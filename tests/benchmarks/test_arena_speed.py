@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from arena.match import play_match
 from benchmarks import arena_speed, peers
-from benchmarks.harness import on_cores
 from benchmarks.peers import NetworkAgent, numbers, pick_by_softmax
 from envs import make_game
 
@@ -41,8 +37,8 @@ def test_networks_of_other_seeds_are_others() -> None:
 
 def test_games_of_networks_are_about_as_long_as_those_of_random_players() -> None:
     game = make_game("leduc_v0")
-    random = arena_speed._agents(arena_speed.RANDOM, 2)
-    networks = arena_speed._agents(arena_speed.NETWORK, 2)
+    random = arena_speed._agents(arena_speed.RANDOM)
+    networks = arena_speed._agents(arena_speed.NETWORK)
     lengths = [
         play_match(game, [spec.build(game) for spec in specs], 4000).lengths.mean()
         for specs in (random, networks)
@@ -63,21 +59,3 @@ def test_actions_are_drawn_by_their_softmax() -> None:
     shares = [drawn.count(action) / len(drawn) for action in range(4)]
     expected = np.exp(logits) * [1, 0, 1, 1]
     assert np.allclose(shares, expected / expected.sum(), atol=0.03)
-
-
-@pytest.mark.parametrize("make", [arena_speed.our_match, arena_speed.our_workers])
-def test_points_of_curves_play_games(
-    make: Callable[..., Callable[[], float]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arena_speed, "UNITS_PER_CHUNK", 1)
-    monkeypatch.setattr(arena_speed, "MANY", 1)
-    assert make(arena_speed.RANDOM, 1)() > 0
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
-def test_workers_may_leave_the_core_of_the_benchmark() -> None:
-    with on_cores():
-        cores = len(os.sched_getaffinity(0))
-        free = arena_speed.on_all_cores(lambda: len(os.sched_getaffinity(0)))()
-        assert free == len(arena_speed.CORES)
-        assert len(os.sched_getaffinity(0)) == cores == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +12,7 @@ import pytest
 
 from benchmarks.harness import Chunk, Curve, Job, Row, compare, main, on_cores, timed_rate
 from benchmarks.peers import LegalTable, numbers, pick
-from benchmarks.report import Progress, curve_table, missed_targets, table, verdict
+from benchmarks.report import curve_table, missed_targets, table, verdict
 
 ROW_KEYS = {"job", "ours", "peer", "peer_name", "unit", "ratio", "target"}
 
@@ -34,7 +33,6 @@ def make_job(name: str = "dice", **fields: Any) -> Job:
         "peer": always(8.0),
         "peer_name": "Peer",
         "unit": "ms",
-        "is_duration": True,
     }
     return Job(name, **defaults | fields)
 
@@ -54,11 +52,11 @@ def last_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 class TestArithmetic:
     def test_ratio_is_that_of_the_medians(self) -> None:
-        row = make_row([30.0, 10.0, 20.0], [5.0, 4.0, 100.0], is_duration=False)
+        row = make_row([30.0, 10.0, 20.0], [5.0, 4.0, 100.0], unit="games/s")
         assert row.ratio == 20.0 / 5.0
 
     def test_spread_is_the_lowest_and_highest_ratio_of_one_round(self) -> None:
-        row = make_row([30.0, 10.0, 20.0], [5.0, 4.0, 100.0], is_duration=False)
+        row = make_row([30.0, 10.0, 20.0], [5.0, 4.0, 100.0], unit="games/s")
         assert row.spread == (0.2, 6.0)
 
     def test_less_time_is_better(self) -> None:
@@ -105,7 +103,7 @@ class TestRun:
             return lambda: chunk
 
         job = make_job(ours=noting("ours"), peer=noting("peer"))
-        compare([job], 2, 1.0, lambda: 0.0, Progress(2, io.StringIO()))
+        compare([job], 2, 1.0, lambda: 0.0)
         warm_up, rounds = log[:2], log[2:]
         assert warm_up == ["ours", "peer"]
         assert rounds == ["ours", "peer", "peer", "ours"]

@@ -21,11 +21,13 @@ from numba import types
 
 from agents.games.pursuit.capture import lowest
 from envs.core.compiling import compiled, helper
+from envs.core.kernels import INT, TOTALS
 from experiments.scotland_yard.reduced.graph import GRAPH, TeamGraph, holds
 from experiments.scotland_yard.reduced.plans import is_stuck
 
 NOT_CERTAIN = 1000
 """In a table of rounds: no plan catches him for certain."""
+_INTS, _SETS = types.int32[::1], types.uint64[::1]
 
 
 @helper
@@ -76,18 +78,7 @@ def sighting_cost(graph, rounds, team, possible, most):
 
 
 @compiled(
-    types.int64(
-        GRAPH,
-        types.int64,
-        types.int64[::1],
-        types.int32[::1],
-        types.int32[:, ::1],
-        types.float64[::1],
-        types.int32[::1],
-        types.int32[::1],
-        types.uint64[::1],
-        types.int64,
-    )
+    INT(GRAPH, INT, types.int64[::1], _INTS, types.int32[:, ::1], TOTALS, _INTS, _INTS, _SETS, INT)
 )
 def _sweep(graph, period, roots, rounds, plans, means, cursor, teams, sets, wants_means):
     """Look for better plans from every root with what is known now; how many were found."""
@@ -146,7 +137,6 @@ class CertainWins:
     """[roots] the fewest rounds within which he is caught for certain, or ``NOT_CERTAIN``."""
     plans: npt.NDArray[np.int32]
     """[roots, period] the teams after each joint move of a plan that does it."""
-    num_sweeps: int
 
 
 @lru_cache(maxsize=8)
@@ -165,12 +155,11 @@ def certain_wins(graph: TeamGraph) -> CertainWins:
     cursor = np.zeros(graph.period + 1, np.int32)
     room = cursor, np.zeros(graph.period + 1, np.int32), np.zeros(graph.period + 1, np.uint64)
     known = graph.arrays, graph.period, roots, rounds, plans, means, *room
-    num_sweeps = 1
     while _sweep(*known, 0):
-        num_sweeps += 1
+        pass
     # Now that the worst cases are known, the best of the plans that have them.
     _sweep(*known, 1)
-    return CertainWins(rounds, plans, num_sweeps)
+    return CertainWins(rounds, plans)
 
 
 NEVER = 0
@@ -194,7 +183,7 @@ def rounds_after(graph, rounds, team, place):
     return most + 1
 
 
-@compiled(types.int64(GRAPH, types.int64[::1], types.int64, types.int32[::1], types.int32[::1]))
+@compiled(INT(GRAPH, types.int64[::1], INT, _INTS, _INTS))
 def _sweep_seen(graph, roots, number, rounds, moves):
     """Find what is won in ``number`` rounds; how many positions that are."""
     num_found = 0
@@ -215,7 +204,7 @@ def _sweep_seen(graph, roots, number, rounds, moves):
     return num_found
 
 
-def solve_seen(graph: TeamGraph, limit: int = 200) -> tuple[Rounds, Rounds]:
+def solve_seen(graph: TeamGraph) -> tuple[Rounds, Rounds]:
     """A fugitive whom detectives always see: in how many rounds they win, and a move that does it.
 
     Backward from the end: a position is won in ``n`` rounds if some joint move catches or blocks
@@ -233,7 +222,7 @@ def solve_seen(graph: TeamGraph, limit: int = 200) -> tuple[Rounds, Rounds]:
     roots = np.flatnonzero(graph.is_start)
     rounds = np.full(graph.num_roots, NEVER, np.int32)
     moves = np.full(graph.num_roots, -1, np.int32)
-    for number in range(1, limit + 1):
-        if _sweep_seen(graph.arrays, roots, number, rounds, moves) == 0:
-            break
+    number = 1
+    while _sweep_seen(graph.arrays, roots, number, rounds, moves):
+        number += 1
     return rounds, moves

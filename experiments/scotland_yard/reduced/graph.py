@@ -158,7 +158,7 @@ class TeamGraph:
         starts = np.cumsum([0, *(len(way) for way in ways)]).astype(np.int32)
         targets = np.array([place for way in ways for place in way], np.int32)
         near = np.array([sum(1 << place for place in way) for way in ways], np.uint64)
-        places = np.array(np.unravel_index(np.arange(self.num_teams), self._shape), np.int32).T
+        places = np.array(np.unravel_index(np.arange(self.num_teams), self.shape), np.int32).T
         team_starts = np.zeros(self.num_teams + 1, np.int32)
         state = np.zeros(game.state_size, np.uint8)
         record = state.view(PURSUIT_STATE)[0]
@@ -181,7 +181,8 @@ class TeamGraph:
         )
 
     @property
-    def _shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
+        """Of a table with a place for every team."""
         return (self.num_places,) * self.num_detectives
 
     @property
@@ -195,13 +196,10 @@ class TeamGraph:
         here = self.arrays.places
         is_node = np.zeros(self.num_places, bool)
         is_node[[node.number - 1 for node in self.board.nodes]] = True
-        is_apart = np.ones(self.num_teams, bool)
-        for a in range(self.num_detectives):
-            is_apart &= is_node[here[:, a]]
-            for b in range(a):
-                is_apart &= here[:, a] != here[:, b]
+        is_team = np.asarray(is_node[here].all(axis=1))
+        is_team &= (np.diff(np.sort(here, axis=1)) > 0).all(axis=1)
         fugitives = np.arange(self.num_places)
-        found = is_apart[:, None] & is_node & (here[:, :, None] != fugitives).all(axis=1)
+        found = is_team[:, None] & is_node & (here[:, :, None] != fugitives).all(axis=1)
         starts: npt.NDArray[np.bool_] = found.ravel()
         return starts
 
@@ -375,7 +373,7 @@ def find_symmetry(graph: TeamGraph, kind: str = "none") -> Symmetry:
     elements = np.zeros(graph.num_roots, np.int64)
     slots = np.zeros((len(turns), len(a.team_targets)), np.int32)
     for number, (image, order) in enumerate(turns):
-        teams = _teams(graph, image[places][:, order])
+        teams = np.ravel_multi_index(tuple(image[places][:, order].T), graph.shape)
         roots = (teams[:, None] * graph.num_places + image[fugitives]).ravel()
         elements[roots < best] = number
         best = np.minimum(best, roots)
@@ -386,13 +384,6 @@ def find_symmetry(graph: TeamGraph, kind: str = "none") -> Symmetry:
 def num_classes(graph: TeamGraph, symmetry: Symmetry) -> int:
     """How many positions stand for all."""
     return len(np.unique(symmetry.roots[graph.is_start]))
-
-
-def _teams(graph: TeamGraph, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    numbers = np.zeros(len(places), np.int64)
-    for column in places.T:
-        numbers = numbers * graph.num_places + column
-    return numbers
 
 
 def _turned_slots(graph: TeamGraph, teams: npt.NDArray[np.int64]) -> Table:

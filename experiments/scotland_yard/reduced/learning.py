@@ -30,7 +30,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import RNG
+from envs.core.kernels import INT, RNG, TOTALS
 from envs.core.options import Options, option
 from envs.core.rng import Words, below, stream, uniform
 from experiments.scotland_yard.reduced.graph import (
@@ -71,12 +71,11 @@ LEARN = np.dtype(
             ("win", np.float64),
             ("loss", np.float64),
             ("num_games", np.int64),  # played so far
-            ("num_updates", np.int64),
         ],
     )
 )
 LEARN_TYPE = from_dtype(LEARN)[::1]
-_VALUES, _STARTS = types.float64[:, ::1], types.int64[::1]
+_VALUES, _STARTS, _PATH = types.float64[:, ::1], types.int64[::1], types.int64[:, ::1]
 _INTS, _PLANS = types.int32[::1], types.int32[:, ::1]
 
 
@@ -113,13 +112,10 @@ class QSettings(Options):
 
 
 @helper
-def update(value, learning_rate, reward, discount, best_next):
-    """One step of Q-learning; ``best_next`` is 0 at the end of a game.
-
-    >>> round(update(0.2, 0.1, 0.0, 0.9, 0.5), 6), round(update(0.2, 0.1, 1.0, 0.9, 0.0), 6)
-    (0.225, 0.28)
-    """
-    return (1.0 - learning_rate) * value + learning_rate * (reward + discount * best_next)
+def update(s, values, row, slot, reward, best_next):
+    """One step of Q-learning; ``best_next`` is 0 at the end of a game."""
+    wanted = reward + s.discount * best_next
+    values[row, slot] = (1.0 - s.learning_rate) * values[row, slot] + s.learning_rate * wanted
 
 
 @helper
@@ -194,25 +190,12 @@ def learn_back(graph, symmetry, s, period, length, values, path, rewards):
             team, root = path[i, 2] // num_places, path[i, 2]
             new_row = row_of(symmetry, period, root, path[i, 3])
             _, best_next, _ = best_slot(graph, symmetry, values, team, root, new_row)
-        values[row, slot] = update(
-            values[row, slot], s.learning_rate, rewards[i], s.discount, best_next
-        )
+        update(s, values, row, slot, rewards[i], best_next)
 
 
 @compiled(
     types.void(
-        GRAPH,
-        SYMMETRY,
-        LEARN_TYPE,
-        types.int64,
-        types.int64,
-        types.int64[::1],
-        _INTS,
-        _VALUES,
-        RNG,
-        types.int64[:, ::1],
-        types.float64[::1],
-        types.float64[:, ::1],
+        GRAPH, SYMMETRY, LEARN_TYPE, INT, INT, _STARTS, _INTS, _VALUES, RNG, _PATH, TOTALS, _VALUES
     )
 )
 def _learn_team(
@@ -250,22 +233,19 @@ def _learn_team(
                 _, best_next, _ = best_slot(graph, symmetry, values, team, new_root, new_row)
             total += reward
             if s.credit == AT_END:
-                values[row, slot] = update(
-                    values[row, slot], s.learning_rate, reward, s.discount, best_next
-                )
+                update(s, values, row, slot, reward, best_next)
             else:
                 path[length - 1, 0], path[length - 1, 1] = row, slot
                 path[length - 1, 2] = team * num_places + seen
                 path[length - 1, 3] = length % period
                 rewards[length - 1] = reward
-            s.num_updates += 1
         if s.credit != AT_END:
             learn_back(graph, symmetry, s, period, length, values, path, rewards)
         curve[number, 0], curve[number, 1], curve[number, 2] = length, total, num_learnt
         s.num_games += 1
 
 
-@compiled(types.void(GRAPH, SYMMETRY, types.int64[::1], _VALUES, _PLANS))
+@compiled(types.void(GRAPH, SYMMETRY, _STARTS, _VALUES, _PLANS))
 def _greedy_plans(graph, symmetry, roots, values, plans):
     num_places, period = graph.near.size, plans.shape[1]
     for i in range(roots.size):
@@ -340,20 +320,7 @@ def random_piece_move(graph, start, team, d, rng):
     return chosen
 
 
-@compiled(
-    types.void(
-        GRAPH,
-        LEARN_TYPE,
-        types.int64,
-        types.int64,
-        _STARTS,
-        types.int32[::1],
-        _VALUES,
-        RNG,
-        types.int64[:, ::1],
-        types.float64[:, ::1],
-    )
-)
+@compiled(types.void(GRAPH, LEARN_TYPE, INT, INT, _STARTS, _INTS, _VALUES, RNG, _PATH, _VALUES))
 def _learn_pieces(graph, learn, period, rounds, starts, replies, values, rng, last, curve):
     """``last``: [detectives, 2] row and slot of everybody's last action."""
     s = learn[0]
@@ -370,11 +337,7 @@ def _learn_pieces(graph, learn, period, rounds, starts, replies, values, rng, la
                 row = piece_row(graph, team, d, seen, length % period, period)
                 at, most = best_piece_move(graph, values, row, start, team, d)
                 if length > 0:
-                    value = values[last[d, 0], last[d, 1]]
-                    values[last[d, 0], last[d, 1]] = update(
-                        value, s.learning_rate, reward, s.discount, most
-                    )
-                    s.num_updates += 1
+                    update(s, values, last[d, 0], last[d, 1], reward, most)
                 if uniform(rng) < epsilon:
                     at = random_piece_move(graph, start, team, d, rng)
                 last[d, 0], last[d, 1] = row, at - graph.starts[graph.places[team, d]]
@@ -385,9 +348,7 @@ def _learn_pieces(graph, learn, period, rounds, starts, replies, values, rng, la
             )
             total += reward
         for d in range(num_pieces):
-            values[last[d, 0], last[d, 1]] = update(
-                values[last[d, 0], last[d, 1]], s.learning_rate, reward, s.discount, 0.0
-            )
+            update(s, values, last[d, 0], last[d, 1], reward, 0.0)
         curve[number, 0], curve[number, 1] = length, total
         s.num_games += 1
 
@@ -420,9 +381,7 @@ def best_street(graph, values, row, team, place):
     return best, most
 
 
-@compiled(
-    types.void(GRAPH, LEARN_TYPE, types.int64, _STARTS, _PLANS, _VALUES, RNG, types.float64[:, ::1])
-)
+@compiled(types.void(GRAPH, LEARN_TYPE, INT, _STARTS, _PLANS, _VALUES, RNG, _VALUES))
 def _learn_fugitive(graph, learn, rounds, starts, plans, values, rng, curve):
     s = learn[0]
     num_places, period = graph.near.size, plans.shape[1]
@@ -440,10 +399,7 @@ def _learn_fugitive(graph, learn, rounds, starts, plans, values, rng, curve):
             row = (root * period + unseen) * num_places + place
             at, most = best_street(graph, values, row, team, place)
             if last_row >= 0:
-                values[last_row, last_slot] = update(
-                    values[last_row, last_slot], s.learning_rate, 0.0, s.discount, most
-                )
-                s.num_updates += 1
+                update(s, values, last_row, last_slot, 0.0, most)
             if uniform(rng) < epsilon:
                 at = random_street(graph, team, place, rng)
             else:
@@ -456,15 +412,12 @@ def _learn_fugitive(graph, learn, rounds, starts, plans, values, rng, curve):
             if length % period == 0:
                 root = team * num_places + place
         if last_row >= 0:
-            values[last_row, last_slot] = update(
-                values[last_row, last_slot], s.learning_rate, reward, s.discount, 0.0
-            )
-            s.num_updates += 1
+            update(s, values, last_row, last_slot, reward, 0.0)
         curve[number, 0], curve[number, 1], curve[number, 2] = length, reward, num_learnt
         s.num_games += 1
 
 
-@compiled(types.void(GRAPH, types.int64, _STARTS, _PLANS, _VALUES, types.int32[:, ::1]))
+@compiled(types.void(GRAPH, INT, _STARTS, _PLANS, _VALUES, _PLANS))
 def _play_learnt(graph, rounds, starts, plans, values, out):
     num_places, period = graph.near.size, plans.shape[1]
     for i in range(starts.size):
@@ -602,4 +555,4 @@ class FugitiveLearner(_Learner):
         chosen = self.met if plans is None else plans
         known = self.graph.arrays, self.graph.rounds, self._starts, chosen
         _play_learnt(*known, self.values, out)
-        return Games(self._starts, out[:, 0], out[:, 1], out[:, 2])
+        return Games(self._starts, *out.T)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -76,28 +77,11 @@ def free_places(graph: TeamGraph, team: int, place: int) -> list[int]:
     return [int(target) for target in ways if target not in taken]
 
 
-class _Rows:
-    """Rows of a sparse matrix as they come."""
-
-    def __init__(self) -> None:
-        """No rows yet."""
-        self.count = 0
-        self._at: list[int] = []
-        self._columns: list[int] = []
-        self._weights: list[float] = []
-
-    def add(self, terms: Terms) -> None:
-        """One more row; a variable may be named twice."""
-        for variable, weight in terms:
-            self._at.append(self.count)
-            self._columns.append(variable)
-            self._weights.append(weight)
-        self.count += 1
-
-    def matrix(self, width: int) -> csr_array:
-        """All rows."""
-        entries = self._weights, (self._at, self._columns)
-        return csr_array(entries, shape=(self.count, width))
+def _matrix(rows: Sequence[Terms], width: int) -> csr_array:
+    """Rows of sums as a sparse matrix; a variable may be named twice in a row."""
+    at = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    columns, weights = zip(*chain.from_iterable(rows), strict=True)
+    return csr_array((weights, (at, columns)), shape=(len(rows), width))
 
 
 class _Programme:
@@ -107,7 +91,8 @@ class _Programme:
         """``later``: [roots] his value at the next sighting; ``None``: the game ends there."""
         self.graph, self.depth, self.later = graph, depth, later
         self.num_variables = 1
-        self.rows, self.flows = _Rows(), _Rows()
+        self.rows: list[Terms] = []
+        self.flows: list[Terms] = []
         self.children: dict[int, list[int]] = {}
         self.team_after: dict[int, int] = {}
         self.line: dict[int, tuple[int, ...]] = {0: ()}
@@ -131,7 +116,7 @@ class _Programme:
                     self.team_after[new] = int(target)
                     self.line[new] = (*self.line[variable], int(target))
                 self.children[variable] = followers
-                self.flows.add([(variable, -1.0), *((new, 1.0) for new in followers)])
+                self.flows.append([(variable, -1.0), *((new, 1.0) for new in followers)])
                 after += followers
             level = after
 
@@ -152,9 +137,8 @@ class _Programme:
             # most >= what follows from going there, whatever detectives do next
             after = [self.worth_at(child, target, depth - 1) for child in self.children[variable]]
             rows.append([(most, -1.0), *(term for terms in after for term in terms)])
-        self.choices.append((variable, place, self.rows.count, len(rows)))
-        for row in rows:
-            self.rows.add(row)
+        self.choices.append((variable, place, len(self.rows), len(rows)))
+        self.rows += rows
         return [(most, 1.0)]
 
     def worth_at(self, variable: int, place: int, depth: int) -> Terms:
@@ -178,10 +162,10 @@ class _Programme:
         bounds[0] = 1.0
         found = linprog(
             costs,
-            A_ub=self.rows.matrix(self.num_variables) if self.rows.count else None,
-            b_ub=np.zeros(self.rows.count) if self.rows.count else None,
-            A_eq=self.flows.matrix(self.num_variables),
-            b_eq=np.zeros(self.flows.count),
+            A_ub=_matrix(self.rows, self.num_variables) if self.rows else None,
+            b_ub=np.zeros(len(self.rows)) if self.rows else None,
+            A_eq=_matrix(self.flows, self.num_variables),
+            b_eq=np.zeros(len(self.flows)),
             bounds=bounds,
             method="highs",
         )
@@ -191,7 +175,7 @@ class _Programme:
         kept = probs > 1e-9
         plans = np.array([self.line[variable] for variable in ends], np.int32)[kept]
         weights = probs[kept] / probs[kept].sum()
-        flows = self._flows(-found.ineqlin.marginals if self.rows.count else np.zeros(0))
+        flows = self._flows(-found.ineqlin.marginals if self.rows else np.zeros(0))
         value = float(max(found.fun, 0.0))
         return Stretch(self.graph, value, plans, weights, flows, self.later)
 

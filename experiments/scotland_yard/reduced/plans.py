@@ -111,8 +111,6 @@ def play_plans(
     graph: TeamGraph,
     plans: npt.NDArray[np.int32],
     replies: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64] | None = None,
-    rounds: int | None = None,
     seed: int = 0,
 ) -> Games:
     """Play a table of plans against a table of replies, once from every start.
@@ -121,17 +119,12 @@ def play_plans(
         graph: the board.
         plans: [roots, period] teams.
         replies: [roots] places, or ``ANYWHERE``.
-        starts: roots; ``None``: all of them.
-        rounds: until he escapes; ``None``: as in the game.
         seed: of a fugitive who moves at random.
     """
-    chosen = (
-        np.flatnonzero(graph.is_start) if starts is None else np.ascontiguousarray(starts, np.int64)
-    )
-    out = np.zeros((len(chosen), 3), np.int32)
-    limit = graph.rounds if rounds is None else rounds
-    _play(graph.arrays, chosen, limit, plans, replies, stream(seed, "fugitive"), out)
-    return Games(chosen, out[:, 0], out[:, 1], out[:, 2])
+    starts = np.flatnonzero(graph.is_start)
+    out = np.zeros((len(starts), 3), np.int32)
+    _play(graph.arrays, starts, graph.rounds, plans, replies, stream(seed, "fugitive"), out)
+    return Games(starts, *out.T)
 
 
 def fugitive_anywhere(graph: TeamGraph) -> npt.NDArray[np.int32]:

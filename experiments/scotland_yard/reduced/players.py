@@ -8,7 +8,6 @@ the last sighting, and how many joint moves ago that was.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from agents.base import Actions, Agent, Probs, Views
 from envs.core.game import Game
-from envs.core.rng import below, uniform
+from envs.core.rng import uniform
 from envs.pursuit.options import FUGITIVE, STATE
 from experiments.scotland_yard.reduced.certain import certain_wins
 from experiments.scotland_yard.reduced.graph import Element, TeamGraph, elements_of, team_graph
@@ -90,16 +89,12 @@ class PlanPlayer(Agent):
 
     def _next_place(self, sighting: Sighting, views: Views, row: int) -> int:
         """Where the detective to move goes by the plan, if the others have followed it."""
-        team = self.chosen_plan(sighting, views, row)[len(sighting.teams)]
+        team = self.plan(sighting.root)[len(sighting.teams)]
         place = int(self.graph.arrays.places[team, len(sighting.moved)])
         if views.masks[row, place]:
             return place
         # Somebody else has moved the pieces: any legal move will do.
         return int(np.flatnonzero(views.masks[row])[0])
-
-    def chosen_plan(self, sighting: Sighting, views: Views, row: int) -> Plans:
-        """The plan that is followed now."""
-        return self.plan(sighting.root)
 
 
 class PursuitAlphaBeta(PlanPlayer):
@@ -110,28 +105,17 @@ class PursuitAlphaBeta(PlanPlayer):
 
     Args:
         game: a pursuit by the rules of the reduced game.
-        fugitive: settings of the fugitive's search that differ from those of the detectives.
-        settings: see ``AlphaBetaSettings``.
+        settings: see ``AlphaBetaSettings``; random ties are drawn once, by the seed.
     """
 
     settings_class = AlphaBetaSettings
 
-    def __init__(
-        self, game: Game, fugitive: Mapping[str, Any] | None = None, **settings: Any
-    ) -> None:
-        """Check the settings."""
+    def __init__(self, game: Game, **settings: Any) -> None:
+        """Check the settings; the fugitive looks three plies ahead."""
         self.settings = AlphaBetaSettings.parse(settings)
-        own = {"plies": 3, **(fugitive or {})}
-        self.fugitive_settings = AlphaBetaSettings.parse({**self.settings.to_dict(), **own})
         o = self.settings
         super().__init__(game, o.try_order, o.distance, o.seed)
-        f = self.fugitive_settings
-        self._fugitive_graph = team_graph(game, f.try_order, f.distance, f.seed)
-        self.is_deterministic = "random" not in (o.ties, f.ties)
         self._plans: dict[int, Plans] = {}
-        self._drawn: dict[tuple[int, int], Plans] = {}
-        if o.ties == "random":
-            self.end_games = self._forget
 
     def plan(self, root: int) -> Plans:
         """The best line from a sighting, searched when it is first needed."""
@@ -139,26 +123,10 @@ class PursuitAlphaBeta(PlanPlayer):
             self._plans[root] = plan_table(self.graph, self.settings, np.array([root]))[0]
         return self._plans[root]
 
-    def chosen_plan(self, sighting: Sighting, views: Views, row: int) -> Plans:
-        """With random ties the plan is drawn at the sighting and kept until the next."""
-        if self.settings.ties != "random":
-            return self.plan(sighting.root)
-        key = int(views.game_ids[row]), sighting.rounds_left + len(sighting.teams)
-        if key not in self._drawn:
-            seed = below(views.rngs[row], 1 << 31)
-            roots = np.array([sighting.root])
-            self._drawn[key] = plan_table(self.graph, self.settings, roots, int(seed))[0]
-        return self._drawn[key]
-
-    def _forget(self, game_ids: Any, seats: Any, returns: Any) -> None:
-        over = {int(number) for number in game_ids}
-        self._drawn = {key: plan for key, plan in self._drawn.items() if key[0] not in over}
-
     def reply(self, sighting: Sighting, team: int, place: int) -> int:
         """The first move of the best line from here."""
-        graph = self._fugitive_graph
-        roots = np.array([team * graph.num_places + place])
-        return int(fugitive_table(graph, self.fugitive_settings, roots)[0])
+        roots = np.array([team * self.graph.num_places + place])
+        return int(fugitive_table(self.graph, self.settings.replace(plies=3), roots)[0])
 
 
 class PursuitCertain(PlanPlayer):
@@ -167,12 +135,11 @@ class PursuitCertain(PlanPlayer):
     Args:
         game: a pursuit by the rules of the reduced game; all of it is solved, which takes some
             seconds on the board of the thesis.
-        try_order: which of plans that are equally good.
     """
 
-    def __init__(self, game: Game, try_order: str = "compass") -> None:
+    def __init__(self, game: Game) -> None:
         """Solve the game, unless that was done before."""
-        super().__init__(game, try_order, "steps", 0)
+        super().__init__(game, "compass", "steps", 0)
         self.wins = certain_wins(self.graph)
         self._response: BestResponse | None = None
 
@@ -194,14 +161,13 @@ class PursuitMixed(PursuitCertain):
     Args:
         game: a pursuit by the rules of the reduced game. Positions are solved when they are met; on
             the board of the thesis a game of two or five rounds takes seconds, longer ones minutes.
-        try_order: which of certain plans that are equally good.
     """
 
     is_deterministic = False
 
-    def __init__(self, game: Game, try_order: str = "compass") -> None:
+    def __init__(self, game: Game) -> None:
         """Find the certain catches."""
-        super().__init__(game, try_order)
+        super().__init__(game)
         self.mixed = MixedPlay(self.graph)
         self._elements = elements_of(self.graph, "exchange")
 

@@ -36,18 +36,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from common.errors import OptionError
 from envs.core.compiling import compiled, helper
-from envs.core.kernels import RNG
+from envs.core.kernels import INT, RNG
 from envs.core.options import Options, option
 from envs.core.rng import below, seed_rng
 from experiments.scotland_yard.reduced.graph import GRAPH, Table, TeamGraph, holds
 
 VERSIONS = ("v1", "v2", "v3", "v4", "danger")
 V1, V2, V3, V4, DANGER = range(5)
-UNITS = ("rounds", "plies")
-NODES = ("all", "after_detectives", "after_fugitive")
-ALL_NODES, AFTER_DETECTIVES, AFTER_FUGITIVE = range(3)
+NODES = ("all", "after_fugitive")
+ALL_NODES = 0
 TIES = ("first", "last", "random")
 FIRST, LAST, RANDOM = range(3)
 DANGER_WEIGHT = 3
@@ -58,11 +56,9 @@ SEARCH = np.dtype(
         [
             ("version", np.int64),
             ("plies", np.int64),
-            ("depth", np.int64),  # n, in the unit of h; one more if the win term is corrected
+            ("depth", np.int64),  # n; one more if the win term is corrected
             ("reward", np.int64),
-            ("is_by_plies", np.int64),
             ("nodes", np.int64),
-            ("stop_at_catch", np.int64),
             ("ties", np.int64),
             ("cuts", np.int64),
         ],
@@ -81,7 +77,6 @@ class AlphaBetaSettings(Options):
     version: str = option("v4", choices=VERSIONS, help="the evaluation")
     plies: int = option(5, low=1, high=12, help="how deep the tree is, in moves of a side")
     depth: int = option(3, low=1, high=12, help="n of the win term")
-    depth_unit: str = option("rounds", choices=UNITS, help="what h and n count")
     reward: int = option(50, low=0, high=10_000, help="r of the win term")
     corrected: bool = option(False, help="whether a catch at the last depth is worth r, not 0")
     nodes: str = option(
@@ -89,7 +84,6 @@ class AlphaBetaSettings(Options):
         choices=NODES,
         help="which nodes of a line are summed; after_fugitive: those and catches",
     )
-    stop_at_catch: bool = option(False, help="whether an assumed catch ends a line")
     ties: str = option("first", choices=TIES, help="which of equal moves is taken")
     cuts: bool = option(True, help="alpha-beta; without it plain minimax")
     try_order: str = option(
@@ -98,29 +92,21 @@ class AlphaBetaSettings(Options):
     distance: str = option("manhattan", choices=("steps", "manhattan"), help="what d counts")
     seed: int = option(0, low=0, high=2**31, help="of a shuffled order and of random ties")
 
-    def __post_init__(self) -> None:
-        """Check what no single setting can."""
-        super().__post_init__()
-        if self.version == "danger" and self.nodes == "after_detectives":
-            raise OptionError("danger is counted after the fugitive's moves: set nodes to all")
-
     def record(self) -> Any:
         """The settings as compiled code reads them."""
-        return self.as_record(
-            SEARCH, depth=self.depth + self.corrected, is_by_plies=self.depth_unit == "plies"
-        )
+        return self.as_record(SEARCH, depth=self.depth + self.corrected)
 
 
 @helper
-def depth_of(settings, ply):
-    """``h``: the number of the ply, or of the round; both plies of a round share it."""
-    return ply if settings.is_by_plies else (ply + 1) // 2
+def depth_of(ply):
+    """``h``: the number of the round; both plies of a round share it."""
+    return (ply + 1) // 2
 
 
 @helper
 def win_value(settings, ply):
     """What a win at this depth is worth, doubled."""
-    return 2 * (settings.depth - depth_of(settings, ply)) * settings.reward
+    return 2 * (settings.depth - depth_of(ply)) * settings.reward
 
 
 @helper
@@ -146,7 +132,7 @@ def node_value(graph, settings, team, place, ply):
         total += steps
         least = min(least, steps)
         is_caught |= graph.places[team, d] == place
-    h = depth_of(settings, ply)
+    h = depth_of(ply)
     version = settings.version
     if is_caught:
         # The one who caught him is at distance 0: the sum is the others'.
@@ -185,22 +171,7 @@ def is_taken(settings, value, best, sign, num_equal, rng):
     return True, num_equal + 1
 
 
-@compiled(
-    types.int64(
-        GRAPH,
-        SEARCH_TYPE,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        types.int64,
-        _LINES,
-        RNG,
-        _INTS,
-    )
-)
+@compiled(INT(GRAPH, SEARCH_TYPE, INT, INT, INT, INT, INT, INT, INT, _LINES, RNG, _INTS))
 def search_node(graph, search, is_team, team, place, ply, total, low, high, lines, rng, counts):
     """The value of a node, doubled; its best line is written to ``lines[ply]``.
 
@@ -235,32 +206,23 @@ def search_node(graph, search, is_team, team, place, ply, total, low, high, line
         new_team = target if is_team else team
         new_place = place if is_team else target
         is_caught = holds(graph.masks[new_team], new_place)
-        is_counted = True
-        if settings.nodes == AFTER_DETECTIVES:
-            is_counted = is_team
-        elif settings.nodes == AFTER_FUGITIVE:
-            is_counted = is_caught or not is_team
         value = total
-        if is_counted:
+        if settings.nodes == ALL_NODES or is_caught or not is_team:
             value += node_value(graph, settings, new_team, new_place, ply + 1)
-        if is_caught and settings.stop_at_catch:
-            lines[ply + 1, ply + 1 :] = NO_MOVE
-            counts[0] += 1
-        else:
-            value = search_node(
-                graph,
-                search,
-                1 - is_team,
-                new_team,
-                new_place,
-                ply + 1,
-                value,
-                low,
-                high,
-                lines,
-                rng,
-                counts,
-            )
+        value = search_node(
+            graph,
+            search,
+            1 - is_team,
+            new_team,
+            new_place,
+            ply + 1,
+            value,
+            low,
+            high,
+            lines,
+            rng,
+            counts,
+        )
         taken, num_equal = is_taken(settings, value, best, sign, num_equal, rng)
         if taken:
             best = value
@@ -286,19 +248,7 @@ def make_room(settings: AlphaBetaSettings) -> tuple[Any, Any, Any, Any]:
     return settings.record(), lines, np.zeros(4, np.uint64), np.zeros(1, np.int64)
 
 
-@compiled(
-    types.void(
-        GRAPH,
-        SEARCH_TYPE,
-        types.int64,
-        types.uint64,
-        _INTS,
-        _LINES,
-        RNG,
-        _INTS,
-        types.int32[:, ::1],
-    )
-)
+@compiled(types.void(GRAPH, SEARCH_TYPE, INT, types.uint64, _INTS, _LINES, RNG, _INTS, _LINES))
 def _fill_plans(graph, search, period, seed, roots, lines, rng, counts, plans):
     num_places = graph.near.size
     for i in range(roots.size):
@@ -352,13 +302,12 @@ def fugitive_table(
     graph: TeamGraph,
     settings: AlphaBetaSettings,
     roots: npt.NDArray[np.int64] | None = None,
-    seed: int | None = None,
 ) -> Table:
     """Where a fugitive goes who searches anew at every move: [roots], ``NO_MOVE`` if he cannot.
 
     He sees everything, so his move depends on where the pieces stand and on nothing else.
     """
-    return _table(graph, settings, roots, seed, ())
+    return _table(graph, settings, roots, None, ())
 
 
 def _table(
