@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from agents.base import Agent
     from envs.core.game import Game
 
-__all__ = [
-    "AGENTS",
-    "BEHAVIOURS",
-    "LEARNERS",
-    "ON_TOP",
-    "OUTSIDE",
-    "RESPONDERS",
-    "agent_class",
-    "make_agent",
-    "make_responder",
-    "split_name",
-    "split_path",
-    "without_learner",
-]
-
 AGENTS: dict[str, str] = {
     "random": "agents.base:RandomAgent",
     "cfr": "agents.policy:PolicyAgent",

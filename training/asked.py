@@ -17,8 +17,6 @@ from agents.naming import (
 from common.errors import MasqueradeError, OptionError, one_line
 from common.outline import fields_of
 
-__all__ = ["check_run", "config_files", "list_everything", "read_yaml"]
-
 CONFIGS = Path("configs")
 
 

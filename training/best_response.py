@@ -41,8 +41,6 @@ from envs.core.rng import stream
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import finish, is_finished
 
-__all__ = ["Bound", "Search", "bound", "default_learner", "find_learner"]
-
 CONFIGS = Path("configs")
 RUNS = Path("runs") / "best_response"
 DEFAULTS = ("response", "q_learning", "dqn")

@@ -23,8 +23,6 @@ from envs.core.game import Game
 from envs.core.rng import stream
 from training.config import EvalSettings, RunConfig
 
-__all__ = ["Evaluation", "Score", "evaluate"]
-
 
 @dataclass(frozen=True)
 class Score:

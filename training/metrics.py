@@ -21,8 +21,6 @@ import numpy as np
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import append_text, make_folder, read_text, write_text
 
-__all__ = ["Events", "MetricsFile"]
-
 STEP = "step"
 _numbers = itertools.count()
 """Of event files, several of which may begin in one second."""

@@ -40,8 +40,6 @@ from common.files import (
 from common.imports import names_from_a_file, versions
 from training.config import RunConfig, read_yaml
 
-__all__ = ["CONFIG", "RunFolder", "step_of_checkpoint"]
-
 CONFIG, BEST = "config.yaml", "best.json"
 COMMAND, VERSIONS = "command.txt", "versions.json"
 PARTIAL = ".partial"

@@ -42,8 +42,6 @@ from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
 from training.run_folder import CONFIG, RunFolder, step_of_checkpoint
 
-__all__ = ["Outcome", "begin_run", "finish", "is_finished", "make_learner", "plan", "resume_run"]
-
 FIRST_PIECE = 64
 """The first checkpoint comes after this part of the first chunk: within a minute, for a chunk of an
 hour."""

@@ -40,28 +40,6 @@ from envs.core.position import Position
 from envs.core.rng import below, new_rng
 from envs.core.rollouts import FAULTS
 
-__all__ = [
-    "ADJUST",
-    "HOOKS",
-    "IDS",
-    "KEYS",
-    "MEMORY",
-    "OBSERVE",
-    "OPPONENT_MODELS",
-    "REWARD",
-    "REWARDS",
-    "Hooks",
-    "OpponentModel",
-    "Reward",
-    "check_abstraction",
-    "check_opponent_model",
-    "find_reward",
-    "make_opponent_model",
-    "no_adjust",
-    "no_observe",
-    "no_reward",
-]
-
 KEYS = types.uint64[::1]
 IDS = types.int64[::1]
 MEMORY = types.uint8[:, ::1]
