@@ -26,6 +26,7 @@ from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
 from envs.core.options import option
+from envs.core.records import Cube, Grid, Row, tuple_type
 
 ONE, ALL = "one", "all"
 
@@ -33,9 +34,7 @@ Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
 _ROWS = types.int64[::1]
-_COLUMN = types.float32[::1]
 _INPUTS = types.float32[:, ::1]
-_QUEUES = types.float64[:, ::1]
 
 
 class ExperienceSettings(NetworkSettings):
@@ -60,16 +59,16 @@ class ExperienceSettings(NetworkSettings):
 class Transitions(NamedTuple):
     """Decisions with their outcomes, a row for each; the newest is written over the oldest."""
 
-    inputs: Floats
-    actions: Indices
-    rewards: Floats
-    discounts: Floats
+    inputs: Grid[np.float32]
+    actions: Row[np.int64]
+    rewards: Row[np.float32]
+    discounts: Row[np.float32]
     """[n] weight of the next position's value: 0 when the game was over."""
-    next_inputs: Floats
-    next_masks: npt.NDArray[np.int8]
-    slots: Indices
+    next_inputs: Grid[np.float32]
+    next_masks: Grid[np.int8]
+    slots: Row[np.int64]
     """[n] row and seat in one number: whose decisions follow each other."""
-    num_added: Indices
+    num_added: Row[np.int64]
     """[1] how many there have ever been."""
 
     @classmethod
@@ -87,33 +86,28 @@ class Transitions(NamedTuple):
         )
 
 
-TRANSITIONS = types.NamedTuple(
-    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, types.int8[:, ::1], _ROWS, _ROWS), Transitions
-)
+TRANSITIONS = tuple_type(Transitions)
 
 
 class Waiting(NamedTuple):
     """Decisions whose outcome is not known yet: for each slot a ring of ``n_steps`` places."""
 
-    num_decisions: Indices
+    num_decisions: Row[np.int64]
     """[slots] of the game so far; the next one goes to that place, round the ring."""
-    num_waiting: Indices
+    num_waiting: Row[np.int64]
     """[slots] so many of the last ones wait."""
-    paid: npt.NDArray[np.float64]
+    paid: Row[np.float64]
     """[slots] the total when a slot was last asked."""
-    inputs: Floats
+    inputs: Cube[np.float32]
     """[slots, n_steps, input_size]"""
-    actions: Indices
-    rewards: npt.NDArray[np.float64]
+    actions: Grid[np.int64]
+    rewards: Grid[np.float64]
     """[slots, n_steps] so far."""
-    weights: npt.NDArray[np.float64]
+    weights: Grid[np.float64]
     """[slots, n_steps] of the next reward."""
 
 
-_WAITING = types.NamedTuple(
-    (_ROWS, _ROWS, TOTALS, types.float32[:, :, ::1], types.int64[:, ::1], _QUEUES, _QUEUES),
-    Waiting,
-)
+_WAITING = tuple_type(Waiting)
 
 
 @compiled(types.void(_ROWS, _INPUTS, _INPUTS, _INPUTS))

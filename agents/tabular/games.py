@@ -9,7 +9,7 @@ plays many games at once, whose caller has the learner's seats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from agents.tabular.turns import begin_episode, end_game, evaluate_actions, take
 from envs.core.compiling import compiled, direct, helper
 from envs.core.engine import settle, settle_seen, step_seen
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RULES, TOTALS
+from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import Words, first_key, new_rng, random_legal, seed_stream, uniform
 from envs.core.rollouts import CALLER, Rollouts
 
@@ -40,28 +41,23 @@ _FLOATS = types.float64[:, ::1]
 class Series(NamedTuple):
     """Games to be played one after the other, and their results."""
 
-    numbers: Any
+    numbers: Row[np.int64]
     """[n] their numbers, from which all their chance follows."""
-    seating: Any
+    seating: Grid[np.int64]
     """[n, players] the model in each seat, 0 or 1, or ``RANDOM``."""
-    opponent_ids: Any
+    opponent_ids: Grid[np.int64]
     """[n, players] the row of an opponent model that belongs to each player."""
-    returns: Any
+    returns: Grid[np.float64]
     """[n, players] filled in."""
-    lengths: Any
+    lengths: Row[np.int64]
     """[n] decisions, filled in."""
-    chance: Any
-    choice: Any
-    state: Any
-    rng: Any
-    rngs: Any
-    keys: Any
+    chance: Row[np.uint64]
+    choice: Row[np.uint64]
+    state: Row[np.uint8]
+    rng: Row[np.uint64]
+    rngs: Grid[np.uint64]
+    keys: Row[np.uint64]
     """[players] perfect-recall keys; empty when no abstraction needs them."""
-
-
-_SERIES = types.NamedTuple(
-    (_ROWS, _IDS, _IDS, _FLOATS, _ROWS, RNG, RNG, STATE, RNG, _RNGS, RNG), Series
-)
 
 
 def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: bool) -> Workspace:
@@ -144,7 +140,7 @@ def begin(kernels, optional, rules, num_openings, models, series, game, work):
 @compiled(
     INT(
         *(KERNELS, OPTIONAL_KERNELS, RULES, INT),
-        *(types.UniTuple(MODEL_ARRAYS, 2), _SERIES, WORKSPACE, INT, INT),
+        *(types.UniTuple(MODEL_ARRAYS, 2), tuple_type(Series), WORKSPACE, INT, INT),
     )
 )
 def _play_games(kernels, optional, rules, num_openings, models, series, work, first, longest):
@@ -304,7 +300,7 @@ def play_series(
     has_episode = any(model.has_episode for model in models)
     has_events = any(model.has_events for model in models)
     work = make_workspace(game, 1, has_episode, has_events)
-    longest = game.facts.max_length * max(model.entries_per_turn for model in models)
+    longest = game.facts.max_length
     first = 0
     while first < num_games:
         for model in models:
@@ -393,7 +389,7 @@ class _Games:
 
     def _select(self, rows: Indices) -> tuple[Indices, Words]:
         model, batch = self.model, self.rollouts.batch
-        moved = model.table.make_room(len(rows) * model.entries_per_turn)
+        moved = model.table.make_room(len(rows))
         if moved is not None:
             follow_growth(self._work, moved)
         views = batch.views(rows)
@@ -429,8 +425,7 @@ class _Games:
 
 def follow_growth(work: Workspace, moved: Indices) -> None:
     """The table has grown, and its entries have other places now."""
-    for name in ("last_slot", "state_slot"):
-        old = work.seats[name]
-        work.seats[name] = np.where(old == ABSENT, ABSENT, moved[old])
+    old = work.seats["last_slot"]
+    work.seats["last_slot"] = np.where(old == ABSENT, ABSENT, moved[old])
     if work.episode_slots.size:
         work.episode_slots[:] = moved[work.episode_slots]

@@ -142,7 +142,7 @@ class TabularAgent(Agent):
 
     def _learn(self, views: Views, row: int) -> Actions:
         """Take one turn at the only row of the workspace."""
-        moved = self.model.table.make_room(self.model.entries_per_turn)
+        moved = self.model.table.make_room(1)
         if moved is not None:
             follow_growth(self._work, moved)
         part = slice(row, row + 1)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
 from pydantic import Field
 
 from agents.abstraction import ABSTRACTIONS, BY_DECISION, table_abstraction
 from agents.tabular.hooks import (
     HOOKS,
-    KEYS,
-    MEMORY,
     REWARDS,
     Hooks,
     check_abstraction,
@@ -26,13 +23,14 @@ from agents.tabular.hooks import (
     no_observe,
     no_reward,
 )
-from agents.tabular.table import POLICIES, SCHEDULES, VDBE, ValueTable
+from agents.tabular.table import POLICIES, SCHEDULES, ValueTable
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import is_module_name, names_from_a_file
 from common.saved import DamagedStateError, saved_array, saved_number
 from envs.core.game import Game
-from envs.core.kernels import MASK, TOTALS, Kernels
+from envs.core.kernels import Kernels
 from envs.core.options import Options, option
+from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rollouts import FAULTS
 
 _MAX_GAMES = 10**12
@@ -81,9 +79,6 @@ class TabularSettings(Options):
         high=1.0,
         help="lambda; null: 0.8 for the lambda rules, 1 in backward updates, otherwise 0",
     )
-    traces: str = option(
-        "replacing", choices=("replacing", "accumulating"), help="what a second visit does"
-    )
     updates: str = option(
         "turn", choices=("turn", "backward"), help="learn at every turn, or backward after the game"
     )
@@ -99,12 +94,6 @@ class TabularSettings(Options):
     exploration_schedule: str = option("constant", choices=SCHEDULES, help="how it gets there")
     exploration_games: int | None = option(
         None, low=1, high=_MAX_GAMES, help="games it takes; null: all of the run"
-    )
-    vdbe_sensitivity: float = option(
-        1.0, low=1e-9, high=1e9, help="changes of this size keep a state explored"
-    )
-    vdbe_weight: float | None = option(
-        None, low=0.0, high=1.0, help="of the newest change; null: one over the legal actions"
     )
     reward: str = option(
         "end",
@@ -164,116 +153,85 @@ class TabularSettings(Options):
 SARSA, Q_LEARNING, EXPECTED_SARSA, DOUBLE_Q = range(4)
 AT_END, CHANGES, EVENTS = range(3)
 
-MODEL = np.dtype(
-    (
-        np.record,
-        [
-            ("rule", np.int64),
-            ("is_learning", np.int64),  # 0: the table stays as it is
-            ("learning_rate", np.float64),
-            ("is_averaging", np.int64),  # the rate is 1 / visits instead
-            ("discount", np.float64),
-            ("has_episode", np.int64),  # all own actions of the game are kept until its end
-            ("trace_decay", np.float64),
-            ("is_accumulating", np.int64),
-            ("is_backward", np.int64),
-            ("policy", np.int64),
-            ("exploration", np.float64),  # epsilon or temperature of the first game
-            ("exploration_end", np.float64),
-            ("exploration_schedule", np.int64),
-            ("exploration_games", np.float64),
-            ("vdbe_sensitivity", np.float64),
-            ("vdbe_weight", np.float64),  # 0: one over the number of legal actions
-            ("initial", np.float64),  # value of what is not in the table
-            ("reward_kind", np.int64),
-            ("final_update", np.int64),
-            ("snapshot", np.int64),
-            ("overwrite", np.int64),
-            ("shared", np.int64),  # all seats use the same entries
-            ("has_opponent_model", np.int64),
-            ("wants_table_max", np.int64),
-            # Counts, of which Python takes the last four away after every chunk.
-            ("num_games", np.int64),
-            ("num_turns", np.int64),
-            ("num_updates", np.int64),
-            ("exploration_sum", np.float64),
-            ("error_sum", np.float64),
-        ],
-    )
+MODEL = record(
+    rule=np.int64,
+    is_learning=np.int64,  # 0: the table stays as it is
+    learning_rate=np.float64,
+    is_averaging=np.int64,  # the rate is 1 / visits instead
+    discount=np.float64,
+    has_episode=np.int64,  # all own actions of the game are kept until its end
+    trace_decay=np.float64,
+    is_backward=np.int64,
+    policy=np.int64,
+    exploration=np.float64,  # epsilon or temperature of the first game
+    exploration_end=np.float64,
+    exploration_schedule=np.int64,
+    exploration_games=np.float64,
+    initial=np.float64,  # value of what is not in the table
+    reward_kind=np.int64,
+    final_update=np.int64,
+    snapshot=np.int64,
+    overwrite=np.int64,
+    shared=np.int64,  # all seats use the same entries
+    has_opponent_model=np.int64,
+    wants_table_max=np.int64,
+    # Counts, of which Python takes the last four away after every chunk.
+    num_games=np.int64,
+    num_turns=np.int64,
+    num_updates=np.int64,
+    exploration_sum=np.float64,
+    error_sum=np.float64,
 )
-SEAT = np.dtype(
-    (
-        np.record,
-        [
-            ("last_slot", np.int64),  # of the last action, ABSENT before the first
-            ("last_value", np.float64),  # what the table said when it was chosen
-            ("last_total", np.float64),  # what the player had got by then
-            ("state_slot", np.int64),  # of the state's own epsilon, or ABSENT
-            ("num_legal", np.int64),
-            ("episode_length", np.int64),
-        ],
-    )
+SEAT = record(
+    last_slot=np.int64,  # of the last action, ABSENT before the first
+    last_value=np.float64,  # what the table said when it was chosen
+    last_total=np.float64,  # what the player had got by then
+    episode_length=np.int64,
 )
 
 
 class ModelArrays(NamedTuple):
     """What compiled code needs of a model."""
 
-    record: Any
-    """[1] MODEL."""
-    keys: Any
-    values: Any
-    visits: Any
-    size: Any
+    record: Annotated[Any, MODEL]
+    """[1]."""
+    keys: Row[np.uint64]
+    values: Grid[np.float64]
+    visits: Grid[np.int64]
+    size: Row[np.int64]
     """[1] number of entries."""
-    hooks: Any
-    memory: Any
-    levels: Any
+    hooks: Annotated[Hooks, HOOKS]
+    memory: Grid[np.uint8]
+    levels: Row[np.float64]
     """[3] for rewards of events."""
 
 
 class Workspace(NamedTuple):
     """What is remembered while games last: a place for each row and seat; then scratch space."""
 
-    seats: Any
-    before: Any
+    seats: Annotated[Any, SEAT]
+    before: Grid[np.uint8]
     """[places, state_size] the state at the last decision; empty unless events are rewarded."""
-    episode_slots: Any
+    episode_slots: Grid[np.int64]
     """[places, longest] own actions of the game."""
-    episode_weights: Any
+    episode_weights: Grid[np.float64]
     """Their eligibility traces, or in backward updates the reward of each."""
-    episode_values: Any
+    episode_values: Grid[np.float64]
     """In backward updates: the bootstrap value of the position of each action."""
-    episode_is_best: Any
+    episode_is_best: Grid[np.int8]
     """In backward updates: whether the action was the best."""
-    keys: Any
-    slots: Any
-    values: Any
+    keys: Row[np.uint64]
+    slots: Row[np.int64]
+    values: Grid[np.float64]
     """[2, actions]; one row is used unless learning is double."""
-    means: Any
-    adjusted: Any
-    probs: Any
-    mask: Any
-    totals: Any
+    means: Row[np.float64]
+    adjusted: Row[np.float64]
+    probs: Row[np.float64]
+    mask: Row[np.int8]
+    totals: Row[np.float64]
 
 
-def _records(dtype: Any) -> Any:
-    return types.Array(from_dtype(dtype), 1, "C")
-
-
-_FLOATS = types.float64[:, ::1]
-_INTS = types.int64[:, ::1]
-_ROW = types.int64[::1]
-MODEL_ARRAYS = types.NamedTuple(
-    (_records(MODEL), KEYS, _FLOATS, _INTS, _ROW, HOOKS, MEMORY, TOTALS), ModelArrays
-)
-WORKSPACE = types.NamedTuple(
-    (
-        *(_records(SEAT), MEMORY, _INTS, _FLOATS, _FLOATS, types.int8[:, ::1]),
-        *(KEYS, _ROW, _FLOATS, TOTALS, TOTALS, TOTALS, MASK, TOTALS),
-    ),
-    Workspace,
-)
+MODEL_ARRAYS, WORKSPACE = tuple_type(ModelArrays), tuple_type(Workspace)
 
 
 RULES: dict[str, int] = {
@@ -335,9 +293,9 @@ class TabularModel:
             check_abstraction(self.abstraction, self.game)
         if opponent_model is not None and ":" in opponent_model["id"]:
             check_opponent_model(opponent_model, self.game)
-        if self._forgets and (self.has_episode or self.entries_per_turn > 1):
+        if self._forgets and self.has_episode:
             raise OptionError(
-                "traces, backward updates and vdbe hold on to entries: when_full must be stop"
+                "traces and backward updates hold on to entries: when_full must be stop"
             )
         is_small = self.abstraction.is_small and self.rule != "double_q"
         if self.record["wants_table_max"][0] and not is_small:
@@ -382,11 +340,6 @@ class TabularModel:
     def has_events(self) -> bool:
         """Whether rewards compare states."""
         return bool(self.record["reward_kind"][0] == EVENTS)
-
-    @property
-    def entries_per_turn(self) -> int:
-        """How many entries a turn can add."""
-        return 2 if self.record["policy"][0] == VDBE else 1
 
     def take_metrics(self) -> dict[str, float]:
         """Averages since the last time it was asked."""
@@ -493,7 +446,6 @@ def _record(rule: str, settings: TabularSettings, total: int) -> Any:
         is_averaging=settings.learning_rate == "1/n",
         has_episode=has_traces or is_backward,
         trace_decay=decay,
-        is_accumulating=settings.traces == "accumulating",
         is_backward=is_backward,
         exploration_end=settings.last_exploration,
         exploration_games=settings.exploration_games or total or np.inf,
