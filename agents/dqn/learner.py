@@ -46,7 +46,7 @@ from agents.dqn.agent import (
 from agents.dqn.replay import Minibatch, Replay
 from agents.learning.experience import ExperienceGames
 from agents.learning.games import roles_in
-from agents.learning.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, named, part
 from agents.learning.networks import (
     Adam,
     GradientDescent,
@@ -358,11 +358,8 @@ class DQNLearner(Learner):
         }
         for name, tensor in self._tensors().items():
             state[name] = tensor.cpu().numpy().copy()
-        for name, array in self.replay.state_dict().items():
-            state[f"replay.{name}"] = array
-        for name, value in self.games.state_dict().items():
-            state[f"games.{name}"] = value
-        return state
+        state |= named("replay.", self.replay.state_dict())
+        return state | named("games.", self.games.state_dict())
 
     def player_state(self) -> State:
         """The averaged network, and what it takes to build it."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.learning.games import LearnerGames
-from agents.learning.learner import State, Task, part
+from agents.learning.learner import State, Task, named, part
 from agents.learning.networks import Inputs, NetworkSettings
 from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, inlined
@@ -405,8 +405,7 @@ class ExperienceGames(LearnerGames):
 
     def state_dict(self) -> State:
         """All games in play, and the decisions that wait."""
-        waiting = self._experience.state_dict().items()
-        return {**super().state_dict(), **{f"experience.{name}": array for name, array in waiting}}
+        return {**super().state_dict(), **named("experience.", self._experience.state_dict())}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the games that ``state`` was taken from."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, named, part
 from agents.sb3.player import PREFIX, SB3Agent, SB3Settings, load_library, load_weights
 from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
@@ -175,7 +175,7 @@ class SB3Learner(Learner):
         if model._last_obs is not None:
             state["last_obs"] = model._last_obs.copy()
             state["last_episode_starts"] = np.array(model._last_episode_starts)
-        state |= {f"{GAMES}{name}": value for name, value in self._env.state_dict().items()}
+        state |= named(GAMES, self._env.state_dict())
         if self._own.algorithm == "DQN":
             buffer = model.replay_buffer
             used = buffer.buffer_size if buffer.full else buffer.pos
