@@ -18,8 +18,7 @@ updates (Polyak and Juditsky, 1992), which is steadier than the network after an
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,15 +29,12 @@ from torch import Tensor
 from agents.dqn.agent import (
     ADAM,
     CONSTANT,
-    GAMES,
     HUBER,
     INTERVAL,
     LATEST,
     NONE,
     POLYAK,
     PRIORITISED,
-    STEPS,
-    TIME,
     DQNAgent,
     DQNSettings,
     choose,
@@ -150,7 +146,7 @@ class DQNLearner(Learner):
     def __init__(self, task: Task, settings: DQNSettings) -> None:
         """Draw the first weights; the first games begin with the first ``update``."""
         super().__init__(task, settings)
-        has_length = task.total or settings.exploration_clock != STEPS
+        has_length = task.total or settings.exploration_games
         if not has_length and settings.exploration != CONSTANT:
             raise OptionError(
                 f"exploration '{settings.exploration}' needs the length of the run: "
@@ -184,9 +180,6 @@ class DQNLearner(Learner):
         )
         self.games = ExperienceGames(task, settings, self.replay.kept)
         self.num_updates = 0
-        self.clock: Callable[[], float] = time.perf_counter
-        """Seconds, for exploration by time."""
-        self._seconds = 0.0
         self._steps_before_learning = 0
         self._rng: Words = stream(seed, "exploration")
         self._replay_rng: Words = stream(seed, "replay")
@@ -203,15 +196,12 @@ class DQNLearner(Learner):
 
     def update(self, num_steps: int) -> Mapping[str, Any]:
         """Learn for ``num_steps`` more of its own decisions."""
-        started, seconds_before = self.clock(), self._seconds
         log = Log()
         end = self.num_steps + num_steps
         while self.num_steps < end:
-            self._seconds = seconds_before + self.clock() - started
             self.num_steps += self._play(end - self.num_steps, log)
             for _ in range(self._num_due()):
                 self._learn(log)
-        self._seconds = seconds_before + self.clock() - started
         return log.metrics(self.exploration)
 
     def _play(self, at_most: int, log: Log) -> int:
@@ -239,10 +229,6 @@ class DQNLearner(Learner):
     # ---- schedules -------------------------------------------------------------------------------
 
     @property
-    def _is_timed(self) -> bool:
-        return self.settings.exploration_clock == TIME
-
-    @property
     def num_games(self) -> int:
         """Games that have begun."""
         return int(self.games.batch.numbers.max())
@@ -251,16 +237,13 @@ class DQNLearner(Learner):
     def progress(self) -> float:
         """The part of the run that is over, by steps or games; 0 if its length is not known."""
         num_games = self.settings.exploration_games
-        if self.settings.exploration_clock == GAMES and num_games is not None:
+        if num_games is not None:
             return min(self.num_games / num_games, 1.0)
         return min(self.num_steps / self.task.total, 1.0) if self.task.total else 0.0
 
     @property
     def exploration(self) -> float:
         """The share of random moves now."""
-        seconds = self.settings.exploration_seconds
-        if self._is_timed and seconds is not None:
-            return self.settings.exploration_after(min(self._seconds / seconds, 1.0))
         return self.settings.exploration_after(self.progress)
 
     # ---- one update ------------------------------------------------------------------------------
@@ -352,7 +335,6 @@ class DQNLearner(Learner):
             "num_updates": self.num_updates,
             "optimiser_steps": self.optimiser.num_steps,
             "steps_before_learning": self._steps_before_learning,
-            "seconds": self._seconds,
             "exploration_rng": self._rng.copy(),
             "replay_rng": self._replay_rng.copy(),
         }
@@ -375,7 +357,6 @@ class DQNLearner(Learner):
         self.num_updates = saved_number(state, "num_updates")
         self.optimiser.num_steps = saved_number(state, "optimiser_steps")
         self._steps_before_learning = saved_number(state, "steps_before_learning")
-        self._seconds = float(saved_number(state, "seconds", is_whole=False))
         restore({"exploration_rng": self._rng, "replay_rng": self._replay_rng}, state)
         for name, tensor in self._tensors().items():
             weights = saved_array(state, name, np.float32, tuple(tensor.shape))

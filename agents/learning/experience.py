@@ -196,10 +196,8 @@ class Experience:
         kept: where decisions go when their outcome is known.
         num_slots: seats of all games in play.
         observation_size: length of one observation.
-        history: observations that make an input.
-        n_steps: decisions that a transition spans.
-        discount: weight of the next decision's value.
-        reward_scale: rewards are multiplied by this.
+        settings: observations that make an input, decisions that a transition spans, and what
+            becomes of rewards.
     """
 
     def __init__(
@@ -207,16 +205,12 @@ class Experience:
         kept: Transitions,
         num_slots: int,
         observation_size: int,
-        history: int = 1,
-        n_steps: int = 1,
-        discount: float = 1.0,
-        reward_scale: float = 1.0,
+        settings: ExperienceSettings,
     ) -> None:
         """Nobody has decided anything yet."""
-        input_size = history * observation_size
+        n_steps, input_size = settings.n_steps, settings.history * observation_size
         self.kept = kept
-        self._discount = discount
-        self._scale = reward_scale
+        self._settings = settings
         self._windows = np.zeros((num_slots, input_size), np.float32)
         self.waiting = Waiting(
             num_decisions=np.zeros(num_slots, np.int64),
@@ -248,30 +242,20 @@ class Experience:
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
         units: npt.NDArray[np.float64] | None = None,
+        is_over: bool = False,
     ) -> None:
         """The slots are asked again: pay what they decided before.
 
         ``units``: [n] what a value of 1 stands for at these decisions; 1 if not given.
         """
-        self._close(slots, inputs, masks, totals, False, units)
+        how = is_over, self._settings.discount, self._settings.reward_scale
+        units = self._ones[: len(slots)] if units is None else units
+        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, self.kept)
 
     def close_for_good(self, slots: Indices, totals: npt.NDArray[np.float64]) -> None:
         """The games of the slots are over: nothing waits any more."""
         number = len(slots)
-        self._close(slots, self._no_inputs[:number], self._no_masks[:number], totals, True)
-
-    def _close(
-        self,
-        slots: Indices,
-        inputs: Floats,
-        masks: npt.NDArray[np.int8],
-        totals: npt.NDArray[np.float64],
-        is_over: bool,
-        units: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        how = is_over, self._discount, self._scale
-        units = self._ones[: len(slots)] if units is None else units
-        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, self.kept)
+        self.close(slots, self._no_inputs[:number], self._no_masks[:number], totals, is_over=True)
 
     def open(
         self,
@@ -348,15 +332,8 @@ class ExperienceGames(LearnerGames):
         self._inputs = Inputs(task.game, settings.inputs)
         self._stake_power = settings.stake_power
         self._learns_from_all = settings.learns_from == ALL
-        self._experience = Experience(
-            kept,
-            settings.num_envs * self._num_players,
-            self._inputs.size,
-            settings.history,
-            settings.n_steps,
-            settings.discount,
-            settings.reward_scale,
-        )
+        num_slots = settings.num_envs * self._num_players
+        self._experience = Experience(kept, num_slots, self._inputs.size, settings)
 
     def next_decisions(self, at_most: int) -> Decisions:
         """What the learner is to decide now, with no more than ``at_most`` own decisions."""

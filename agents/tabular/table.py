@@ -187,23 +187,14 @@ class ValueTable:
         return self.keys[order], self.values[:, order], self.visits[:, order]
 
     def put(
-        self,
-        keys: Words,
-        values: npt.NDArray[np.float64],
-        visits: npt.NDArray[np.int64] | None = None,
+        self, keys: Words, values: npt.NDArray[np.float64], visits: npt.NDArray[np.int64] | int = 0
     ) -> None:
         """Add entries, or overwrite them: values [n] for all alike, or [num_values, n]."""
-        new = ValueTable(len(self.values))
         keys = np.ascontiguousarray(keys, np.uint64)
+        shape = len(self.values), len(keys)
         self.make_room(len(keys))
-        new.keys = keys
-        new.values = np.zeros((len(self.values), len(keys)))
-        new.values[:] = values
-        new.visits = np.zeros(new.values.shape, np.int64)
-        if visits is not None:
-            new.visits[:] = visits
+        source = keys, np.full(shape, values, np.float64), np.full(shape, visits, np.int64)
         moved = np.empty(len(keys), np.int64)
-        source = new.keys, new.values, new.visits
         _copy_entries(*source, self.keys, self.values, self.visits, self.size, moved)
 
     def get(self, keys: Words, absent: float = np.nan) -> npt.NDArray[np.float64]:

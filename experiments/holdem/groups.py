@@ -205,7 +205,7 @@ def _by_hands(name: str, hands: int) -> list[str]:
     """Schedules that end with so many hands; a table counts them anyway."""
     if name == "offline":
         return [f"train.steps={hands}"]
-    return _set(exploration_clock="games", exploration_games=hands)
+    return _set(exploration_games=hands)
 
 
 def _practise(learner: Any, hands: int) -> None:

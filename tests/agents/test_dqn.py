@@ -186,38 +186,11 @@ class TestUpdates:
         learner.update(100 + steps_before - 60)
         assert learner.num_updates == expected
 
-    def test_exploration_by_time(self) -> None:
-        learner = make_learner(
-            exploration="parts",
-            exploration_end=0.1,
-            exploration_clock="time",
-            exploration_seconds=100.0,
-            total=0,
-        )
-        now = 50.0
-        learner.clock = lambda: now
-        learner.update(8)
-        assert learner.exploration == 1.0
-
-        def clock() -> float:  # every look takes a second
-            nonlocal now
-            now += 1.0
-            return now
-
-        learner.clock = clock
-        learner.update(8 * 6)  # a look at the start, one for each of six rounds, and one at the end
-        assert learner.exploration == pytest.approx(1.0 - 7 * 0.02)
-        # Seconds are kept, and time between two calls does not count.
-        now += 1000.0
-        learner.update(8)
-        assert learner.exploration == pytest.approx(1.0 - 9 * 0.02)
-
     def test_exploration_by_games(self) -> None:
         learner = make_learner(
             exploration="linear",
             exploration_share=1.0,
             exploration_end=0.0,
-            exploration_clock="games",
             exploration_games=100,
             total=0,
         )

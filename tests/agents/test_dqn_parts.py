@@ -9,7 +9,7 @@ import torch
 
 from agents.dqn.agent import DQNSettings
 from agents.dqn.replay import LEAST_ERROR, Replay
-from agents.learning.experience import Experience
+from agents.learning.experience import Experience, ExperienceSettings
 from agents.learning.networks import (
     Adam,
     Inputs,
@@ -213,7 +213,8 @@ class TestExperience:
     def test_transitions_are_those_of_the_slow_way(self, n_steps: int, history: int) -> None:
         rng = np.random.default_rng(n_steps)
         replay = Replay(500, 2 * history, 3)
-        experience = Experience(replay.kept, 4, 2, history, n_steps, discount=0.9)
+        settings = ExperienceSettings(history=history, n_steps=n_steps, discount=0.9)
+        experience = Experience(replay.kept, 4, 2, settings)
         for _ in range(30):
             reference = Reference(0.9, n_steps, history)
             slot = rng.integers(0, 4, 1)
@@ -243,7 +244,7 @@ class TestExperience:
 
     def test_rewards_are_scaled(self) -> None:
         replay = Replay(4, 1, 2)
-        experience = Experience(replay.kept, 1, 1, reward_scale=0.1)
+        experience = Experience(replay.kept, 1, 1, ExperienceSettings(reward_scale=0.1))
         slot = np.zeros(1, np.int64)
         inputs = experience.see(slot, np.ones((1, 1), np.float32))
         experience.close(slot, inputs, np.ones((1, 2), np.int8), np.array([-2.0]))
@@ -257,7 +258,8 @@ class TestExperience:
     ) -> None:
         """With q = Q / stake the targets of both must agree: q = r / stake + weight * q'."""
         replay = Replay(4, 1, 2)
-        experience = Experience(replay.kept, 1, 1, n_steps=n_steps, discount=0.9)
+        settings = ExperienceSettings(n_steps=n_steps, discount=0.9)
+        experience = Experience(replay.kept, 1, 1, settings)
         slot, stakes = np.zeros(1, np.int64), [2.0, 5.0, 20.0]
         for stake, total in zip(stakes, [0.0, 1.0, 4.0], strict=True):
             inputs, units = np.ones((1, 1), np.float32), np.array([stake])
@@ -272,10 +274,6 @@ class TestExperience:
             later = value / 20.0
         found = replay.kept.rewards[0] + replay.kept.discounts[0] * later
         assert found == pytest.approx(target)
-
-    def test_exploration_by_games_needs_their_number(self) -> None:
-        with pytest.raises(OptionError, match="exploration_games"):
-            DQNSettings(exploration_clock="games")
 
 
 class TestSettings:
@@ -314,7 +312,6 @@ class TestSettings:
             ({"network_params": {"depth": 2}}, "set network"),
             ({"network": "deep"}, "network must be 'plain' or 'module:name'"),
             ({"replay": "latest", "replay_size": 8}, "replay_size"),
-            ({"exploration_clock": "time"}, "exploration_seconds"),
             ({"batch_size": 0}, "batch_size"),
             ({"replay": "priority"}, "replay"),
         ],

@@ -11,7 +11,7 @@ import torch
 from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
 from agents.dqn.replay import Replay
-from agents.learning.experience import Experience
+from agents.learning.experience import Experience, ExperienceSettings
 from agents.learning.learner import Opponents, Task
 from envs import make_game
 from envs.core.game import Game
@@ -20,7 +20,7 @@ from envs.core.game import Game
 def fill(replay: Replay, rewards: Sequence[float]) -> None:
     """Add one finished one-move game for each reward."""
     size = replay.kept.inputs.shape[1]
-    experience = Experience(replay.kept, 1, size)
+    experience = Experience(replay.kept, 1, size, ExperienceSettings())
     slot = np.zeros(1, np.int64)
     for reward in rewards:
         inputs = experience.see(slot, np.ones((1, size), np.float32))
