@@ -172,7 +172,7 @@ class AgentSpec:
             raise OptionError(f"params of agent '{self.id}' must be a mapping, not {self.params!r}")
         check_device(self.device)
         seconds = self.time_per_move
-        if seconds is not None and not (_is_seconds(seconds) and 0 < seconds < math.inf):
+        if seconds is not None and not (_is_number(seconds) and seconds > 0):
             raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
 
     @classmethod
@@ -200,7 +200,8 @@ class AgentSpec:
         agent_id, path = split_path(text)
         params = dict(params)
         if path:
-            path = _without_machine(path)
+            # As seen from the working folder: results travel to other machines.
+            path = path.removeprefix(os.getcwd() + os.sep)
             params = {"path": path, **params}
             text = f"{agent_id}:{path}"
         rest = {"params": params, "name": value.get("name") or text}
@@ -326,13 +327,3 @@ def foreign_names(value: Any) -> Iterator[str]:
         agent_id, path = split_path(value)
         if not path or agent_class(agent_id).code_params:
             yield value
-
-
-def _without_machine(path: str) -> str:
-    """A path below the working folder as seen from there: results travel to other machines."""
-    folder = os.getcwd() + os.sep
-    return path.removeprefix(folder)
-
-
-def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -111,7 +111,7 @@ def check_run(content: Mapping[str, Any]) -> None:
         check_keys(fields_of(place), _mapping(content, section), f"{section}: ")
     game, agent = _mapping(content, "game"), _mapping(content, "agent")
     check_game(game.get("id"), _mapping(game, "params"), "game: ")
-    check_learner(agent.get("id"), (), "agent.id: ")
+    check_learner(agent.get("id"), (), "agent.id: ", game.get("id"))
     check_learner(agent.get("id"), _mapping(agent, "params"), "agent.params: ")
     for section in ("train", "eval"):
         opponents = _mapping(content, section).get("opponents")

@@ -29,10 +29,11 @@ from pydantic import (
     field_validator,
 )
 
-from agents import LEARNERS, without_learner
+from agents import LEARNERS
 from agents.learning.learner import Learner
+from agents.naming import check_learner
 from agents.spec import AgentSpec, foreign_names
-from common.errors import OptionError, UnknownNameError
+from common.errors import OptionError
 from common.imports import find_named, look_up
 from envs import GAMES, game_class
 from envs.core.game import Game
@@ -253,9 +254,7 @@ def learner_class(learner_id: str) -> type[Learner]:
     ...
     common.errors.UnknownNameError: unknown learner 'q_lerning': did you mean 'q_learning'? ...
     """
-    reason = without_learner(learner_id)
-    if reason:
-        raise UnknownNameError(f"{reason}; learners are {', '.join(sorted(LEARNERS))}")
+    check_learner(learner_id)
     found: type[Learner] = find_named("learner", LEARNERS, learner_id)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from agents.abstraction import ABSTRACTIONS, BY_DECISION, table_abstraction
+from agents.spec import foreign_names
 from agents.tabular.hooks import (
     HOOKS,
     REWARDS,
@@ -19,13 +20,10 @@ from agents.tabular.hooks import (
     check_opponent_model,
     find_reward,
     make_opponent_model,
-    no_adjust,
-    no_observe,
-    no_reward,
 )
 from agents.tabular.table import POLICIES, SCHEDULES, ValueTable
 from common.errors import MasqueradeError, OptionError, reason_of
-from common.imports import is_module_name, names_from_a_file
+from common.imports import names_from_a_file
 from common.saved import DamagedStateError, saved_array, saved_number
 from envs.core.game import Game
 from envs.core.kernels import Kernels
@@ -278,7 +276,7 @@ class TabularModel:
         except MasqueradeError:
             raise
         except FAULTS as error:
-            names = ", ".join(foreign_of(settings)) or self.settings.abstraction
+            names = ", ".join(foreign_names(settings.to_dict())) or settings.abstraction
             raise OptionError(f"{names} cannot be used here: {reason_of(error)}") from error
         if settings.initial == "abstraction" and self.abstraction.initial is not None:
             keys, values = self.abstraction.initial(game)
@@ -307,12 +305,13 @@ class TabularModel:
             raise OptionError(f"abstraction '{name}' has no values to begin with: initial: 0")
 
     def _make_hooks(self) -> Hooks:
-        reward, observe, adjust = no_reward, no_observe, no_adjust
+        chosen: dict[str, Callable[..., Any]] = {}
         if self.has_events:
-            reward = find_reward(self.settings.reward, self.game)
+            chosen["reward"] = find_reward(self.settings.reward, self.game)
         if self.opponents is not None:
-            observe, adjust = self.opponents.observe_hook, self.opponents.adjust_hook
-        return Hooks(self.abstraction.encode, reward, observe, adjust)
+            chosen["observe"] = self.opponents.observe_hook
+            chosen["adjust"] = self.opponents.adjust_hook
+        return Hooks(self.abstraction.encode, **chosen)
 
     @property
     def arrays(self) -> ModelArrays:
@@ -420,13 +419,6 @@ class TabularModel:
             model = cls(game, state["rule"], settings)
         model.load_state_dict(state)
         return model
-
-
-def foreign_of(settings: TabularSettings) -> list[str]:
-    """What settings name that is not ours."""
-    opponent_model = settings.opponent_model or {}
-    names = settings.abstraction, settings.reward, opponent_model.get("id")
-    return [str(name) for name in names if is_module_name(name)]
 
 
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:
