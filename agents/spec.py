@@ -23,7 +23,7 @@ from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.naming import check_keys, check_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
-from common.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
+from common.errors import MasqueradeError, OptionError, one_line, reason_of
 from common.files import checksum
 from envs.core.game import Game
 from envs.core.options import read_number
@@ -110,15 +110,6 @@ def _alternatives(annotation: str) -> Iterator[str]:
             word = ""
         else:
             word += letter
-
-
-def check_settings(settings: Mapping[str, Any], made: type[Any]) -> None:
-    """Refuse what is no field of a class's ``settings_class``, with the nearest thing it takes."""
-    fields = made.settings_class.model_fields
-    for name in settings:
-        if name not in fields:
-            known = set(annotations_of(made)) - {"game", "settings", "return"} | set(fields)
-            raise OptionError(f"unknown setting '{name}': {nearest(name, known)}")
 
 
 def annotations_of(made: type) -> dict[str, str]:

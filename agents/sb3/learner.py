@@ -52,7 +52,7 @@ class SB3Learner(Learner):
                 seed=None,
                 **settings.arguments(),
             )
-        self._env.games.myself = SB3Agent(task.game, model=self._model)
+        self._env.games.play_as(SB3Agent(task.game, model=self._model))
         self._model.action_space.seed(task.seed)
         self._callback: Any = None
         self._last: dict[str, Any] = {}
