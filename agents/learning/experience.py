@@ -110,20 +110,6 @@ class Waiting(NamedTuple):
 _WAITING = tuple_type(Waiting)
 
 
-@compiled(types.void(_ROWS, _INPUTS, _INPUTS, _INPUTS))
-def _see_all(slots, observations, windows, inputs):
-    """Move each slot's window on by one observation, and copy it to ``inputs``."""
-    size, length = observations.shape[1], windows.shape[1]
-    for i in range(slots.size):
-        window = windows[slots[i]]
-        for j in range(length - size):
-            window[j] = window[j + size]
-        for j in range(size):
-            window[length - size + j] = observations[i, j]
-        for j in range(length):
-            inputs[i, j] = window[j]
-
-
 @inlined
 def _keep(waiting, slot, place, is_over, next_input, next_mask, unit, kept):
     """Write a decision and its outcome into the replay, over the oldest there."""
@@ -183,35 +169,26 @@ def _open_all(slots, inputs, chosen, units, waiting):
         waiting.num_waiting[slot] += 1
 
 
-_see_rows, _close_rows, _open_rows = direct(_see_all), direct(_close_all), direct(_open_all)
+_close_rows, _open_rows = direct(_close_all), direct(_open_all)
 
 
 class Experience:
     """The decisions in play of ``num_slots`` seats, on their way to the transitions.
 
-    For each decision call ``see``, ``close`` and ``open`` in this order, at the end of a game
+    For each decision call ``close`` and ``open`` in this order, at the end of a game
     ``close_for_good`` and then ``forget``.
 
     Args:
         kept: where decisions go when their outcome is known.
         num_slots: seats of all games in play.
-        observation_size: length of one observation.
-        settings: observations that make an input, decisions that a transition spans, and what
-            becomes of rewards.
+        settings: decisions that a transition spans, and what becomes of rewards.
     """
 
-    def __init__(
-        self,
-        kept: Transitions,
-        num_slots: int,
-        observation_size: int,
-        settings: ExperienceSettings,
-    ) -> None:
+    def __init__(self, kept: Transitions, num_slots: int, settings: ExperienceSettings) -> None:
         """Nobody has decided anything yet."""
-        n_steps, input_size = settings.n_steps, settings.history * observation_size
+        n_steps, input_size = settings.n_steps, kept.inputs.shape[1]
         self.kept = kept
         self._settings = settings
-        self._windows = np.zeros((num_slots, input_size), np.float32)
         self.waiting = Waiting(
             num_decisions=np.zeros(num_slots, np.int64),
             num_waiting=np.zeros(num_slots, np.int64),
@@ -226,14 +203,6 @@ class Experience:
         self._no_inputs = np.zeros((num_slots, input_size), np.float32)
         self._ones = np.ones(num_slots)
         self._no_masks = np.ones((num_slots, kept.next_masks.shape[1]), np.int8)
-
-    def see(self, slots: Indices, observations: Floats) -> Floats:
-        """Add observations to what the slots have seen; returns the inputs of the network."""
-        if observations.shape[1] == self._windows.shape[1]:  # nothing earlier is looked at
-            return observations
-        inputs = np.empty((len(slots), self._windows.shape[1]), np.float32)
-        _see_rows(slots, observations, self._windows, inputs)
-        return inputs
 
     def close(
         self,
@@ -270,13 +239,12 @@ class Experience:
 
     def forget(self, slots: Indices) -> None:
         """New games begin in the slots."""
-        self._windows[slots] = 0.0
         self.waiting.num_decisions[slots] = 0
         self.waiting.num_waiting[slots] = 0
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All that waits."""
-        return {name: array.copy() for name, array in self._arrays().items()}
+        return {name: array.copy() for name, array in self.waiting._asdict().items()}
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Wait for the same things as the one that ``state`` was taken from."""
@@ -287,10 +255,7 @@ class Experience:
         saved_array(state, "actions", np.int64, waiting.actions.shape, 0, most)
         if (state["num_waiting"] > state["num_decisions"]).any():
             raise DamagedStateError("more decisions wait than were made")
-        restore(self._arrays(), state)
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {"windows": self._windows, **self.waiting._asdict()}
+        restore(self.waiting._asdict(), state)
 
 
 class Decisions(NamedTuple):
@@ -326,14 +291,13 @@ class ExperienceGames(LearnerGames):
 
     def __init__(self, task: Task, settings: ExperienceSettings, kept: Transitions) -> None:
         """Set up the games; ``deal`` begins them."""
-        has_past = task.opponents is not None and task.opponents.has_past
-        super().__init__(task, settings.num_envs, settings.history - 1 if has_past else 0)
+        super().__init__(task, settings.num_envs, settings.history - 1)
+        self._num_past = settings.history - 1
         self._num_players = task.game.facts.num_players
         self._inputs = Inputs(task.game, settings.inputs)
         self._stake_power = settings.stake_power
         self._learns_from_all = settings.learns_from == ALL
-        num_slots = settings.num_envs * self._num_players
-        self._experience = Experience(kept, num_slots, self._inputs.size, settings)
+        self._experience = Experience(kept, settings.num_envs * self._num_players, settings)
 
     def next_decisions(self, at_most: int) -> Decisions:
         """What the learner is to decide now, with no more than ``at_most`` own decisions."""
@@ -344,7 +308,10 @@ class ExperienceGames(LearnerGames):
             rows, seats, is_own = rows[has_room], seats[has_room], is_own[has_room]
         observations, masks = self.batch.observe(rows, seats)
         slots = rows * self._num_players + seats
-        inputs = self._experience.see(slots, self._inputs.of(observations))
+        inputs = self._inputs.of(observations)
+        if self._num_past:
+            past = self._inputs.of(self.batch.views(rows).past_observations(self._num_past))
+            inputs = np.concatenate([past.reshape(len(rows), -1), inputs], axis=1)
         decisions = Decisions(rows, slots, inputs, masks, is_own)
         own = decisions.own
         units = self._units(own.rows)

@@ -104,7 +104,7 @@ def step_on(kernels, optional, rules, models, series, game, action):
     for player in range(series.seating.shape[1]):
         seated = series.seating[game, player]
         # Who does not learn stays as it was made.
-        if seated != RANDOM and models[seated].record[0].has_opponent_model:
+        if seated != RANDOM and models[seated].hooks.has_observe:
             model = models[seated]
             if model.record[0].is_learning:
                 ids = series.opponent_ids[game]

@@ -23,7 +23,7 @@ must answer alike for the true state and for a determinized one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,6 @@ from agents.abstraction import ENCODE, Abstraction
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import find_named
 from envs.core.addresses import Addresses, AddressesType
-from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
 from envs.core.position import Position
@@ -59,24 +58,8 @@ HOOKS = AddressesType(
 )
 
 
-@compiled(REWARD)
-def no_reward(before, after, rules, player, levels):
-    """Nothing between the ends of a game."""
-    return 0.0
-
-
-@compiled(OBSERVE)
-def no_observe(state, rules, player, opponent_ids, memory):
-    """Nothing is remembered."""
-
-
-@compiled(ADJUST)
-def no_adjust(state, rules, player, mask, values, table_max, opponent_ids, memory):
-    """Actions are selected by what the table says."""
-
-
 class Hooks(Addresses):
-    """The four functions, as one cheap argument for compiled code."""
+    """The four functions, as one cheap argument for compiled code; all but ``encode`` may miss."""
 
     numba_type = HOOKS
     decorator = "@compiled({}) from agents.tabular.hooks"
@@ -84,16 +67,6 @@ class Hooks(Addresses):
     reward: Callable[..., float]
     observe: Callable[..., None]
     adjust: Callable[..., None]
-
-    def __new__(
-        cls,
-        encode: Callable[..., None],
-        reward: Callable[..., float] = no_reward,
-        observe: Callable[..., None] = no_observe,
-        adjust: Callable[..., None] = no_adjust,
-    ) -> Self:
-        """Note the addresses of compiled functions with the right signatures."""
-        return super().__new__(cls, encode=encode, reward=reward, observe=observe, adjust=adjust)
 
 
 REWARDS: dict[str, str] = {

@@ -171,7 +171,6 @@ MODEL = record(
     snapshot=np.int64,
     overwrite=np.int64,
     shared=np.int64,  # all seats use the same entries
-    has_opponent_model=np.int64,
     wants_table_max=np.int64,
     # Counts, of which Python takes the last four away after every chunk.
     num_games=np.int64,
@@ -311,7 +310,7 @@ class TabularModel:
         if self.opponents is not None:
             chosen["observe"] = self.opponents.observe_hook
             chosen["adjust"] = self.opponents.adjust_hook
-        return Hooks(self.abstraction.encode, **chosen)
+        return Hooks(encode=self.abstraction.encode, **chosen)
 
     @property
     def arrays(self) -> ModelArrays:
@@ -442,5 +441,4 @@ def _record(rule: str, settings: TabularSettings, total: int) -> Any:
         exploration_end=settings.last_exploration,
         exploration_games=settings.exploration_games or total or np.inf,
         reward_kind={"end": AT_END, "change": CHANGES}.get(settings.reward, EVENTS),
-        has_opponent_model=settings.opponent_model is not None,
     )

@@ -108,7 +108,7 @@ def evaluate_actions(model, kernels, rules, state, player, key, ids, policy, amo
     read_values(model, work, player)
     for action in range(work.mask.size):
         work.adjusted[action] = work.means[action]
-    if m.has_opponent_model:
+    if model.hooks.has_adjust:
         highest = table_max(model) if m.wants_table_max else -1.0
         adjusted = work.adjusted
         model.hooks.adjust(state, rules, player, work.mask, adjusted, highest, ids, model.memory)

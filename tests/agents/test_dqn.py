@@ -312,13 +312,13 @@ class Audit:
     """Adds the rewards of every slot up, as they go into the replay."""
 
     def __init__(self, experience: Experience) -> None:
-        self._inner = experience._close
+        self._inner = experience.close
         self._experience = experience
         num_slots = len(experience.waiting.paid)
         self._sums, self._firsts = np.zeros(num_slots), np.zeros(num_slots)
         self.num_games = self.num_paid = 0
         self.largest_error = 0.0
-        experience._close = self._close  # type: ignore[method-assign]
+        experience.close = self._close  # type: ignore[method-assign]
 
     def _close(
         self,
@@ -326,8 +326,8 @@ class Audit:
         inputs: npt.NDArray[np.float32],
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
-        is_over: bool,
         units: npt.NDArray[np.float64] | None = None,
+        is_over: bool = False,
     ) -> None:
         experience, kept = self._experience, self._experience.kept
         is_first = experience.waiting.num_decisions[slots] == 0
@@ -335,7 +335,7 @@ class Audit:
         self._sums[slots[is_first]] = 0.0
         paid = slots[experience.waiting.num_waiting[slots] > 0]
         before = int(kept.num_added[0])
-        self._inner(slots, inputs, masks, totals, is_over, units)
+        self._inner(slots, inputs, masks, totals, units, is_over)
         rows = np.arange(before, kept.num_added[0]) % len(kept.rewards)
         self._sums[paid] += kept.rewards[rows]
         if is_over:

@@ -16,7 +16,6 @@ from agents.tabular.hooks import (
     Hooks,
     check_abstraction,
     check_opponent_model,
-    no_observe,
 )
 from agents.tabular.learner import QLearning, TabularAgent
 from agents.tabular.table import (
@@ -33,6 +32,7 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
+from tests.support.planted_tables import observe_nothing
 from tests.support.tabular import THESIS, learner, lies
 
 KUHN, LEDUC = make_game("kuhn_v0"), make_game("leduc_v0")
@@ -184,7 +184,7 @@ def test_a_hook_of_ones_own_is_found_and_used() -> None:
 def test_a_hook_with_the_wrong_signature_is_refused() -> None:
     told = r"'encode' must be compiled as .*: decorate it with @compiled\(ENCODE\) from agents.tab"
     with pytest.raises(TypeError, match=told):
-        Hooks(no_observe)
+        Hooks(encode=observe_nothing)
 
 
 def test_curves_say_what_happened() -> None:

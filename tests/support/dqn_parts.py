@@ -20,10 +20,10 @@ from envs.core.game import Game
 def fill(replay: Replay, rewards: Sequence[float]) -> None:
     """Add one finished one-move game for each reward."""
     size = replay.kept.inputs.shape[1]
-    experience = Experience(replay.kept, 1, size, ExperienceSettings())
+    experience = Experience(replay.kept, 1, ExperienceSettings())
     slot = np.zeros(1, np.int64)
     for reward in rewards:
-        inputs = experience.see(slot, np.ones((1, size), np.float32))
+        inputs = np.ones((1, size), np.float32)
         experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
         experience.open(slot, inputs, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([float(reward)]))
