@@ -81,7 +81,6 @@ def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: boo
         *(np.zeros((places, longest)) for _ in range(2)),
         np.zeros((places, longest), np.int8),
         np.zeros(actions, np.uint64),
-        np.zeros(actions, np.int64),
         np.zeros((2, actions)),
         *(np.zeros(actions) for _ in range(3)),
         np.zeros(actions, np.int8),

@@ -55,7 +55,6 @@ class TabularSettings(Options):
         default=None,
         description="what is remembered of opponents: {id: lies}, and its own settings",
     )
-    shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
     when_full: str = option(
         "stop", choices=("stop", "forget"), help="stop with a word, or forget what was rarely met"
@@ -170,7 +169,6 @@ MODEL = record(
     final_update=np.int64,
     snapshot=np.int64,
     overwrite=np.int64,
-    shared=np.int64,  # all seats use the same entries
     wants_table_max=np.int64,
     # Counts, of which Python takes the last four away after every chunk.
     num_games=np.int64,
@@ -218,7 +216,6 @@ class Workspace(NamedTuple):
     episode_is_best: Grid[np.int8]
     """In backward updates: whether the action was the best."""
     keys: Row[np.uint64]
-    slots: Row[np.int64]
     values: Grid[np.float64]
     """[2, actions]; one row is used unless learning is double."""
     means: Row[np.float64]
@@ -278,10 +275,7 @@ class TabularModel:
             names = ", ".join(foreign_names(settings.to_dict())) or settings.abstraction
             raise OptionError(f"{names} cannot be used here: {reason_of(error)}") from error
         if settings.initial == "abstraction" and self.abstraction.initial is not None:
-            keys, values = self.abstraction.initial(game)
-            for seat in range(1 if settings.shared else game.facts.num_players):
-                tag = 0 if settings.shared else (seat + 1) << 60
-                self.table.put(keys ^ np.uint64(tag), values)
+            self.table.put(*self.abstraction.initial(game))
 
     def _check(self) -> None:
         name, opponent_model = self.settings.abstraction, self.settings.opponent_model
@@ -364,8 +358,7 @@ class TabularModel:
         """
         keys = np.zeros(self.game.facts.num_actions, np.uint64)
         self.abstraction.encode(world, self.game.rules, seat, np.uint64(key), keys)
-        tag = np.uint64(0 if self.settings.shared else (seat + 1) << 60)
-        return np.where(keys == 0, np.nan, self.table.get(keys ^ tag))
+        return np.where(keys == 0, np.nan, self.table.get(keys))
 
     def know_opponents(self, num_opponents: int) -> None:
         """Have room for a model of each of them, if they are told apart."""

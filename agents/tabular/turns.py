@@ -45,9 +45,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE
 from envs.core.rng import uniform
 
-_SEAT_SHIFT = np.uint64(60)
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -59,17 +56,14 @@ def begin_episode(seat):
 
 
 @helper
-def read_values(model, work, player):
-    """Look up every legal action: its place, its values, and their mean."""
+def read_values(model, work):
+    """Look up every legal action: its values, and their mean."""
     m = model.record[0]
     num_values = model.values.shape[0]
-    tag = np.uint64(0) if m.shared else np.uint64(player + 1) << _SEAT_SHIFT
     for action in range(work.mask.size):
         if not work.mask[action]:
             continue
-        work.keys[action] ^= tag
         slot = find(model.keys, work.keys[action])
-        work.slots[action] = slot
         total = 0.0
         for i in range(num_values):
             value = m.initial if slot == ABSENT else model.values[i, slot]
@@ -105,7 +99,7 @@ def evaluate_actions(model, kernels, rules, state, player, key, ids, policy, amo
     m = model.record[0]
     kernels.legal(state, rules, work.mask)
     model.hooks.encode(state, rules, player, key, work.keys)
-    read_values(model, work, player)
+    read_values(model, work)
     for action in range(work.mask.size):
         work.adjusted[action] = work.means[action]
     if model.hooks.has_adjust:

@@ -130,15 +130,6 @@ def test_an_opponent_model_that_cheats_is_found_out() -> None:
         learner(DICE, "sarsa", abstraction="blind", opponent_model=cheat)
 
 
-def test_seats_share_a_table_or_do_not() -> None:
-    game = make_game("liars_dice_v0", dice=1)
-    shared, apart = (learner(game, "sarsa", abstraction="blind", shared=s) for s in (True, False))
-    shared.update(3000)
-    apart.update(3000)
-    assert 0 < len(shared.model.table) <= 24
-    assert len(shared.model.table) < len(apart.model.table) <= 48
-
-
 # ---- doors ---------------------------------------------------------------------------------------
 
 
