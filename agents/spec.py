@@ -84,16 +84,12 @@ def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> di
         if names & {"int", "float"} and "str" not in names:
             value = read_number(value)
         read[name] = value
-        kinds = [KINDS.get(kind, OBJECT) for kind in sorted(names, key=_rank)]
+        kinds = [kind for name, kind in KINDS.items() if name in names]
+        kinds += [] if names <= KINDS.keys() else [OBJECT]
         if "Any" not in names and not any(accepts(value) for _, accepts in kinds):
             words = " or ".join(dict.fromkeys(word for word, _ in kinds))
             raise OptionError(f"{name} must be {words}, not {one_line(repr(value), 80)}")
     return read
-
-
-def _rank(kind: str) -> tuple[int, str]:
-    order = [*KINDS]
-    return order.index(kind) if kind in order else len(order), kind
 
 
 def _alternatives(annotation: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ updates (Polyak and Juditsky, 1992), which is steadier than the network after an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ from agents.dqn.agent import (
     DQNSettings,
     choose,
 )
-from agents.dqn.replay import Minibatch, Replay
+from agents.dqn.replay import Arrays, Minibatch, Replay
 from agents.learning.experience import ExperienceGames
 from agents.learning.games import roles_in
 from agents.learning.learner import Learner, State, Task, named, part
@@ -107,22 +107,13 @@ class Log:
         return found
 
 
-class Tensors(NamedTuple):
-    """A minibatch where the network computes; what is one number a transition is [n, 1]."""
+Tensors = Minibatch[Tensor]
 
-    inputs: Tensor
-    actions: Tensor
-    rewards: Tensor
-    discounts: Tensor
-    next_inputs: Tensor
-    penalties: Tensor
-    weights: Tensor
 
-    @classmethod
-    def of(cls, batch: Minibatch, device: str) -> Tensors:
-        """Share the memory of the minibatch, or copy it to a graphics card."""
-        columns = (to_device(getattr(batch, name), device) for name in cls._fields)
-        return cls._make(x if x.ndim == 2 else x.unsqueeze(1) for x in columns)
+def tensors_of(batch: Arrays, device: str) -> Tensors:
+    """Share the memory of the minibatch, or copy it to a graphics card."""
+    columns = (to_device(column, device) for column in batch[1:])
+    return Minibatch(batch.rows, *(x if x.ndim == 2 else x.unsqueeze(1) for x in columns))
 
 
 class DQNLearner(Learner):
@@ -184,7 +175,7 @@ class DQNLearner(Learner):
         self._rng: Words = stream(seed, "exploration")
         self._replay_rng: Words = stream(seed, "replay")
         nothing = self.replay.latest(0)
-        self._shared = nothing, Tensors.of(nothing, self.device)
+        self._shared = nothing, tensors_of(nothing, self.device)
 
     @classmethod
     def num_weights(cls, game: Game, settings: Options) -> int | None:
@@ -278,18 +269,18 @@ class DQNLearner(Learner):
             values, errors = (tensor.cpu().numpy() for tensor in found)
             log.note_update(values, errors, float(norm), settings.loss == HUBER)
 
-    def _draw(self) -> Minibatch:
+    def _draw(self) -> Arrays:
         settings = self.settings
         if settings.replay == LATEST:
             return self.replay.latest(settings.batch_size)
         importance = settings.importance_after(self.progress)
         return self.replay.draw(settings.batch_size, self._replay_rng, importance)
 
-    def _on_device(self, batch: Minibatch) -> Tensors:
+    def _on_device(self, batch: Arrays) -> Tensors:
         if self.device != "cpu":
-            return Tensors.of(batch, self.device)
+            return tensors_of(batch, self.device)
         if self._shared[0] is not batch:  # the replay writes into the same memory every time
-            self._shared = batch, Tensors.of(batch, self.device)
+            self._shared = batch, tensors_of(batch, self.device)
         return self._shared[1]
 
     def _targets(self, batch: Tensors) -> Tensor:

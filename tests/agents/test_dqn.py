@@ -13,8 +13,8 @@ import torch
 from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import DQNSettings, choose
-from agents.dqn.learner import Log, Tensors
-from agents.dqn.replay import Replay
+from agents.dqn.learner import Log, Tensors, tensors_of
+from agents.dqn.replay import Minibatch, Replay
 from agents.learning.experience import Experience, ExperienceGames
 from agents.learning.learner import Opponents, Task
 from agents.learning.networks import Network, PlainNetwork
@@ -51,7 +51,7 @@ def minibatch(size: int = 1, **columns: Any) -> Tensors:
         "penalties": torch.zeros(size, 2),
         "weights": torch.ones(size, 1),
     }
-    return Tensors(**{**defaults, **columns})
+    return Minibatch(rows=np.arange(size), **{**defaults, **columns})
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class TestTargets:
         say_always(learner.network, [1000.0, 1000.0])
         say_always(learner.target, [1000.0, 1000.0])
         fill(learner.replay, [-3.0])
-        batch = Tensors.of(learner.replay.latest(1), "cpu")
+        batch = tensors_of(learner.replay.latest(1), "cpu")
         assert learner._targets(batch).item() == -3.0
 
     def test_masks_in_the_replay_are_those_of_the_next_decision(self) -> None:
