@@ -121,31 +121,27 @@ def bound(
         is_shown: whether to show progress.
     """
     with computing_on(search.device):
-        return _bound(game, spec, search, runs, is_shown)
-
-
-def _bound(game: Game, spec: AgentSpec, search: Search, runs: Path, is_shown: bool) -> Bound:
-    agent = spec.build(game)
-    folder = runs / game.id / _in_letters(spec.name)
-    candidates = []
-    for learner in search.learners or (default_learner(game),):
-        if learner in RESPONDERS:
-            responder = make_responder(learner, game, agent)
-            candidates.append(_Candidate(Path(learner), learner, responder))
-            continue
-        for seed in range(search.seed, search.seed + search.seeds):
-            config = _configure(game, spec, find_learner(game, learner), search, seed)
-            run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
-            if is_shown and not is_finished(run):
-                print(f"learning a response in {run}", file=sys.stderr, flush=True)
-            finish(config, run, search.device, "evaluate.py best-response", is_shown)
-            # The best of a run, by its own evaluations, and the last.
-            for path in dict.fromkeys([checkpoint_folder(run), players(run)[-1]]):
-                player = make_agent(config.agent.id, game, path=str(path))
-                candidates.append(_Candidate(path, learner, player))
-    found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
-    write_json(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
-    return found
+        agent = spec.build(game)
+        folder = runs / game.id / _in_letters(spec.name)
+        candidates = []
+        for learner in search.learners or (default_learner(game),):
+            if learner in RESPONDERS:
+                responder = make_responder(learner, game, agent)
+                candidates.append(_Candidate(Path(learner), learner, responder))
+                continue
+            for seed in range(search.seed, search.seed + search.seeds):
+                config = _configure(game, spec, find_learner(game, learner), search, seed)
+                run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
+                if is_shown and not is_finished(run):
+                    print(f"learning a response in {run}", file=sys.stderr, flush=True)
+                finish(config, run, search.device, "evaluate.py best-response", is_shown)
+                # The best of a run, by its own evaluations, and the last.
+                for path in dict.fromkeys([checkpoint_folder(run), players(run)[-1]]):
+                    player = make_agent(config.agent.id, game, path=str(path))
+                    candidates.append(_Candidate(path, learner, player))
+        found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
+        write_json(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
+        return found
 
 
 # ---- learners ------------------------------------------------------------------------------------

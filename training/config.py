@@ -161,18 +161,13 @@ class TrainSettings(Options):
         if not self.opponents:
             raise OptionError("opponents must name somebody, such as [self]")
 
-    def every(self, name: str, share: int) -> int:
-        """How often something is done: as the file says, or ``share`` times in the run."""
-        given: int | None = getattr(self, f"{name}_every")
-        return given if given is not None else max(1, self.steps // share)
-
     @property
     def cadences(self) -> dict[str, int]:
-        """How often each thing is done."""
+        """How often each thing is done: as the file says, or so many times in the run."""
+        usual = {"log": 100, "eval": 10, "checkpoint": 10}
         return {
-            "log": self.every("log", 100),
-            "eval": self.every("eval", 10),
-            "checkpoint": self.every("checkpoint", 10),
+            name: getattr(self, f"{name}_every") or max(1, self.steps // times)
+            for name, times in usual.items()
         }
 
 

@@ -128,11 +128,6 @@ class ValueTable:
         """How many keys there are."""
         return int(self.size[0])
 
-    @property
-    def room(self) -> int:
-        """How many keys may be added before ``make_room`` has to be asked."""
-        return min(_most(len(self.keys)), self.max_entries) - len(self)
-
     def make_room(self, num_new: int) -> npt.NDArray[np.int64] | None:
         """Grow until ``num_new`` keys fit; where each place has gone, or ``None`` if none has.
 
@@ -143,7 +138,7 @@ class ValueTable:
             TableFullError: when that would be more than ``max_entries``.
         """
         needed = len(self) + num_new
-        if num_new <= self.room:
+        if needed <= min(_most(len(self.keys)), self.max_entries):
             return None
         if needed > self.max_entries:
             if not self.forgets or num_new > self.max_entries:
