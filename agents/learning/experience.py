@@ -310,7 +310,7 @@ class ExperienceGames(LearnerGames):
         slots = rows * self._num_players + seats
         inputs = self._inputs.of(observations)
         if self._num_past:
-            past = self._inputs.of(self.batch.views(rows).past_observations(self._num_past))
+            past = self._inputs.of(self.batch.past(rows, seats))
             inputs = np.concatenate([past.reshape(len(rows), -1), inputs], axis=1)
         decisions = Decisions(rows, slots, inputs, masks, is_own)
         own = decisions.own

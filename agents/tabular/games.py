@@ -250,6 +250,7 @@ act_rows = direct(_act_rows)
 
 
 Indices = npt.NDArray[np.int64]
+States = npt.NDArray[np.uint8]
 Streams = tuple[Words, Words]
 """Roots of the generators: of dice and cards, and of the players' choices."""
 
@@ -310,6 +311,56 @@ def play_series(
     return GameResults(series.returns, series.lengths)
 
 
+class Turns:
+    """A learner's part in games that lie in rows: its turns, and what it learns from them.
+
+    Worlds are such as its seat cannot tell from the true one.
+    """
+
+    def __init__(self, model: TabularModel, num_rows: int = 1) -> None:
+        """Nothing has been played yet."""
+        num_players = model.game.facts.num_players
+        self.model = model
+        self.work = make_workspace(model.game, num_rows, model.has_episode, model.has_events)
+        self.ids: Indices = np.zeros((num_rows, num_players), np.int64)
+        """[rows, players] the row of the opponent model that belongs to each player."""
+        self._rngs: Words = np.zeros((num_rows * num_players, 4), np.uint64)
+        """[places] the generators of the learner's seats, as it has left them."""
+
+    def select(
+        self, rows: Indices, seats: Indices, worlds: States, keys: Words, rngs: Words
+    ) -> Indices:
+        """Learn from the last turn of the seats, and select their actions."""
+        work, moved = self.work, self.model.table.make_room(len(rows))
+        if moved is not None:  # the table has grown, and its entries have other places now
+            old = work.seats["last_slot"]
+            work.seats["last_slot"] = np.where(old == ABSENT, ABSENT, moved[old])
+            if work.episode_slots.size:
+                work.episode_slots[:] = moved[work.episode_slots]
+        actions = np.empty(len(rows), np.int64)
+        known = seats, worlds, keys, rngs
+        turn_rows(*self.model.compiled, rows, *known, self.ids, work, actions)
+        self._rngs[self._places(rows, seats)] = rngs
+        return actions
+
+    def _places(self, rows: Indices, seats: Indices) -> Indices:
+        places: Indices = rows * self.ids.shape[1] + seats
+        return places
+
+    def observe(self, rows: Indices, seats: Indices, worlds: States) -> None:
+        """After a move: tell the opponent model."""
+        if self.model.opponents is not None:
+            observe_rows(self.model.game.rules, self.model.arrays, rows, seats, worlds, self.ids)
+
+    def end(
+        self, rows: Indices, seats: Indices, worlds: States, totals: npt.NDArray[np.float64]
+    ) -> None:
+        """Games are over: learn what the seats got in them."""
+        model, rngs = self.model, self._rngs[self._places(rows, seats)]
+        how = totals, rngs, self.ids.shape[1], self.work
+        end_rows(model.game.rules, model.arrays, rows, seats, worlds, *how)
+
+
 _MAX_ROWS = 256
 
 
@@ -353,23 +404,19 @@ def play_rollouts(
 
 
 class _Games:
-    """The games in play, and the learner's workspace."""
+    """The games in play, and the learner's part in them."""
 
     def __init__(self, model: TabularModel, rollouts: Rollouts) -> None:
-        size, game = rollouts.batch.size, model.game
         self.model = model
         self.rollouts = rollouts
-        self.lengths: Indices = np.zeros(size, np.int64)
-        self._work = make_workspace(game, size, model.has_episode, model.has_events)
-        self._ids: Indices = np.zeros((size, game.facts.num_players), np.int64)
-        self._rngs: Words = np.zeros((size * game.facts.num_players, 4), np.uint64)
-        """[places] the generators of the learner's seats, as it has left them."""
+        self.lengths: Indices = np.zeros(rollouts.batch.size, np.int64)
+        self._turns = Turns(model, rollouts.batch.size)
         # What the hooks read is the same in all worlds, so any draw will do.
         self._world_rng = new_rng(0)
 
     def begin(self, rows: Indices, numbers: Indices, seating: Indices, ids: Indices) -> None:
         """Start games in the rows."""
-        self._ids[rows] = ids
+        self._turns.ids[rows] = ids
         self.lengths[rows] = 0
         self.model.record["num_games"] += len(rows)
         self.rollouts.begin(rows, numbers, seating)
@@ -379,52 +426,27 @@ class _Games:
         waiting_for = self.rollouts.waiting_for()
         own = np.flatnonzero(waiting_for == CALLER)
         if len(own):
-            self.rollouts.step(own, *self._select(own))
+            views = self.rollouts.batch.views(own)
+            known = views.seats, views.first_worlds(), views.keys, views.rngs
+            self.rollouts.step(own, self._turns.select(own, *known), views.rngs)
             self._learn(own)
         for player in np.unique(waiting_for[waiting_for >= 0]):
             rows = np.flatnonzero(waiting_for == player)
             self.rollouts.move(rows, int(player))
             self._learn(rows)
 
-    def _select(self, rows: Indices) -> tuple[Indices, Words]:
-        model, batch = self.model, self.rollouts.batch
-        moved = model.table.make_room(len(rows))
-        if moved is not None:
-            follow_growth(self._work, moved)
-        views = batch.views(rows)
-        actions = np.empty(len(rows), np.int64)
-        known = views.seats, views.first_worlds(), views.keys, views.rngs
-        turn_rows(*model.compiled, rows, *known, self._ids, self._work, actions)
-        self._rngs[self._places(rows, views.seats)] = views.rngs
-        return actions, views.rngs
-
-    def _places(self, rows: Indices, seats: Indices) -> Indices:
-        places: Indices = rows * self._ids.shape[1] + seats
-        return places
-
     def _learn(self, moved: Indices) -> None:
         """After a move: tell the opponent model, and learn from games that are over."""
-        model, batch, rules = self.model, self.rollouts.batch, self.model.game.rules
+        batch = self.rollouts.batch
         self.lengths[moved] += 1
-        told = moved if model.opponents is not None else moved[batch.turns[moved] == OVER]
+        told = moved if self.model.opponents is not None else moved[batch.turns[moved] == OVER]
         places, seats = np.nonzero(self.rollouts.seating[told] == CALLER)
         rows, seats = told[places], seats.astype(np.int64)
         if not len(rows):
             return
         pairs = zip(rows.tolist(), seats.tolist(), strict=True)
         worlds = np.stack([batch.world(row, seat, self._world_rng) for row, seat in pairs])
-        if model.opponents is not None:
-            observe_rows(rules, model.arrays, rows, seats, worlds, self._ids)
+        self._turns.observe(rows, seats, worlds)
         ended = np.flatnonzero(batch.turns[rows] == OVER)
-        rows, seats, worlds = rows[ended], seats[ended], worlds[ended]
-        totals, num_players = batch.totals[rows, seats], self._ids.shape[1]
-        rngs = self._rngs[self._places(rows, seats)]
-        end_rows(rules, model.arrays, rows, seats, worlds, totals, rngs, num_players, self._work)
-
-
-def follow_growth(work: Workspace, moved: Indices) -> None:
-    """The table has grown, and its entries have other places now."""
-    old = work.seats["last_slot"]
-    work.seats["last_slot"] = np.where(old == ABSENT, ABSENT, moved[old])
-    if work.episode_slots.size:
-        work.episode_slots[:] = moved[work.episode_slots]
+        rows, seats = rows[ended], seats[ended]
+        self._turns.end(rows, seats, worlds[ended], batch.totals[rows, seats])
