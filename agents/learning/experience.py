@@ -176,7 +176,7 @@ class Experience:
     """The decisions in play of ``num_slots`` seats, on their way to the transitions.
 
     For each decision call ``close`` and ``open`` in this order, at the end of a game
-    ``close_for_good`` and then ``forget``.
+    ``close_for_good``.
 
     Args:
         kept: where decisions go when their outcome is known.
@@ -225,6 +225,7 @@ class Experience:
         """The games of the slots are over: nothing waits any more."""
         number = len(slots)
         self.close(slots, self._no_inputs[:number], self._no_masks[:number], totals, is_over=True)
+        self.waiting.num_decisions[slots] = 0
 
     def open(
         self,
@@ -236,11 +237,6 @@ class Experience:
         """The slots have decided, in the same units."""
         units = self._ones[: len(slots)] if units is None else units
         _open_rows(slots, inputs, actions, units, self.waiting)
-
-    def forget(self, slots: Indices) -> None:
-        """New games begin in the slots."""
-        self.waiting.num_decisions[slots] = 0
-        self.waiting.num_waiting[slots] = 0
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All that waits."""
@@ -343,7 +339,6 @@ class ExperienceGames(LearnerGames):
                 on_end(ended)
             slots = (ended[:, None] * self._num_players + np.arange(self._num_players)).ravel()
             self._experience.close_for_good(slots, self._totals(slots))
-            self._experience.forget(slots)
 
         super().deal(rows, finish)
 

@@ -174,10 +174,9 @@ def check_opponent_model(params: Mapping[str, Any], game: Game, num_games: int =
     Returns:
         How many decisions were compared whose two worlds differ.
     """
-    model = make_opponent_model(params, game)
-    ids = np.arange(1, 1 + game.facts.num_players) if model.by_opponent else None
-    model.grow(1 + game.facts.num_players if model.by_opponent else 1)
-    ids = np.zeros(game.facts.num_players, np.int64) if ids is None else ids
+    model, num_players = make_opponent_model(params, game), game.facts.num_players
+    ids = np.arange(1, 1 + num_players) if model.by_opponent else np.zeros(num_players, np.int64)
+    model.grow(1 + int(ids.max()))
 
     def told(position: Position, seat: int, state: npt.NDArray[np.uint8]) -> Any:
         values, memory = np.ones(game.facts.num_actions), model.memory.copy()

@@ -238,7 +238,6 @@ class TestExperience:
                 reference.actions.append(int(action[0]))
             end = rng.normal(size=1)
             experience.close_for_good(slot, end)
-            experience.forget(slot)
             expected = reference.transitions(float(end[0]))
             kept = np.arange(num_before, replay.num_added)
             assert len(kept) == len(expected)

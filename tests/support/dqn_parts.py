@@ -27,7 +27,6 @@ def fill(replay: Replay, rewards: Sequence[float]) -> None:
         experience.close(slot, inputs, np.ones((1, 2), np.int8), np.zeros(1))
         experience.open(slot, inputs, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([float(reward)]))
-        experience.forget(slot)
 
 
 def assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:
