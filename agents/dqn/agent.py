@@ -15,7 +15,7 @@ from pydantic import Field
 from agents.base import Actions, Agent, Views
 from agents.learning.device import resolve_device
 from agents.learning.experience import ExperienceSettings
-from agents.learning.files import CheckpointError, load_state, reading
+from agents.learning.files import CheckpointError, load_player, reading
 from agents.learning.games import roles_in
 from agents.learning.networks import PLAIN, Inputs, Network, find_module, make_network, weights_of
 from common.errors import OptionError
@@ -211,21 +211,15 @@ class DQNAgent(Agent):
         """Read the network from ``path``, if it is not given."""
         super().__init__(game)
         if isinstance(network, str):
-            if path is None:
-                raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
-            state = load_state(Path(path), game)
-            if "network" not in state or "settings" not in state:
-                raise CheckpointError(
-                    f"{path} holds no network of dqn: give the folder of a dqn run"
-                )
+            state = load_player(path, game, "dqn", "network")
             self.roles = roles_in(state)
-            with reading(path, "a network of dqn"):
+            with reading(str(path), "a network of dqn"):
                 settings = DQNSettings.parse(state["settings"])
                 history, inputs = settings.history, settings.inputs
                 device = resolve_device(device, weights_of(game, settings))
                 if network != PLAIN:
                     find_module(network)
-                network = _load(game, path, settings, state, device)
+                network = _load(game, str(path), settings, state, device)
         self.network = network
         self.history = history
         self._inputs = Inputs(game, inputs)
@@ -252,7 +246,7 @@ class DQNAgent(Agent):
 
 
 def _load(
-    game: Game, path: str | Path, settings: DQNSettings, state: dict[str, Any], device: str
+    game: Game, path: str, settings: DQNSettings, state: dict[str, Any], device: str
 ) -> Network:
     try:
         with names_from_a_file():

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from torch import Tensor
 
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import choose
-from agents.learning.files import CheckpointError, load_state, reading
+from agents.learning.files import load_player, reading
 from agents.learning.games import LearnerGames, roles_in
 from agents.learning.learner import Learner, State, Task, named, part
 from agents.learning.networks import Adam, Inputs, PlainNetwork
@@ -84,11 +83,7 @@ class OfflineAgent(Agent):
         """Build the network and give it its weights."""
         super().__init__(game)
         if state is None:
-            if path is None:
-                raise CheckpointError("give the folder of a run, such as offline:runs/my_run")
-            state = load_state(Path(path), game)
-            if "classifier" not in state:
-                raise CheckpointError(f"{path} holds no classifier: give the folder of its run")
+            state = load_player(path, game, "offline", "classifier")
         with reading(path or "this state", "a classifier of offline"):
             settings = OfflineSettings.parse(state["settings"])
             self.roles = roles_in(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from gymnasium import spaces
 
 from agents.base import Actions, Agent, Views
 from agents.learning.device import resolve_device
-from agents.learning.files import load_state, reading
+from agents.learning.files import load_player, reading
 from agents.learning.games import roles_in
 from common.errors import MasqueradeError
 from common.saved import saved_array
@@ -139,9 +138,7 @@ class SB3Agent(Agent):
             self._device = str(model.device)
             return
         if state is None:
-            if path is None:
-                raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
-            state = load_state(Path(path), game)
+            state = load_player(path, game, "sb3", "algorithm")
         with reading(path or "this state", "a model of Stable-Baselines3"):
             self.algorithm = str(state["algorithm"])
             self.roles = roles_in(state)

@@ -46,7 +46,7 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "_lazy_init", touch)
     monkeypatch.setattr(devices, "SMALL", 0)
-    monkeypatch.setattr(devices, "_told", set())
+    devices._tell.cache_clear()
     return found
 
 
