@@ -59,7 +59,7 @@ HOOKS = AddressesType(
 
 
 class Hooks(Addresses):
-    """The four functions, as one cheap argument for compiled code; all but ``encode`` may miss."""
+    """The four functions, as one cheap argument for compiled code; ``encode`` must be there."""
 
     numba_type = HOOKS
     decorator = "@compiled({}) from agents.tabular.hooks"
