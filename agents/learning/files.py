@@ -89,7 +89,9 @@ def load_player(path: Path | str | None, game: Game, agent_id: str, needs: str) 
         )
     state = load_state(Path(path), game)
     if needs not in state:
-        raise CheckpointError(f"{path} holds no {agent_id}: give the folder of a run of {agent_id}")
+        raise CheckpointError(
+            f"{path} holds no {needs} of {agent_id}: give the folder of a run of {agent_id}"
+        )
     return state
 
 
