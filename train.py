@@ -82,16 +82,15 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     if arguments.list:
         print(as_called(list_everything()))
         return None
-    if arguments.schema and "envs.core.compiling" not in sys.modules:
-        os.environ["NUMBA_DISABLE_JIT"] = "1"  # fields and ranges run nothing of what is compiled
     if arguments.schema:
+        if "envs.core.compiling" not in sys.modules:  # fields and ranges run nothing compiled
+            os.environ["NUMBA_DISABLE_JIT"] = "1"
         # Imported when needed: --help and --list do without compiled code.
         from training.config import run_schema
 
         print(json.dumps(run_schema(), indent=1))
         return None
-    is_shown = not arguments.quiet
-    check_device(arguments.device)
+    is_shown, device = not arguments.quiet, check_device(arguments.device)
     if arguments.resume:
         if arguments.set or arguments.seed is not None or arguments.out:
             raise MasqueradeError(
@@ -104,7 +103,6 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
         # Imported when needed, once names are known to be right: this may compile for minutes.
         from training.runner import resume_run
 
-        device = check_device(arguments.device)
         trusted = None if arguments.trust else ()
         return resume_run(arguments.resume, device, command, is_shown, trusted)
     seed = [] if arguments.seed is None else [f"train.seed={arguments.seed}"]
@@ -122,7 +120,6 @@ def run(arguments: argparse.Namespace, command: str) -> Outcome | None:
     config = RunConfig.parse(content)
     name = f"{arguments.config.stem}-seed{config.train.seed}"
     folder = arguments.out or RUNS / config.game.id / name
-    device = check_device(arguments.device)
     if arguments.dry_run:
         print(plan(config, folder, device))
         return None

@@ -8,7 +8,7 @@ knows how likely it is to choose each action says so; whoever tells neither is a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,6 @@ class Advice:
     variation: tuple[int, ...] = ()
     """The moves that a search expects, from the best one on."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types."""
-        return asdict(self)
-
     def bar(self, action: int) -> Bar | None:
         """What is said of an action."""
         return next((bar for bar in self.bars if bar.action == action), None)
@@ -101,12 +97,13 @@ def advise(agent: Agent, views: Views, words: dict[int, str] | None = None) -> A
     return Advice("samples", _bars(_shares(agent, views, NUM_SAMPLES), None, words))
 
 
-def legal_words(views: Views, row: int = 0) -> dict[int, str]:
-    """The legal actions of a row in words, from a world that its seat cannot tell from the truth.
+def legal_words(views: Views) -> dict[int, str]:
+    """The legal actions of the first row in words.
 
-    Asking takes nothing from the generators of the rows.
+    They are told from a world that its seat cannot tell from the truth, and asking takes nothing
+    from the generators of the rows.
     """
-    asked = views.part(np.array([row]))
+    asked = views.part(np.array([0]))
     world = asked.worlds()[0]
     legal = np.flatnonzero(asked.masks[0])
     return {int(action): views.game.action_text(world, int(action)) for action in legal}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.advice import Bar, advise
+from agents.advice import advise
 from agents.base import Agent, Views
 from common.imports import look_up
 from envs.core.drawing import Drawing
@@ -79,14 +79,11 @@ def _here(agent: Agent, views: Views) -> Exhibit:
         rows.append([bar.words, f"{100 * bar.share:.1f} %", *value])
     said = {"policy": "How likely it is to choose each move.", "choice": "What it chooses."}
     words = said.get(advice.source, "How it divides its attention, or its choices.")
-    return Exhibit("At this decision", words, rows, draw_bars([_as_pair(bar) for bar in bars]))
+    picture = draw_bars([(bar.words, bar.share) for bar in bars])
+    return Exhibit("At this decision", words, rows, picture)
 
 
-def _as_pair(bar: Bar) -> tuple[str, float]:
-    return bar.words, bar.share
-
-
-def draw_bars(pairs: Sequence[tuple[str, float]], digits: int = 1) -> str:
+def draw_bars(pairs: Sequence[tuple[str, float]]) -> str:
     """Shares from 0 to 1 as bars with words."""
     drawing = Drawing(BAR_LEFT + BAR_WIDTH + 70, 12 + BAR_HEIGHT * len(pairs), "Shares as bars")
     drawing.rect(0, 0, drawing.width, drawing.height, 8, fill="plate")
@@ -94,7 +91,7 @@ def draw_bars(pairs: Sequence[tuple[str, float]], digits: int = 1) -> str:
         y = 6 + BAR_HEIGHT * number
         drawing.text(BAR_LEFT - 8, y + 11, words, 13, "ink", "end", max_width=BAR_LEFT - 16)
         drawing.rect(BAR_LEFT, y + 3, max(2.0, BAR_WIDTH * share), BAR_HEIGHT - 6, 3, fill="blue")
-        label = f"{100 * share:.{digits}f} %"
+        label = f"{100 * share:.1f} %"
         drawing.text(BAR_LEFT + BAR_WIDTH * share + 8, y + 11, label, 12, "ink", "start")
     return drawing.svg()
 

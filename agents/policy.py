@@ -124,30 +124,24 @@ class Policy:
 
         It must be for ``game``, with the same structural options.
         """
-        path = Path(path)
+        path, header = Path(path), None
         if path.is_dir() and not (path / FILE_NAME).exists():
-            return cls._of_run(path, game)
-        path = _file(path)
-        header, arrays = _read(path)
-        solved = _check(path, header, game)
-        _check_values(path, {**header, **arrays}, game, header.get("encoding"), solved)
-        if _checksum(arrays) != header.get("checksum"):
+            values = load_state(path, game)
+            if values.keys() != {*ARRAYS, *NOTED}:
+                raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
+            solved = _solved(path, read_header(path)["options"], game)
+        else:
+            path = _file(path)
+            header, arrays = _read(path)
+            solved = _check(path, header, game)
+            values = {**arrays, **{name: header.get(name) for name in NOTED}}
+        encoding = values.pop("encoding")
+        _check_values(path, values, game, encoding, solved)
+        if header is not None and _checksum(arrays) != header.get("checksum"):
             raise PolicyError(f"{path} is damaged (its checksum is wrong): use an intact copy")
-        parts: dict[str, Any] = {**arrays, **{name: header[name] for name in NOTED}}
-        return cls(solved, **parts)._on(game)
-
-    @classmethod
-    def _of_run(cls, path: Path, game: Game) -> Policy:
-        state = load_state(path, game)
-        if state.keys() != {*ARRAYS, *NOTED, "encoding"}:
-            raise PolicyError(f"{path} holds no policy: give the folder of a run of cfr")
-        solved = _solved(path, read_header(path)["options"], game)
-        _check_values(path, state, game, state.pop("encoding"), solved)
-        return cls(solved, **state)._on(game)
-
-    def _on(self, game: Game) -> Policy:
-        """The same for a game with other options, where nobody knows how exploitable it is."""
-        return self if self.game == game else replace(self, game=game, exploitability=None)
+        policy = cls(solved, **values)
+        # With other options nobody knows how exploitable it is.
+        return policy if solved == game else replace(policy, game=game, exploitability=None)
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as ``agents.learning.files`` can keep it."""
@@ -408,7 +402,7 @@ ARRAYS: dict[str, Any] = {
     "is_reached": np.bool_,
 }
 """The arrays of a policy and what each holds."""
-NOTED = ("exploitability", "notes", "abstraction")
+NOTED = ("exploitability", "notes", "abstraction", "encoding")
 """What else belongs to it."""
 # Sums of probabilities and differences of values are off by so much at most.
 _ROUNDING = 1e-6
@@ -447,10 +441,6 @@ def policy_fault(values: Mapping[str, Any], game: Game) -> str:
     sums = np.add.reduceat(probs, firsts[:-1]) if len(probs) else probs
     if (abs(sums - 1.0) > _ROUNDING).any():
         return f"the probabilities of a row add up to {sums[abs(sums - 1.0).argmax()]:.7g}, not 1"
-    return _fault_of_notes(values)
-
-
-def _fault_of_notes(values: Mapping[str, Any]) -> str:
     value = values.get("exploitability")
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (is_number and -_ROUNDING <= value < math.inf):

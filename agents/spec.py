@@ -23,7 +23,7 @@ from agents.learning.files import COMPLETE, checkpoint_folder
 from agents.naming import check_keys, check_params
 from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
-from common.errors import MasqueradeError, OptionError, nearest, one_line, reason_of
+from common.errors import MasqueradeError, OptionError, one_line, reason_of
 from common.files import checksum
 from envs.core.game import Game
 from envs.core.options import read_number
@@ -84,16 +84,12 @@ def read_params(params: Mapping[str, Any], annotations: Mapping[str, str]) -> di
         if names & {"int", "float"} and "str" not in names:
             value = read_number(value)
         read[name] = value
-        kinds = [KINDS.get(kind, OBJECT) for kind in sorted(names, key=_rank)]
+        kinds = [kind for name, kind in KINDS.items() if name in names]
+        kinds += [] if names <= KINDS.keys() else [OBJECT]
         if "Any" not in names and not any(accepts(value) for _, accepts in kinds):
             words = " or ".join(dict.fromkeys(word for word, _ in kinds))
             raise OptionError(f"{name} must be {words}, not {one_line(repr(value), 80)}")
     return read
-
-
-def _rank(kind: str) -> tuple[int, str]:
-    order = [*KINDS]
-    return order.index(kind) if kind in order else len(order), kind
 
 
 def _alternatives(annotation: str) -> Iterator[str]:
@@ -110,15 +106,6 @@ def _alternatives(annotation: str) -> Iterator[str]:
             word = ""
         else:
             word += letter
-
-
-def check_settings(settings: Mapping[str, Any], made: type[Any]) -> None:
-    """Refuse what is no field of a class's ``settings_class``, with the nearest thing it takes."""
-    fields = made.settings_class.model_fields
-    for name in settings:
-        if name not in fields:
-            known = set(annotations_of(made)) - {"game", "settings", "return"} | set(fields)
-            raise OptionError(f"unknown setting '{name}': {nearest(name, known)}")
 
 
 def annotations_of(made: type) -> dict[str, str]:
@@ -172,7 +159,7 @@ class AgentSpec:
             raise OptionError(f"params of agent '{self.id}' must be a mapping, not {self.params!r}")
         check_device(self.device)
         seconds = self.time_per_move
-        if seconds is not None and not (_is_seconds(seconds) and 0 < seconds < math.inf):
+        if seconds is not None and not (_is_number(seconds) and seconds > 0):
             raise OptionError(f"time_per_move must be seconds above 0, not {seconds!r}")
 
     @classmethod
@@ -200,7 +187,8 @@ class AgentSpec:
         agent_id, path = split_path(text)
         params = dict(params)
         if path:
-            path = _without_machine(path)
+            # As seen from the working folder: results travel to other machines.
+            path = path.removeprefix(os.getcwd() + os.sep)
             params = {"path": path, **params}
             text = f"{agent_id}:{path}"
         rest = {"params": params, "name": value.get("name") or text}
@@ -326,13 +314,3 @@ def foreign_names(value: Any) -> Iterator[str]:
         agent_id, path = split_path(value)
         if not path or agent_class(agent_id).code_params:
             yield value
-
-
-def _without_machine(path: str) -> str:
-    """A path below the working folder as seen from there: results travel to other machines."""
-    folder = os.getcwd() + os.sep
-    return path.removeprefix(folder)
-
-
-def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

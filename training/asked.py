@@ -17,8 +17,6 @@ from agents.naming import (
 from common.errors import MasqueradeError, OptionError, one_line
 from common.outline import fields_of
 
-__all__ = ["check_run", "config_files", "list_everything", "read_yaml"]
-
 CONFIGS = Path("configs")
 
 
@@ -113,7 +111,7 @@ def check_run(content: Mapping[str, Any]) -> None:
         check_keys(fields_of(place), _mapping(content, section), f"{section}: ")
     game, agent = _mapping(content, "game"), _mapping(content, "agent")
     check_game(game.get("id"), _mapping(game, "params"), "game: ")
-    check_learner(agent.get("id"), (), "agent.id: ")
+    check_learner(agent.get("id"), (), "agent.id: ", game.get("id"))
     check_learner(agent.get("id"), _mapping(agent, "params"), "agent.params: ")
     for section in ("train", "eval"):
         opponents = _mapping(content, section).get("opponents")

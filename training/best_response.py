@@ -41,8 +41,6 @@ from envs.core.rng import stream
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import finish, is_finished
 
-__all__ = ["Bound", "Search", "bound", "default_learner", "find_learner"]
-
 CONFIGS = Path("configs")
 RUNS = Path("runs") / "best_response"
 DEFAULTS = ("response", "q_learning", "dqn")
@@ -123,28 +121,27 @@ def bound(
         is_shown: whether to show progress.
     """
     with computing_on(search.device):
-        return _bound(game, spec, search, runs, is_shown)
-
-
-def _bound(game: Game, spec: AgentSpec, search: Search, runs: Path, is_shown: bool) -> Bound:
-    agent = spec.build(game)
-    folder = runs / game.id / _in_letters(spec.name)
-    candidates = []
-    for learner in search.learners or (default_learner(game),):
-        if learner in RESPONDERS:
-            responder = make_responder(learner, game, agent)
-            candidates.append(_Candidate(Path(learner), learner, responder))
-            continue
-        for seed in range(search.seed, search.seed + search.seeds):
-            config = _configure(game, spec, find_learner(game, learner), search, seed)
-            run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
-            if is_shown and not is_finished(run):
-                print(f"learning a response in {run}", file=sys.stderr, flush=True)
-            finish(config, run, search.device, "evaluate.py best-response", is_shown)
-            candidates += _players_of(run, config.agent.id, learner, game)
-    found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
-    write_json(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
-    return found
+        agent = spec.build(game)
+        folder = runs / game.id / _in_letters(spec.name)
+        candidates = []
+        for learner in search.learners or (default_learner(game),):
+            if learner in RESPONDERS:
+                responder = make_responder(learner, game, agent)
+                candidates.append(_Candidate(Path(learner), learner, responder))
+                continue
+            for seed in range(search.seed, search.seed + search.seeds):
+                config = _configure(game, spec, find_learner(game, learner), search, seed)
+                run = folder / f"{_in_letters(Path(learner).stem)}-seed{seed}-{_mark(config, spec)}"
+                if is_shown and not is_finished(run):
+                    print(f"learning a response in {run}", file=sys.stderr, flush=True)
+                finish(config, run, search.device, "evaluate.py best-response", is_shown)
+                # The best of a run, by its own evaluations, and the last.
+                for path in dict.fromkeys([checkpoint_folder(run), players(run)[-1]]):
+                    player = make_agent(config.agent.id, game, path=str(path))
+                    candidates.append(_Candidate(path, learner, player))
+        found = _measure(game, agent, candidates, search, is_paired=not spec.can_remember)
+        write_json(folder / "bound.json", {"search": search.to_dict(), **found.to_dict()})
+        return found
 
 
 # ---- learners ------------------------------------------------------------------------------------
@@ -197,19 +194,14 @@ def _configure(
     game: Game, spec: AgentSpec, content: dict[str, Any], search: Search, seed: int
 ) -> RunConfig:
     """The run of one learner with one seed against the frozen agent."""
-    train = {"seed": seed, "opponents": [spec.to_dict()]}
+    against = {"opponents": [spec.to_dict()]}
     steps = search.steps or (content.get("train") or {}).get("steps")
-    train |= {"steps": steps} if steps else {}
     return RunConfig.parse(
         {
             "game": {"id": game.id, "params": game.options.to_dict()},
             "agent": content.get("agent"),
-            "train": train,
-            "eval": {
-                "games": search.choosing_games,
-                "opponents": [spec.to_dict()],
-                "exploitability": False,
-            },
+            "train": {"seed": seed, **against, **({"steps": steps} if steps else {})},
+            "eval": {"games": search.choosing_games, **against, "exploitability": False},
         }
     )
 
@@ -233,14 +225,6 @@ class _Candidate:
     agent: Agent
 
 
-def _players_of(run: Path, agent_id: str, learner: str, game: Game) -> list[_Candidate]:
-    """The best of a run, by its own evaluations, and the last."""
-    folders = dict.fromkeys([checkpoint_folder(run), players(run)[-1]])
-    return [
-        _Candidate(path, learner, make_agent(agent_id, game, path=str(path))) for path in folders
-    ]
-
-
 def _measure(
     game: Game, agent: Agent, candidates: Sequence[_Candidate], search: Search, is_paired: bool
 ) -> Bound:
@@ -249,8 +233,7 @@ def _measure(
     All of them play the same deals, unless the agent could know one again (``is_paired``).
     """
     num_players = game.facts.num_players
-    chosen: list[_Candidate] = []
-    scores: list[float | None] = []
+    chosen: list[tuple[_Candidate, float | None]] = []
 
     def play(responder: Agent, seat: int, deals: int, *purpose: str) -> Floats:
         """[deals, seats] of returns; the agent has all seats but the responder's."""
@@ -262,35 +245,25 @@ def _measure(
     deals = -(-search.choosing_games // num_players)
     for seat in range(num_players):
         if len(candidates) == 1:  # there is nothing to choose
-            chosen.append(candidates[0])
-            scores.append(None)
+            chosen.append((candidates[0], None))
             continue
         values = [
             float(play(each.agent, seat, deals, "choose", f"{number}")[:, seat].mean())
             for number, each in enumerate(candidates)
         ]
-        chosen.append(candidates[int(np.argmax(values))])
-        scores.append(max(values))
+        chosen.append((candidates[int(np.argmax(values))], max(values)))
     deals = max(2, -(-search.games // num_players))
-    won = np.stack(
-        [play(chosen[seat].agent, seat, deals, "measure")[:, seat] for seat in range(num_players)],
-        axis=1,
-    )
+    seats, columns = [], []
+    for seat, (one, score) in enumerate(chosen):
+        columns.append(play(one.agent, seat, deals, "measure")[:, seat])
+        value = mean_interval(columns[-1], search.confidence)
+        seats.append(Chosen(str(one.folder), one.learner, score, value))
     total = game.facts.return_sum
     own: Floats | float = 0.0 if total is None else total / num_players
     if total is None:  # what the agent gets against itself
         own = play(agent, 0, deals, "measure", "itself").mean(axis=1)
-    return Bound(
-        agent.name,
-        mean_interval(won.mean(axis=1) - own, search.confidence),
-        tuple(
-            Chosen(
-                str(one.folder), one.learner, score, mean_interval(won[:, seat], search.confidence)
-            )
-            for seat, (one, score) in enumerate(zip(chosen, scores, strict=True))
-        ),
-        deals * num_players,
-    )
+    gain = mean_interval(np.stack(columns, axis=1).mean(axis=1) - own, search.confidence)
+    return Bound(agent.name, gain, tuple(seats), deals * num_players)
 
 
 def _root(seed: int, *purpose: str) -> int:
@@ -299,7 +272,7 @@ def _root(seed: int, *purpose: str) -> int:
 
 
 def _ends(interval: Interval) -> list[float]:
-    return [interval.mean, interval.low, interval.high]
+    return [*vars(interval).values()]
 
 
 def _in_letters(name: str) -> str:

@@ -29,27 +29,16 @@ from pydantic import (
     field_validator,
 )
 
-from agents import LEARNERS, without_learner
+from agents import LEARNERS
 from agents.learning.learner import Learner
+from agents.naming import check_learner
 from agents.spec import AgentSpec, foreign_names
-from common.errors import OptionError, UnknownNameError
+from common.errors import OptionError
 from common.imports import find_named, look_up
 from envs import GAMES, game_class
 from envs.core.game import Game
 from envs.core.options import Options, option
-from training.asked import read_yaml
-
-__all__ = [
-    "EvalSettings",
-    "Evaluated",
-    "GameSettings",
-    "Opponent",
-    "RunConfig",
-    "TrainSettings",
-    "learner_class",
-    "read_yaml",
-    "run_schema",
-]
+from training.asked import read_yaml as read_yaml  # every reader of a run parses what it reads
 
 MANY = 10**12
 PLAYERS = BEST, LAST = "best", "last"
@@ -172,18 +161,13 @@ class TrainSettings(Options):
         if not self.opponents:
             raise OptionError("opponents must name somebody, such as [self]")
 
-    def every(self, name: str, share: int) -> int:
-        """How often something is done: as the file says, or ``share`` times in the run."""
-        given: int | None = getattr(self, f"{name}_every")
-        return given if given is not None else max(1, self.steps // share)
-
     @property
     def cadences(self) -> dict[str, int]:
-        """How often each thing is done."""
+        """How often each thing is done: as the file says, or so many times in the run."""
+        usual = {"log": 100, "eval": 10, "checkpoint": 10}
         return {
-            "log": self.every("log", 100),
-            "eval": self.every("eval", 10),
-            "checkpoint": self.every("checkpoint", 10),
+            name: getattr(self, f"{name}_every") or max(1, self.steps // times)
+            for name, times in usual.items()
         }
 
 
@@ -265,9 +249,7 @@ def learner_class(learner_id: str) -> type[Learner]:
     ...
     common.errors.UnknownNameError: unknown learner 'q_lerning': did you mean 'q_learning'? ...
     """
-    reason = without_learner(learner_id)
-    if reason:
-        raise UnknownNameError(f"{reason}; learners are {', '.join(sorted(LEARNERS))}")
+    check_learner(learner_id)
     found: type[Learner] = find_named("learner", LEARNERS, learner_id)
     return found
 

@@ -22,8 +22,6 @@ from common.errors import MasqueradeError
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import begin_run
 
-__all__ = ["main"]
-
 CONFIGS = Path("configs") / "demo"
 RUNS = Path("runs") / "demo"
 DEALS = 1000

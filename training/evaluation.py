@@ -23,8 +23,6 @@ from envs.core.game import Game
 from envs.core.rng import stream
 from training.config import EvalSettings, RunConfig
 
-__all__ = ["Evaluation", "Score", "evaluate"]
-
 
 @dataclass(frozen=True)
 class Score:
@@ -39,15 +37,11 @@ class Score:
 
     def metrics(self) -> dict[str, float]:
         """Numbers for the curves."""
-        place = f"eval/{self.opponent}"
-        return {
-            f"{place}/return": self.mean_return.mean,
-            f"{place}/return_low": self.mean_return.low,
-            f"{place}/return_high": self.mean_return.high,
-            f"{place}/win_rate": self.win_rate.mean,
-            f"{place}/win_rate_low": self.win_rate.low,
-            f"{place}/win_rate_high": self.win_rate.high,
-        }
+        found: dict[str, float] = {}
+        for name, value in (("return", self.mean_return), ("win_rate", self.win_rate)):
+            place = f"eval/{self.opponent}/{name}"
+            found |= {place: value.mean, f"{place}_low": value.low, f"{place}_high": value.high}
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""

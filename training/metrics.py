@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 import os
 import socket
 import time
@@ -20,8 +21,6 @@ import numpy as np
 
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import append_text, make_folder, read_text, write_text
-
-__all__ = ["Events", "MetricsFile"]
 
 STEP = "step"
 _numbers = itertools.count()
@@ -52,9 +51,8 @@ class MetricsFile:
             self._columns = [STEP, *(c for c in reader.fieldnames or () if c != STEP)]
             # Whoever was stopped while it wrote has left half a row; it will be made again.
             rows = [row for row in reader if None not in row and None not in row.values()]
-            self._rows = [
-                row for row in rows if row[STEP].isdecimal() and self._is_kept(row, up_to)
-            ]
+            last = math.inf if up_to is None else up_to
+            self._rows = [row for row in rows if row[STEP].isdecimal() and int(row[STEP]) <= last]
         except (csv.Error, KeyError, ValueError) as error:  # such as a step of 5000 digits
             raise FileError(
                 f"{self.path} is damaged ({one_line(error)}): remove it, and go on without the "
@@ -63,10 +61,6 @@ class MetricsFile:
         if len(self._rows) < len(rows):
             used = [c for c in self._columns if any(row[c] for row in self._rows)]
             self._columns = used or [STEP]
-
-    @staticmethod
-    def _is_kept(row: Mapping[str, str], up_to: int | None) -> bool:
-        return up_to is None or int(row[STEP]) <= up_to
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
         """Add a row; numbers are written so that they are read back exactly."""
@@ -129,22 +123,19 @@ class Events:
                 summary.value.add(tag=name, histo=_histogram(value))
             else:
                 summary.value.add(tag=name, simple_value=float(value))
-        self._add(step, summary)
+        self._write(step=step, summary=summary)
 
     def add_text(self, name: str, text: str) -> None:
         """A text, such as the configuration, shown as Markdown."""
         from tensorboard.plugins.text.summary_v2 import text_pb
 
-        self._add(0, text_pb(name, text))
+        self._write(step=0, summary=text_pb(name, text))
 
     def add_settings(self, settings: Mapping[str, Any]) -> None:
         """What the run was told, for the HParams tab."""
         from tensorboard.plugins.hparams.summary_v2 import hparams_pb
 
-        self._add(0, hparams_pb(dict(_leaves(settings))))
-
-    def _add(self, step: int, summary: Any) -> None:
-        self._write(step=step, summary=summary)
+        self._write(step=0, summary=hparams_pb(dict(_leaves(settings))))
 
     def _write(self, **content: Any) -> None:
         event = self._event(wall_time=time.time(), **content)

@@ -25,8 +25,6 @@ from common.progress import duration
 from training.config import RunConfig, learner_class, read_yaml
 from training.runner import finish, is_finished
 
-__all__ = ["source_of", "train_missing"]
-
 PROJECT = Path(__file__).resolve().parents[1]
 _RUN = re.compile(r"runs/(?P<game>\w+)_v\d+/(?P<config>\w+)-seed(?P<seed>\d+)")
 

@@ -21,16 +21,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from agents.learning.files import (
-    EARLIER,
-    CheckpointError,
-    checkpoints,
-    players,
-    read_header,
-)
+from agents.learning.files import EARLIER, CheckpointError, checkpoints, players, read_header
 from common.errors import MasqueradeError
 from common.files import (
     append_text,
+    check_folder,
     make_folder,
     read_json,
     remove_file,
@@ -40,12 +35,8 @@ from common.files import (
 from common.imports import names_from_a_file, versions
 from training.config import RunConfig, read_yaml
 
-__all__ = ["CONFIG", "RunFolder", "step_of_checkpoint"]
-
 CONFIG, BEST = "config.yaml", "best.json"
 COMMAND, VERSIONS = "command.txt", "versions.json"
-PARTIAL = ".partial"
-"""How names of files end that are being written."""
 
 
 class RunFolder:
@@ -59,15 +50,13 @@ class RunFolder:
     @classmethod
     def begin(cls, path: Path, config: RunConfig, command: str) -> RunFolder:
         """Make a new folder and note what is to be done."""
-        if path.exists() and not path.is_dir():
-            raise MasqueradeError(f"{path} is a file: choose another --out, the run's folder")
-        make_folder(path)
+        if (path / CONFIG).exists():
+            raise MasqueradeError(
+                f"{path} is not empty: continue it with --resume {path}, or choose another --out"
+            )
         # What was killed while it began has nothing to go on from, and is begun again.
-        if any(not _is_beginning(file) for file in path.iterdir()):
-            fix = "choose another --out"
-            if (path / CONFIG).exists():
-                fix = f"continue it with --resume {path}, or {fix}"
-            raise MasqueradeError(f"{path} is not empty: {fix}")
+        check_folder(path, CONFIG, (COMMAND, VERSIONS))
+        make_folder(path)
         # The configuration comes last: a folder with one is a run.
         write_text(path / COMMAND, command + "\n")
         write_json(path / VERSIONS, versions())
@@ -108,7 +97,7 @@ class RunFolder:
 
         And what a process that was killed had begun to write.
         """
-        for file in self.path.rglob(f".*{PARTIAL}"):
+        for file in self.path.rglob(".*.partial"):
             remove_file(file)
         for folder in players(self.path):
             if _step_of(folder) > step:
@@ -134,13 +123,10 @@ class RunFolder:
 
     def best(self) -> dict[str, Any] | None:
         """Which player was best, and its score; nothing if that cannot be read."""
+        kinds = {"player": str, "step": int, "score": float}
         try:
             best = read_json(self.path / BEST, "")
-            return {
-                "player": str(best["player"]),
-                "step": int(best["step"]),
-                "score": float(best["score"]),
-            }
+            return {name: kind(best[name]) for name, kind in kinds.items()}
         except (MasqueradeError, KeyError, TypeError, ValueError):
             return None
 
@@ -162,8 +148,3 @@ def step_of_checkpoint(folder: Path) -> int:
 
 def _step_of(path: Path) -> int:
     return int(path.name.removeprefix("step_").removesuffix(".json"))
-
-
-def _is_beginning(file: Path) -> bool:
-    """Whether a file is what a run writes before it is one."""
-    return file.name in (COMMAND, VERSIONS) or file.name.endswith(PARTIAL)

@@ -32,7 +32,7 @@ from agents.learning.files import (
     reading,
     save_state,
 )
-from agents.learning.learner import PAST, SELF, Learner, Opponents, Task
+from agents.learning.learner import PAST, SELF, Learner, Opponents, State, Task
 from common.errors import FileError, MasqueradeError, OptionError, nearest
 from common.progress import Progress
 from envs.core.facts import roles_of
@@ -41,8 +41,6 @@ from training.config import BEST, RunConfig, learner_class
 from training.evaluation import Evaluation, Score
 from training.metrics import Events, MetricsFile
 from training.run_folder import CONFIG, RunFolder, step_of_checkpoint
-
-__all__ = ["Outcome", "begin_run", "finish", "is_finished", "make_learner", "plan", "resume_run"]
 
 FIRST_PIECE = 64
 """The first checkpoint comes after this part of the first chunk: within a minute, for a chunk of an
@@ -173,6 +171,9 @@ def make_learner(
     """The learner of a run as it is before the first step; its task says which device it is."""
     found, settings = learner_class(config.agent.id), config.agent.params
     device = resolve_device(device, found.num_weights(game, settings), is_shown=True)
+    role, known = config.train.role, roles_of(game.facts)
+    if role and role not in known:
+        raise OptionError(f"train.role '{role}' is no role of {game.id}: {nearest(role, known)}")
     with computing_on(device):
         task = Task(
             game=game,
@@ -181,7 +182,7 @@ def make_learner(
             device=device,
             folder=folder,
             total=config.train.steps,
-            role=_check_role(config.train.role, game),
+            role=role,
         )
         return found(task, settings)
 
@@ -207,27 +208,17 @@ def plan(config: RunConfig, folder: Path, device: str) -> str:
     )
 
 
-def _check_role(role: str, game: Game) -> str:
-    known = roles_of(game.facts)
-    if role and role not in known:
-        raise OptionError(f"train.role '{role}' is no role of {game.id}: {nearest(role, known)}")
-    return role
-
-
 def _make_opponents(config: RunConfig, game: Game) -> Opponents:
     entries: list[Agent | str] = []
     weights: list[float] = []
     for entry in config.train.opponents:
+        met: Sequence[Agent | str] = [entry.name]
         if entry.agent is not None:
-            entries.append(entry.agent.build(game))
-            weights.append(entry.weight)
-        elif entry.name in (SELF, PAST):
-            entries.append(entry.name)
-            weights.append(entry.weight)
-        else:
-            league = _load_league(Path(entry.name.partition(":")[2]), game)
-            entries += league
-            weights += [entry.weight / len(league)] * len(league)
+            met = [entry.agent.build(game)]
+        elif entry.name not in (SELF, PAST):
+            met = _load_league(Path(entry.name.partition(":")[2]), game)
+        entries += met
+        weights += [entry.weight / len(met)] * len(met)
     return Opponents(entries, config.train.seed, weights, config.train.mixed)
 
 
@@ -354,9 +345,7 @@ class _TrainingRun:
     def _save_player(self) -> None:
         """Keep the player of this step: for tournaments, as a past self, perhaps as the best."""
         step, run = self.learner.num_steps, self.run_folder
-        noted = {"agent": self.config.agent.id, "step": step}
-        if not run.player(step).exists():
-            save_state(run.player(step), self.game, self.learner.player_state(), **noted)
+        self._keep(run.player(step), self.learner.player_state)
         opponents = self.learner.task.opponents
         if opponents is not None and opponents.has_past:
             path = str(run.player(step))
@@ -370,11 +359,13 @@ class _TrainingRun:
 
     def _save(self) -> None:
         """Keep all that is needed to go on."""
-        step, run = self.learner.num_steps, self.run_folder
-        noted = {"agent": self.config.agent.id, "step": step}
-        if not run.checkpoint(step).exists():
-            save_state(run.checkpoint(step), self.game, self.learner.state_dict(), **noted)
-        run.remove_old(self.config.train.keep)
+        self._keep(self.run_folder.checkpoint(self.learner.num_steps), self.learner.state_dict)
+        self.run_folder.remove_old(self.config.train.keep)
+
+    def _keep(self, folder: Path, state: Callable[[], State]) -> None:
+        if not folder.exists():
+            noted = {"agent": self.config.agent.id, "step": self.learner.num_steps}
+            save_state(folder, self.game, state(), **noted)
 
 
 @contextmanager

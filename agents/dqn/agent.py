@@ -15,7 +15,7 @@ from pydantic import Field
 from agents.base import Actions, Agent, Views
 from agents.learning.device import resolve_device
 from agents.learning.experience import ExperienceSettings
-from agents.learning.files import CheckpointError, load_state, reading
+from agents.learning.files import CheckpointError, load_player, reading
 from agents.learning.games import roles_in
 from agents.learning.networks import PLAIN, Inputs, Network, find_module, make_network, weights_of
 from common.errors import OptionError
@@ -30,7 +30,6 @@ from envs.core.rng import Words, random_legal, uniform
 REPLAYS = UNIFORM, PRIORITISED, LATEST = "uniform", "prioritised", "latest"
 TARGETS = INTERVAL, POLYAK, NONE = "interval", "polyak", "none"
 EXPLORATIONS = CONSTANT, LINEAR, PARTS = "constant", "linear", "parts"
-CLOCKS = STEPS, TIME, GAMES = "steps", "time", "games"
 OPTIMISERS = ADAM, SGD = "adam", "sgd"
 LOSSES = HUBER, SQUARED = "huber", "mse"
 
@@ -103,12 +102,8 @@ class DQNSettings(ExperienceSettings):
     )
     exploration_parts: int = option(100, low=1, high=10**6, help="parts: stretches of the run")
     exploration_drop: float = option(0.02, low=0.0, high=1.0, help="parts: fall after each stretch")
-    exploration_clock: str = option(STEPS, choices=CLOCKS, help="what the length of a run means")
     exploration_games: int | None = option(
-        None, low=1, high=10**12, help="games: how many the run will have"
-    )
-    exploration_seconds: float | None = option(
-        None, low=1e-3, high=1e9, help="time: seconds of learning that the run will take"
+        None, low=1, high=10**12, help="games that the run will have; null: it goes by its steps"
     )
 
     def __post_init__(self) -> None:
@@ -116,10 +111,6 @@ class DQNSettings(ExperienceSettings):
         super().__post_init__()
         if self.replay == LATEST and self.replay_size < self.batch_size:
             raise OptionError("replay 'latest' keeps a batch: set replay_size >= batch_size")
-        if self.exploration_clock == TIME and self.exploration_seconds is None:
-            raise OptionError("exploration_clock 'time' needs exploration_seconds: say how many")
-        if self.exploration_clock == GAMES and self.exploration_games is None:
-            raise OptionError("exploration_clock 'games' needs exploration_games: say how many")
 
     def exploration_after(self, progress: float) -> float:
         """The share of random moves when ``progress`` (0 .. 1) of the run is over.
@@ -220,15 +211,15 @@ class DQNAgent(Agent):
         """Read the network from ``path``, if it is not given."""
         super().__init__(game)
         if isinstance(network, str):
-            if path is None:
-                raise CheckpointError("give the folder of a run, such as dqn:runs/leduc_dqn")
-            state = _read(game, Path(path))
+            state = load_player(path, game, "dqn", "network")
             self.roles = roles_in(state)
-            with reading(path, "a network of dqn"):
+            with reading(str(path), "a network of dqn"):
                 settings = DQNSettings.parse(state["settings"])
                 history, inputs = settings.history, settings.inputs
                 device = resolve_device(device, weights_of(game, settings))
-                network = _load(game, Path(path), state, device, network)
+                if network != PLAIN:
+                    find_module(network)
+                network = _load(game, str(path), settings, state, device)
         self.network = network
         self.history = history
         self._inputs = Inputs(game, inputs)
@@ -254,17 +245,9 @@ class DQNAgent(Agent):
         return self.network.values_of(inputs)
 
 
-def _read(game: Game, path: Path) -> dict[str, Any]:
-    state = load_state(path, game)
-    if "network" not in state or "settings" not in state:
-        raise CheckpointError(f"{path} holds no network of dqn: give the folder of a dqn run")
-    return state
-
-
-def _load(game: Game, path: Path, state: dict[str, Any], device: str, name: str) -> Network:
-    settings = DQNSettings.parse(state["settings"])
-    if name != PLAIN:
-        find_module(name)
+def _load(
+    game: Game, path: str, settings: DQNSettings, state: dict[str, Any], device: str
+) -> Network:
     try:
         with names_from_a_file():
             network = make_network(game, settings, device)

@@ -18,9 +18,8 @@ updates (Polyak and Juditsky, 1992), which is steadier than the network after an
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,23 +29,20 @@ from torch import Tensor
 from agents.dqn.agent import (
     ADAM,
     CONSTANT,
-    GAMES,
     HUBER,
     INTERVAL,
     LATEST,
     NONE,
     POLYAK,
     PRIORITISED,
-    STEPS,
-    TIME,
     DQNAgent,
     DQNSettings,
     choose,
 )
-from agents.dqn.replay import Minibatch, Replay
+from agents.dqn.replay import Arrays, Minibatch, Replay
 from agents.learning.experience import ExperienceGames
 from agents.learning.games import roles_in
-from agents.learning.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, named, part
 from agents.learning.networks import (
     Adam,
     GradientDescent,
@@ -111,22 +107,13 @@ class Log:
         return found
 
 
-class Tensors(NamedTuple):
-    """A minibatch where the network computes; what is one number a transition is [n, 1]."""
+Tensors = Minibatch[Tensor]
 
-    inputs: Tensor
-    actions: Tensor
-    rewards: Tensor
-    discounts: Tensor
-    next_inputs: Tensor
-    penalties: Tensor
-    weights: Tensor
 
-    @classmethod
-    def of(cls, batch: Minibatch, device: str) -> Tensors:
-        """Share the memory of the minibatch, or copy it to a graphics card."""
-        columns = (to_device(getattr(batch, name), device) for name in cls._fields)
-        return cls._make(x if x.ndim == 2 else x.unsqueeze(1) for x in columns)
+def tensors_of(batch: Arrays, device: str) -> Tensors:
+    """Share the memory of the minibatch, or copy it to a graphics card."""
+    columns = (to_device(column, device) for column in batch[1:])
+    return Minibatch(batch.rows, *(x if x.ndim == 2 else x.unsqueeze(1) for x in columns))
 
 
 class DQNLearner(Learner):
@@ -150,7 +137,7 @@ class DQNLearner(Learner):
     def __init__(self, task: Task, settings: DQNSettings) -> None:
         """Draw the first weights; the first games begin with the first ``update``."""
         super().__init__(task, settings)
-        has_length = task.total or settings.exploration_clock != STEPS
+        has_length = task.total or settings.exploration_games
         if not has_length and settings.exploration != CONSTANT:
             raise OptionError(
                 f"exploration '{settings.exploration}' needs the length of the run: "
@@ -184,14 +171,11 @@ class DQNLearner(Learner):
         )
         self.games = ExperienceGames(task, settings, self.replay.kept)
         self.num_updates = 0
-        self.clock: Callable[[], float] = time.perf_counter
-        """Seconds, for exploration by time."""
-        self._seconds = 0.0
         self._steps_before_learning = 0
         self._rng: Words = stream(seed, "exploration")
         self._replay_rng: Words = stream(seed, "replay")
         nothing = self.replay.latest(0)
-        self._shared = nothing, Tensors.of(nothing, self.device)
+        self._shared = nothing, tensors_of(nothing, self.device)
 
     @classmethod
     def num_weights(cls, game: Game, settings: Options) -> int | None:
@@ -203,15 +187,12 @@ class DQNLearner(Learner):
 
     def update(self, num_steps: int) -> Mapping[str, Any]:
         """Learn for ``num_steps`` more of its own decisions."""
-        started, seconds_before = self.clock(), self._seconds
         log = Log()
         end = self.num_steps + num_steps
         while self.num_steps < end:
-            self._seconds = seconds_before + self.clock() - started
             self.num_steps += self._play(end - self.num_steps, log)
             for _ in range(self._num_due()):
                 self._learn(log)
-        self._seconds = seconds_before + self.clock() - started
         return log.metrics(self.exploration)
 
     def _play(self, at_most: int, log: Log) -> int:
@@ -239,10 +220,6 @@ class DQNLearner(Learner):
     # ---- schedules -------------------------------------------------------------------------------
 
     @property
-    def _is_timed(self) -> bool:
-        return self.settings.exploration_clock == TIME
-
-    @property
     def num_games(self) -> int:
         """Games that have begun."""
         return int(self.games.batch.numbers.max())
@@ -251,16 +228,13 @@ class DQNLearner(Learner):
     def progress(self) -> float:
         """The part of the run that is over, by steps or games; 0 if its length is not known."""
         num_games = self.settings.exploration_games
-        if self.settings.exploration_clock == GAMES and num_games is not None:
+        if num_games is not None:
             return min(self.num_games / num_games, 1.0)
         return min(self.num_steps / self.task.total, 1.0) if self.task.total else 0.0
 
     @property
     def exploration(self) -> float:
         """The share of random moves now."""
-        seconds = self.settings.exploration_seconds
-        if self._is_timed and seconds is not None:
-            return self.settings.exploration_after(min(self._seconds / seconds, 1.0))
         return self.settings.exploration_after(self.progress)
 
     # ---- one update ------------------------------------------------------------------------------
@@ -295,18 +269,18 @@ class DQNLearner(Learner):
             values, errors = (tensor.cpu().numpy() for tensor in found)
             log.note_update(values, errors, float(norm), settings.loss == HUBER)
 
-    def _draw(self) -> Minibatch:
+    def _draw(self) -> Arrays:
         settings = self.settings
         if settings.replay == LATEST:
             return self.replay.latest(settings.batch_size)
         importance = settings.importance_after(self.progress)
         return self.replay.draw(settings.batch_size, self._replay_rng, importance)
 
-    def _on_device(self, batch: Minibatch) -> Tensors:
+    def _on_device(self, batch: Arrays) -> Tensors:
         if self.device != "cpu":
-            return Tensors.of(batch, self.device)
+            return tensors_of(batch, self.device)
         if self._shared[0] is not batch:  # the replay writes into the same memory every time
-            self._shared = batch, Tensors.of(batch, self.device)
+            self._shared = batch, tensors_of(batch, self.device)
         return self._shared[1]
 
     def _targets(self, batch: Tensors) -> Tensor:
@@ -352,17 +326,13 @@ class DQNLearner(Learner):
             "num_updates": self.num_updates,
             "optimiser_steps": self.optimiser.num_steps,
             "steps_before_learning": self._steps_before_learning,
-            "seconds": self._seconds,
             "exploration_rng": self._rng.copy(),
             "replay_rng": self._replay_rng.copy(),
         }
         for name, tensor in self._tensors().items():
             state[name] = tensor.cpu().numpy().copy()
-        for name, array in self.replay.state_dict().items():
-            state[f"replay.{name}"] = array
-        for name, value in self.games.state_dict().items():
-            state[f"games.{name}"] = value
-        return state
+        state |= named("replay.", self.replay.state_dict())
+        return state | named("games.", self.games.state_dict())
 
     def player_state(self) -> State:
         """The averaged network, and what it takes to build it."""
@@ -378,7 +348,6 @@ class DQNLearner(Learner):
         self.num_updates = saved_number(state, "num_updates")
         self.optimiser.num_steps = saved_number(state, "optimiser_steps")
         self._steps_before_learning = saved_number(state, "steps_before_learning")
-        self._seconds = float(saved_number(state, "seconds", is_whole=False))
         restore({"exploration_rng": self._rng, "replay_rng": self._replay_rng}, state)
         for name, tensor in self._tensors().items():
             weights = saved_array(state, name, np.float32, tuple(tensor.shape))

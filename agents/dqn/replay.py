@@ -8,8 +8,7 @@ tree of sums over the priorities makes drawing and changing one take a logarithm
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from envs.core.compiling import compiled, direct, helper
 from envs.core.kernels import INT, RNG
 from envs.core.rng import Words, below, uniform
 
+Columns = TypeVar("Columns")
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
@@ -108,22 +108,27 @@ _rate_rows, _gather_rows = direct(_set_priorities), direct(_gather)
 # ---- keeping -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Minibatch:
-    """Transitions of one update; the arrays are written again by the next draw."""
+class Minibatch(NamedTuple, Generic[Columns]):
+    """Transitions of one update, as arrays that the next draw writes again, or as tensors.
+
+    What is one number a transition is [n], and in tensors [n, 1].
+    """
 
     rows: Indices
     """[n] where they lie in the replay."""
-    inputs: Floats
-    actions: Indices
-    rewards: Floats
-    discounts: Floats
+    inputs: Columns
+    actions: Columns
+    rewards: Columns
+    discounts: Columns
     """[n] weight of the next position's value: 0 when the game was over."""
-    next_inputs: Floats
-    penalties: Floats
+    next_inputs: Columns
+    penalties: Columns
     """[n, num_actions] to be added to the next position's values: -inf where illegal."""
-    weights: Floats
+    weights: Columns
     """[n] importance; 1 unless drawn by priority."""
+
+
+Arrays = Minibatch[npt.NDArray[Any]]
 
 
 class Replay:
@@ -191,7 +196,7 @@ class Replay:
         self._largest = max(self._largest, float(priorities.max()))
         _rate_rows(self._tree, rows, priorities)
 
-    def draw(self, number: int, rng: Words, importance: float = 1.0) -> Minibatch:
+    def draw(self, number: int, rng: Words, importance: float = 1.0) -> Arrays:
         """Draw transitions, with replacement; their weights correct for priority."""
         batch = self._room(number)
         self._rate_new()
@@ -201,21 +206,20 @@ class Replay:
             _rows_by_priority(rng, self._tree, len(self), importance, batch.rows, batch.weights)
         return self._gathered(batch)
 
-    def latest(self, number: int) -> Minibatch:
+    def latest(self, number: int) -> Arrays:
         """The newest transitions, the oldest of them first."""
         batch = self._room(min(number, len(self)))
         batch.rows[:] = np.arange(self.num_added - len(batch.rows), self.num_added) % self.capacity
         return self._gathered(batch)
 
-    def _room(self, number: int) -> Minibatch:
+    def _room(self, number: int) -> Arrays:
         if len(self._batch.rows) != number:
             sizes = self.kept.inputs.shape[1], self.kept.next_masks.shape[1]
             self._batch = _new_batch(number, *sizes)
         return self._batch
 
-    def _gathered(self, batch: Minibatch) -> Minibatch:
-        before = batch.inputs, batch.actions, batch.rewards, batch.discounts
-        _gather_rows(batch.rows, self.kept, *before, batch.next_inputs, batch.penalties)
+    def _gathered(self, batch: Arrays) -> Arrays:
+        _gather_rows(batch.rows, self.kept, *batch[1:-1])
         return batch
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
@@ -249,7 +253,7 @@ class Replay:
         self._num_rated = self.num_added
 
 
-def _new_batch(number: int, input_size: int, num_actions: int) -> Minibatch:
+def _new_batch(number: int, input_size: int, num_actions: int) -> Arrays:
     return Minibatch(
         rows=np.zeros(number, np.int64),
         inputs=np.zeros((number, input_size), np.float32),

@@ -25,7 +25,6 @@ from agents.base import Actions, Agent, Probs, Views
 from agents.ismcts.searcher import Advice, Analysis, Budget, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
-from agents.spec import check_settings
 from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words, below, uniform
@@ -151,7 +150,6 @@ class ISMCTSAgent(SearchingAgent):
             clock: what time it is.
             settings: any field of ``TreeSettings``.
         """
-        check_settings(settings, type(self))
         if level is not None and level not in LEVELS:
             raise OptionError(f"level must be from 1 to {max(LEVELS)}, not {level}")
         by_level = LEVELS[level] if level is not None else (1000, 0.0)

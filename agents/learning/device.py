@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 from common.errors import OptionError, nearest, one_line
 
@@ -21,7 +22,6 @@ SMALL = 200_000
 needs to be told what to do. Reckoned, not measured."""
 
 _chosen: ContextVar[str] = ContextVar("chosen_device", default=AUTO)
-_told: set[str] = set()
 
 
 def check_device(device: str) -> str:
@@ -119,8 +119,7 @@ def _fault_of_card() -> str:
     return ""
 
 
+@cache
 def _tell(text: str) -> None:
     """One line, once in a process."""
-    if text not in _told:
-        _told.add(text)
-        print(f"device: {text}", file=sys.stderr, flush=True)
+    print(f"device: {text}", file=sys.stderr, flush=True)

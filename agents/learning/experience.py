@@ -20,12 +20,13 @@ import numpy.typing as npt
 from numba import types
 
 from agents.learning.games import LearnerGames
-from agents.learning.learner import State, Task, part
+from agents.learning.learner import State, Task, named, part
 from agents.learning.networks import Inputs, NetworkSettings
 from common.saved import DamagedStateError, restore, saved_array
 from envs.core.compiling import compiled, direct, inlined
 from envs.core.kernels import TOTALS
 from envs.core.options import option
+from envs.core.records import Cube, Grid, Row, tuple_type
 
 ONE, ALL = "one", "all"
 
@@ -33,9 +34,7 @@ Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
 _ROWS = types.int64[::1]
-_COLUMN = types.float32[::1]
 _INPUTS = types.float32[:, ::1]
-_QUEUES = types.float64[:, ::1]
 _MASKS = types.int8[:, ::1]
 
 
@@ -61,18 +60,18 @@ class ExperienceSettings(NetworkSettings):
 class Transitions(NamedTuple):
     """Decisions with their outcomes, a row for each; the newest is written over the oldest."""
 
-    inputs: Floats
-    actions: Indices
-    rewards: Floats
-    discounts: Floats
+    inputs: Grid[np.float32]
+    actions: Row[np.int64]
+    rewards: Row[np.float32]
+    discounts: Row[np.float32]
     """[n] weight of the next position's value: 0 when the game was over."""
-    next_inputs: Floats
-    next_masks: npt.NDArray[np.int8]
-    slots: Indices
+    next_inputs: Grid[np.float32]
+    next_masks: Grid[np.int8]
+    slots: Row[np.int64]
     """[n] row and seat in one number: whose decisions follow each other."""
-    num_added: Indices
+    num_added: Row[np.int64]
     """[1] how many there have ever been."""
-    masks: npt.NDArray[np.int8]
+    masks: Grid[np.int8]
     """[n, num_actions] what was legal at the decision; [n, 0] where no learner asks for it."""
 
     @classmethod
@@ -93,52 +92,30 @@ class Transitions(NamedTuple):
         )
 
 
-TRANSITIONS = types.NamedTuple(
-    (_INPUTS, _ROWS, _COLUMN, _COLUMN, _INPUTS, _MASKS, _ROWS, _ROWS, _MASKS), Transitions
-)
+TRANSITIONS = tuple_type(Transitions)
 
 
 class Waiting(NamedTuple):
     """Decisions whose outcome is not known yet: for each slot a ring of ``n_steps`` places."""
 
-    num_decisions: Indices
+    num_decisions: Row[np.int64]
     """[slots] of the game so far; the next one goes to that place, round the ring."""
-    num_waiting: Indices
+    num_waiting: Row[np.int64]
     """[slots] so many of the last ones wait."""
-    paid: npt.NDArray[np.float64]
+    paid: Row[np.float64]
     """[slots] the total when a slot was last asked."""
-    inputs: Floats
+    inputs: Cube[np.float32]
     """[slots, n_steps, input_size]"""
-    actions: Indices
-    rewards: npt.NDArray[np.float64]
+    actions: Grid[np.int64]
+    rewards: Grid[np.float64]
     """[slots, n_steps] so far."""
-    weights: npt.NDArray[np.float64]
+    weights: Grid[np.float64]
     """[slots, n_steps] of the next reward."""
-    masks: npt.NDArray[np.int8]
+    masks: Cube[np.int8]
     """[slots, n_steps, num_actions], or of no actions where they are not kept."""
 
 
-_WAITING = types.NamedTuple(
-    (
-        *(_ROWS, _ROWS, TOTALS, types.float32[:, :, ::1], types.int64[:, ::1]),
-        *(_QUEUES, _QUEUES, types.int8[:, :, ::1]),
-    ),
-    Waiting,
-)
-
-
-@compiled(types.void(_ROWS, _INPUTS, _INPUTS, _INPUTS))
-def _see_all(slots, observations, windows, inputs):
-    """Move each slot's window on by one observation, and copy it to ``inputs``."""
-    size, length = observations.shape[1], windows.shape[1]
-    for i in range(slots.size):
-        window = windows[slots[i]]
-        for j in range(length - size):
-            window[j] = window[j + size]
-        for j in range(size):
-            window[length - size + j] = observations[i, j]
-        for j in range(length):
-            inputs[i, j] = window[j]
+_WAITING = tuple_type(Waiting)
 
 
 @inlined
@@ -204,41 +181,26 @@ def _open_all(slots, inputs, masks, chosen, units, waiting):
         waiting.num_waiting[slot] += 1
 
 
-_see_rows, _close_rows, _open_rows = direct(_see_all), direct(_close_all), direct(_open_all)
+_close_rows, _open_rows = direct(_close_all), direct(_open_all)
 
 
 class Experience:
     """The decisions in play of ``num_slots`` seats, on their way to the transitions.
 
-    For each decision call ``see``, ``close`` and ``open`` in this order, at the end of a game
-    ``close_for_good`` and then ``forget``.
+    For each decision call ``close`` and ``open`` in this order, at the end of a game
+    ``close_for_good``.
 
     Args:
         kept: where decisions go when their outcome is known.
         num_slots: seats of all games in play.
-        observation_size: length of one observation.
-        history: observations that make an input.
-        n_steps: decisions that a transition spans.
-        discount: weight of the next decision's value.
-        reward_scale: rewards are multiplied by this.
+        settings: decisions that a transition spans, and what becomes of rewards.
     """
 
-    def __init__(
-        self,
-        kept: Transitions,
-        num_slots: int,
-        observation_size: int,
-        history: int = 1,
-        n_steps: int = 1,
-        discount: float = 1.0,
-        reward_scale: float = 1.0,
-    ) -> None:
+    def __init__(self, kept: Transitions, num_slots: int, settings: ExperienceSettings) -> None:
         """Nobody has decided anything yet."""
-        input_size = history * observation_size
+        n_steps, input_size = settings.n_steps, kept.inputs.shape[1]
         self.kept = kept
-        self._discount = discount
-        self._scale = reward_scale
-        self._windows = np.zeros((num_slots, input_size), np.float32)
+        self._settings = settings
         self.waiting = Waiting(
             num_decisions=np.zeros(num_slots, np.int64),
             num_waiting=np.zeros(num_slots, np.int64),
@@ -255,14 +217,6 @@ class Experience:
         self._ones = np.ones(num_slots)
         self._no_masks = np.ones((num_slots, kept.next_masks.shape[1]), np.int8)
 
-    def see(self, slots: Indices, observations: Floats) -> Floats:
-        """Add observations to what the slots have seen; returns the inputs of the network."""
-        if observations.shape[1] == self._windows.shape[1]:  # nothing earlier is looked at
-            return observations
-        inputs = np.empty((len(slots), self._windows.shape[1]), np.float32)
-        _see_rows(slots, observations, self._windows, inputs)
-        return inputs
-
     def close(
         self,
         slots: Indices,
@@ -270,30 +224,21 @@ class Experience:
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
         units: npt.NDArray[np.float64] | None = None,
+        is_over: bool = False,
     ) -> None:
         """The slots are asked again: pay what they decided before.
 
         ``units``: [n] what a value of 1 stands for at these decisions; 1 if not given.
         """
-        self._close(slots, inputs, masks, totals, False, units)
+        how = is_over, self._settings.discount, self._settings.reward_scale
+        units = self._ones[: len(slots)] if units is None else units
+        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, self.kept)
 
     def close_for_good(self, slots: Indices, totals: npt.NDArray[np.float64]) -> None:
         """The games of the slots are over: nothing waits any more."""
         number = len(slots)
-        self._close(slots, self._no_inputs[:number], self._no_masks[:number], totals, True)
-
-    def _close(
-        self,
-        slots: Indices,
-        inputs: Floats,
-        masks: npt.NDArray[np.int8],
-        totals: npt.NDArray[np.float64],
-        is_over: bool,
-        units: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        how = is_over, self._discount, self._scale
-        units = self._ones[: len(slots)] if units is None else units
-        _close_rows(slots, inputs, masks, totals, units, *how, self.waiting, self.kept)
+        self.close(slots, self._no_inputs[:number], self._no_masks[:number], totals, is_over=True)
+        self.waiting.num_decisions[slots] = 0
 
     def open(
         self,
@@ -307,15 +252,9 @@ class Experience:
         units = self._ones[: len(slots)] if units is None else units
         _open_rows(slots, inputs, masks, actions, units, self.waiting)
 
-    def forget(self, slots: Indices) -> None:
-        """New games begin in the slots."""
-        self._windows[slots] = 0.0
-        self.waiting.num_decisions[slots] = 0
-        self.waiting.num_waiting[slots] = 0
-
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All that waits."""
-        return {name: array.copy() for name, array in self._arrays().items()}
+        return {name: array.copy() for name, array in self.waiting._asdict().items()}
 
     def load_state_dict(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Wait for the same things as the one that ``state`` was taken from."""
@@ -326,10 +265,7 @@ class Experience:
         saved_array(state, "actions", np.int64, waiting.actions.shape, 0, most)
         if (state["num_waiting"] > state["num_decisions"]).any():
             raise DamagedStateError("more decisions wait than were made")
-        restore(self._arrays(), state)
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {"windows": self._windows, **self.waiting._asdict()}
+        restore(self.waiting._asdict(), state)
 
 
 class Decisions(NamedTuple):
@@ -365,21 +301,13 @@ class ExperienceGames(LearnerGames):
 
     def __init__(self, task: Task, settings: ExperienceSettings, kept: Transitions) -> None:
         """Set up the games; ``deal`` begins them."""
-        has_past = task.opponents is not None and task.opponents.has_past
-        super().__init__(task, settings.num_envs, settings.history - 1 if has_past else 0)
+        super().__init__(task, settings.num_envs, settings.history - 1)
+        self._num_past = settings.history - 1
         self._num_players = task.game.facts.num_players
         self._inputs = Inputs(task.game, settings.inputs)
         self._stake_power = settings.stake_power
         self._learns_from_all = settings.learns_from == ALL
-        self._experience = Experience(
-            kept,
-            settings.num_envs * self._num_players,
-            self._inputs.size,
-            settings.history,
-            settings.n_steps,
-            settings.discount,
-            settings.reward_scale,
-        )
+        self._experience = Experience(kept, settings.num_envs * self._num_players, settings)
 
     def next_decisions(self, at_most: int) -> Decisions:
         """What the learner is to decide now, with no more than ``at_most`` own decisions."""
@@ -390,7 +318,10 @@ class ExperienceGames(LearnerGames):
             rows, seats, is_own = rows[has_room], seats[has_room], is_own[has_room]
         observations, masks = self.batch.observe(rows, seats)
         slots = rows * self._num_players + seats
-        inputs = self._experience.see(slots, self._inputs.of(observations))
+        inputs = self._inputs.of(observations)
+        if self._num_past:
+            past = self._inputs.of(self.batch.past(rows, seats))
+            inputs = np.concatenate([past.reshape(len(rows), -1), inputs], axis=1)
         decisions = Decisions(rows, slots, inputs, masks, is_own)
         own = decisions.own
         units = self._units(own.rows)
@@ -422,14 +353,12 @@ class ExperienceGames(LearnerGames):
                 on_end(ended)
             slots = (ended[:, None] * self._num_players + np.arange(self._num_players)).ravel()
             self._experience.close_for_good(slots, self._totals(slots))
-            self._experience.forget(slots)
 
         super().deal(rows, finish)
 
     def state_dict(self) -> State:
         """All games in play, and the decisions that wait."""
-        waiting = self._experience.state_dict().items()
-        return {**super().state_dict(), **{f"experience.{name}": array for name, array in waiting}}
+        return {**super().state_dict(), **named("experience.", self._experience.state_dict())}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the games that ``state`` was taken from."""

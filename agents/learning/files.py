@@ -81,6 +81,20 @@ def load_state(path: Path, game: Game | None = None) -> dict[str, Any]:
     return {**arrays, **header["state"]}
 
 
+def load_player(path: Path | str | None, game: Game, agent_id: str, needs: str) -> dict[str, Any]:
+    """The state of a player of ``agent_id``, of which ``needs`` names the part that tells it."""
+    if path is None:
+        raise CheckpointError(
+            f"{agent_id} needs a trained model: write {agent_id}:RUN, to give the folder of a run"
+        )
+    state = load_state(Path(path), game)
+    if needs not in state:
+        raise CheckpointError(
+            f"{path} holds no {needs} of {agent_id}: give the folder of a run of {agent_id}"
+        )
+    return state
+
+
 @contextmanager
 def reading(path: Path | str, what: str, fix: str = TRAIN_AGAIN) -> Iterator[None]:
     """Whatever goes wrong in here is the fault of a file, and is told in one line.

@@ -75,16 +75,12 @@ class LearnerGames(SeatGames):
         task: the game, the seed, the opponents and the seats the learner may have.
         size: how many games side by side.
         num_past: how many earlier observations are kept for earlier selves that look back.
-        myself: who plays the other seats where the learner has drawn itself. Without such a player
-            it is the learner's turn in these seats too.
     """
 
-    def __init__(
-        self, task: Task, size: int, num_past: int = 0, myself: Agent | None = None
-    ) -> None:
+    def __init__(self, task: Task, size: int, num_past: int = 0) -> None:
         """Set up the games; ``deal`` begins them."""
         self._task = task
-        self._myself = myself
+        self._myself: Agent | None = None
         # With a record, games of a checkpoint can be played again before anybody relies on them.
         rollouts = Rollouts(
             task.game, self._players(), size, task.seed, has_record=True, num_past=num_past
@@ -93,14 +89,12 @@ class LearnerGames(SeatGames):
         for agent in task.opponents.agents if task.opponents else []:
             agent.begin_match()
 
-    @property
-    def myself(self) -> Agent | None:
-        """Who plays the other seats where the learner has drawn itself."""
-        return self._myself
+    def play_as(self, myself: Agent) -> None:
+        """Let a player have the other seats where the learner has drawn itself.
 
-    @myself.setter
-    def myself(self, player: Agent) -> None:
-        self._myself = player
+        Without one it is the learner's turn in these seats too.
+        """
+        self._myself = myself
         # Games that were saved in the middle go on before another is begun.
         self.rollouts.players = self._players()
 
@@ -113,7 +107,7 @@ class LearnerGames(SeatGames):
         self.rollouts.players = self._players()
         seats, places = draw_seats(self._task, numbers)
         seating = 1 + places
-        if self.myself is None:
+        if self._myself is None:
             seating[seating == 0] = CALLER
         seating[np.arange(len(numbers)), seats] = CALLER
         return seats, seating

@@ -127,6 +127,15 @@ def part(state: State, prefix: str) -> State:
     }
 
 
+def named(prefix: str, state: Mapping[str, Any]) -> State:
+    """The same entries with ``prefix`` before their names, as :func:`part` reads them.
+
+    >>> named("replay.", {"size": 3})
+    {'replay.size': 3}
+    """
+    return {f"{prefix}{name}": value for name, value in state.items()}
+
+
 class Task(NamedTuple):
     """What a learner is to learn, and under which conditions."""
 

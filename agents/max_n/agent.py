@@ -18,7 +18,6 @@ from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.max_n.preference import PREFERENCES, place_of, place_weight, utility_of
 from agents.max_n.searcher import Searcher, SearchResult, SearchSettings, State
-from agents.spec import check_settings
 from common.errors import OptionError
 from envs.core.game import Game
 
@@ -64,7 +63,6 @@ class SearchAgent(Agent):
                 go by where it is left out, and ``pruning`` the best that is exact.
         """
         super().__init__(game)
-        check_settings(settings, type(self))
         check_worlds(num_worlds, vote)
         if time_per_move is not None and time_per_move < 0:
             raise OptionError(f"time_per_move must be at least 0 seconds, not {time_per_move}")

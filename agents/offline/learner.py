@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +21,9 @@ from torch import Tensor
 
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import choose
-from agents.learning.files import CheckpointError, load_state, reading
+from agents.learning.files import load_player, reading
 from agents.learning.games import LearnerGames, roles_in
-from agents.learning.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, named, part
 from agents.learning.networks import Adam, Inputs, PlainNetwork
 from agents.tabular.learner import QLearning
 from agents.tabular.model import TabularSettings
@@ -84,11 +83,7 @@ class OfflineAgent(Agent):
         """Build the network and give it its weights."""
         super().__init__(game)
         if state is None:
-            if path is None:
-                raise CheckpointError("give the folder of a run, such as offline:runs/my_run")
-            state = load_state(Path(path), game)
-            if "classifier" not in state:
-                raise CheckpointError(f"{path} holds no classifier: give the folder of its run")
+            state = load_player(path, game, "offline", "classifier")
         with reading(path or "this state", "a classifier of offline"):
             settings = OfflineSettings.parse(state["settings"])
             self.roles = roles_in(state)
@@ -124,24 +119,16 @@ class Examples(NamedTuple):
     """[n] how often each was met."""
 
 
-def collect(
-    task: Task,
-    player: Agent,
-    inputs: Inputs,
-    num_games: int,
-    exploration: float = 0.1,
-    max_examples: int = 10_000,
-) -> Examples:
+def collect(task: Task, player: Agent, settings: OfflineSettings) -> Examples:
     """Let a player of a table play, and note what it does where it knows what it does.
 
     Args:
         task: the game and who else sits at the table.
         player: its ``policy`` is all on one action where it knows one to be best.
-        inputs: what an example shows of a position.
-        num_games: games to play.
-        exploration: share of random moves, so that other positions are met too.
-        max_examples: how many different positions are kept.
+        settings: how many games, with how many random moves, so that other positions are met too;
+            what an example shows of a position, and how many of them are kept.
     """
+    inputs = Inputs(task.game, settings.inputs)
     games = LearnerGames(task, NUM_ROWS)
     rng = stream(task.seed, "examples")
     rows = np.arange(NUM_ROWS)
@@ -153,7 +140,7 @@ def collect(
         nonlocal num_over
         num_over += len(ended)
 
-    while num_over < num_games:
+    while num_over < settings.sample_games:
         games.deal(on_end=note_ends)
         views = games.batch.views(rows)
         probs = player.policy(views)
@@ -163,9 +150,10 @@ def collect(
             key = shown[row].tobytes()
             counts[key] = counts.get(key, 0) + 1
             best[key] = int(probs[row].argmax())
+        exploration = settings.sample_exploration
         actions = choose(probs.astype(np.float32), views.masks, exploration, rng)
         games.rollouts.step(rows, actions)
-    kept = sorted(counts, key=lambda key: (-counts[key], key))[:max_examples]
+    kept = sorted(counts, key=lambda key: (-counts[key], key))[: settings.max_examples]
     found = np.frombuffer(b"".join(kept), np.float32).reshape(len(kept), inputs.size)
     return Examples(
         found.copy(),
@@ -186,18 +174,15 @@ def fit(
     inputs: npt.NDArray[np.float32],
     actions: npt.NDArray[np.int64],
     rng: np.random.Generator,
-    *,
-    learning_rate: float = 3e-3,
-    batch_size: int = 64,
-    epochs: int = 100,
-    patience: int = 20,
+    settings: OfflineSettings,
 ) -> list[float]:
     """Train a network on examples until it names all, or gets no better.
 
     >>> inputs = np.eye(8, dtype=np.float32)
     >>> actions = np.array([0, 1, 2, 0, 1, 2, 0, 1])
     >>> network = PlainNetwork(input_size=8, num_actions=3, hidden=(16,), seed=0)
-    >>> fit(network, inputs, actions, np.random.default_rng(0), learning_rate=0.03)[-1]
+    >>> settings = OfflineSettings(learning_rate=0.03)
+    >>> fit(network, inputs, actions, np.random.default_rng(0), settings)[-1]
     1.0
 
     Args:
@@ -205,10 +190,7 @@ def fit(
         inputs: [n, input_size].
         actions: [n] the right one of each.
         rng: the order of the examples.
-        learning_rate: step size of Adam.
-        batch_size: examples of one update.
-        epochs: passes over all examples, at most.
-        patience: passes without a better accuracy before it stops.
+        settings: how fast and how long.
 
     Returns:
         The accuracy on the examples after every pass.
@@ -217,17 +199,17 @@ def fit(
     wanted = torch.from_numpy(actions)[:, None]
     rows = torch.from_numpy(inputs)
     best, best_weights, found = -1.0, network.weights.clone(), []
-    for _ in range(epochs):
+    for _ in range(settings.epochs):
         order = rng.permutation(len(inputs))
-        for start in range(0, len(order), batch_size):
-            chosen = torch.from_numpy(order[start : start + batch_size])
+        for start in range(0, len(order), settings.batch_size):
+            chosen = torch.from_numpy(order[start : start + settings.batch_size])
             network.differentiate(rows[chosen], _slopes_towards(wanted[chosen]))
-            optimiser.step(network.weights, network.gradient, learning_rate)
+            optimiser.step(network.weights, network.gradient, settings.learning_rate)
         found.append(accuracy(network, inputs, actions))
         if found[-1] > best:
             best = found[-1]
             best_weights.copy_(network.weights)
-        if best == 1.0 or _has_stalled(found, patience):
+        if best == 1.0 or _has_stalled(found, settings.patience):
             break
     network.weights.copy_(best_weights)
     return found
@@ -297,39 +279,22 @@ class OfflineLearner(Learner):
     def _fit(self) -> None:
         if self._fitted_at == self.num_steps:
             return
-        settings, seed = self.settings, self.task.seed
-        examples = collect(
-            self.task,
-            self._table.player(),
-            Inputs(self.game, settings.inputs),
-            settings.sample_games,
-            settings.sample_exploration,
-            settings.max_examples,
-        )
-        words = stream(seed, "classifier")
+        settings = self.settings
+        examples = collect(self.task, self._table.player(), settings)
+        words = stream(self.task.seed, "classifier")
         network = make_classifier(self.game, settings, int(words[0] >> np.uint64(1)))
         if len(examples.actions):
-            found = fit(
-                network,
-                examples.inputs,
-                examples.actions,
-                np.random.default_rng(int(words[1])),
-                learning_rate=settings.learning_rate,
-                batch_size=settings.batch_size,
-                epochs=settings.epochs,
-                patience=settings.patience,
-            )
-            self.accuracy = max(found)
+            rng = np.random.default_rng(int(words[1]))
+            self.accuracy = max(fit(network, examples.inputs, examples.actions, rng, settings))
         self.num_examples = len(examples.actions)
         self._weights = network.weights.numpy().copy()
         self._fitted_at = self.num_steps
 
     def state_dict(self) -> State:
         """The table and the last classifier."""
-        state = {f"{TABLE}{name}": value for name, value in self._table.state_dict().items()}
         fitted = {} if self._weights is None else {"classifier": self._weights}
         return {
-            **state,
+            **named(TABLE, self._table.state_dict()),
             **fitted,
             "settings": self.settings.to_dict(),
             "role": self.task.role,

@@ -115,7 +115,9 @@ class LineProcess:
             raise NoAnswer(f"wrote more than {MAX_LINE:,} bytes without a line's end")
 
     def _read_errors(self) -> bool:
-        said = _read_now(self._errors)
+        said = b""
+        with contextlib.suppress(BlockingIOError):
+            said = os.read(self._errors.fileno(), CHUNK)
         self._said = (self._said + said)[-MAX_ERROR:]
         return bool(said)
 
@@ -150,13 +152,6 @@ class LineProcess:
         self._process.wait()
         self._output.close()
         self._errors.close()
-
-
-def _read_now(pipe: IO[bytes]) -> bytes:
-    try:
-        return os.read(pipe.fileno(), CHUNK)
-    except BlockingIOError:
-        return b""
 
 
 PROTOCOL = 1
@@ -220,7 +215,7 @@ class ExternalAgent(OutsideAgent):
         if not isinstance(wants, list) or not all(want in WANTS for want in wants):
             raise NoAnswer(f"wants {wants!r}: choose from {', '.join(WANTS)}")
         max_rows = answer.get("max_rows", 1)
-        if not _is_whole(max_rows) or not 1 <= max_rows <= MAX_ROWS:
+        if type(max_rows) is not int or not 1 <= max_rows <= MAX_ROWS:
             raise NoAnswer(f"wants max_rows {max_rows!r}: choose from 1 to {MAX_ROWS}")
         self.wants = tuple(wants)
         self.wants_tokens = "tokens" in wants
@@ -281,11 +276,8 @@ class ExternalAgent(OutsideAgent):
     def ask(self, questions: list[Row], rows: npt.NDArray[np.int64], seconds: float) -> Actions:
         """Send rows and read as many actions."""
         self._num_questions += 1
-        question = {
-            "type": "act",
-            "id": self._num_questions,
-            "rows": [questions[row] for row in rows],
-        }
+        asked = [questions[row] for row in rows]
+        question = {"type": "act", "id": self._num_questions, "rows": asked}
         try:
             answer = self._exchange(question, seconds)
         except TimeoutError:
@@ -294,7 +286,7 @@ class ExternalAgent(OutsideAgent):
         # A number that does not fit is the answer to something else, or an unasked one.
         if answer.get("id") != self._num_questions:
             raise NoAnswer("answered with another id than the question's")
-        if not isinstance(actions, list) or not all(_is_whole(action) for action in actions):
+        if not isinstance(actions, list) or not all(type(action) is int for action in actions):
             raise NoAnswer("answered without a list of whole numbers 'actions'")
         if len(actions) != len(rows):
             raise NoAnswer(f"answered {len(actions)} actions where {len(rows)} were asked for")
@@ -310,10 +302,6 @@ class ExternalAgent(OutsideAgent):
         if not isinstance(answer, dict):
             raise NoAnswer(f"answered no JSON object: {line[:80]!r}")
         return answer
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _read_command(path: str, command: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.learning.learner import Learner, State, Task, part
+from agents.learning.learner import Learner, State, Task, named, part
 from agents.sb3.player import PREFIX, SB3Agent, SB3Settings, load_library, load_weights
 from common.saved import restore, saved_array, saved_number
 from envs.core.game import Game
@@ -33,12 +33,11 @@ class SB3Learner(Learner):
 
     settings_class = SB3Settings
     unit = "steps"
+    settings: SB3Settings
 
-    def __init__(self, task: Task, settings: Options) -> None:
+    def __init__(self, task: Task, settings: SB3Settings) -> None:
         """Make the model and its environments."""
         super().__init__(task, settings)
-        assert isinstance(settings, SB3Settings)
-        self._own = settings
         self._randomness = _Randomness(task.seed, has_card=task.device != "cpu")
         algorithm = load_library(settings.algorithm)
         with self._randomness:
@@ -53,7 +52,7 @@ class SB3Learner(Learner):
                 seed=None,
                 **settings.arguments(),
             )
-        self._env.games.myself = SB3Agent(task.game, model=self._model)
+        self._env.games.play_as(SB3Agent(task.game, model=self._model))
         self._model.action_space.seed(task.seed)
         self._callback: Any = None
         self._last: dict[str, Any] = {}
@@ -75,7 +74,7 @@ class SB3Learner(Learner):
             self._begin()
             end = self.num_steps + num_steps
             while self._model.num_timesteps < end:
-                if self._own.algorithm == "DQN":
+                if self.settings.algorithm == "DQN":
                     self._learn_off_policy()
                 else:
                     self._learn_on_policy()
@@ -122,12 +121,12 @@ class SB3Learner(Learner):
 
     def _dump(self) -> None:
         self._last = dict(self._model.logger.name_to_value)
-        arguments = () if self._own.algorithm == "DQN" else (self._model.num_timesteps,)
+        arguments = () if self.settings.algorithm == "DQN" else (self._model.num_timesteps,)
         self._model.dump_logs(*arguments)
 
     def _metrics(self) -> dict[str, float]:
         model = self._model
-        if self._own.algorithm == "DQN":
+        if self.settings.algorithm == "DQN":
             self._dump()
         values = {
             f"losses/{name.removeprefix('train/')}": float(value)
@@ -135,7 +134,7 @@ class SB3Learner(Learner):
             if name.startswith("train/")
         }
         values |= self._env.take_log()
-        if self._own.algorithm == "DQN":
+        if self.settings.algorithm == "DQN":
             values["charts/exploration"] = float(model.exploration_rate)
         elif "losses/entropy_loss" in values:
             # The library adds the negative mean to what it minimizes.
@@ -160,7 +159,7 @@ class SB3Learner(Learner):
             f"{PREFIX}{name}": value.detach().cpu().numpy().copy()
             for name, value in self._model.policy.state_dict().items()
         }
-        noted = {"algorithm": self._own.algorithm, "hidden": list(self._own.hidden)}
+        noted = {"algorithm": self.settings.algorithm, "hidden": list(self.settings.hidden)}
         return {**weights, **noted, "role": self.task.role, "num_steps": self.num_steps}
 
     def state_dict(self) -> State:
@@ -169,14 +168,14 @@ class SB3Learner(Learner):
         state = {**self.player_state(), **_optimizer_state(model.policy.optimizer)}
         state |= {name: int(getattr(model, name)) for name in COUNTERS if hasattr(model, name)}
         state |= self._randomness.state_dict()
-        state["action_space_rng"] = _generator_state(model.action_space)
+        state["action_space_rng"] = dict(model.action_space.np_random.bit_generator.state)
         state["episodes"] = [[float(e["r"]), int(e["l"])] for e in model.ep_info_buffer or []]
         state["last_metrics"] = {name: float(value) for name, value in self._last.items()}
         if model._last_obs is not None:
             state["last_obs"] = model._last_obs.copy()
             state["last_episode_starts"] = np.array(model._last_episode_starts)
-        state |= {f"{GAMES}{name}": value for name, value in self._env.state_dict().items()}
-        if self._own.algorithm == "DQN":
+        state |= named(GAMES, self._env.state_dict())
+        if self.settings.algorithm == "DQN":
             buffer = model.replay_buffer
             used = buffer.buffer_size if buffer.full else buffer.pos
             for name in BUFFER:
@@ -203,7 +202,7 @@ class SB3Learner(Learner):
         model._last_obs = saved_array(state, "last_obs", np.float32, observations).copy()
         starts = saved_array(state, "last_episode_starts", np.bool_, (rows,))
         model._last_episode_starts = starts.copy()
-        if self._own.algorithm == "DQN":
+        if self.settings.algorithm == "DQN":
             buffer = model.replay_buffer
             place, is_full = state["buffer_place"]
             used = buffer.buffer_size if is_full else place
@@ -218,7 +217,7 @@ class SB3Learner(Learner):
         with self._randomness:
             self._begin()
         model.ep_info_buffer.extend({"r": r, "l": length} for r, length in state["episodes"])
-        _load_generator(model.action_space, state["action_space_rng"])
+        model.action_space.np_random.bit_generator.state = state["action_space_rng"]
         self._randomness.load_state_dict(state)
 
 
@@ -228,9 +227,9 @@ class _Randomness:
     def __init__(self, seed: int, has_card: bool = False) -> None:
         sequence = np.random.SeedSequence(seed, spawn_key=(3,))
         numpy_seed, torch_seed = (int(word) for word in sequence.generate_state(2))
-        self._numpy: Any = np.random.RandomState(numpy_seed).get_state(legacy=False)
-        self._torch: Any = None
-        self._card: Any = None
+        numpy = np.random.RandomState(numpy_seed).get_state(legacy=False)
+        self._own: tuple[Any, Any, Any] = numpy, None, None
+        """The states of the generators of NumPy, of torch and of the card."""
         self._has_card = has_card
         self._torch_seed = torch_seed
         self._before: list[Any] = []
@@ -239,12 +238,12 @@ class _Randomness:
         import torch
 
         self._before.append(self._now())
-        if self._torch is None:
+        if self._own[1] is None:
             torch.manual_seed(self._torch_seed)  # the card's as well
-        self._set(self._numpy, self._torch, self._card)
+        self._set(*self._own)
 
     def __exit__(self, *_: object) -> None:
-        self._numpy, self._torch, self._card = self._now()
+        self._own = self._now()
         self._set(*self._before.pop())
 
     def _now(self) -> tuple[Any, Any, Any]:
@@ -263,25 +262,22 @@ class _Randomness:
             torch.cuda.set_rng_state(of_card)
 
     def state_dict(self) -> State:
-        inner = self._numpy["state"]
-        of_card = {} if self._card is None else {"cuda_rng": self._card.numpy().copy()}
+        of_numpy, of_torch, of_card = self._own
+        inner, gauss = of_numpy["state"], float(of_numpy["gauss"])
         return {
-            **of_card,
+            **({} if of_card is None else {"cuda_rng": of_card.numpy().copy()}),
             "numpy_key": inner["key"].copy(),
-            "numpy_place": [
-                int(inner["pos"]),
-                int(self._numpy["has_gauss"]),
-                float(self._numpy["gauss"]),
-            ],
-            "torch_rng": self._torch.numpy().copy(),
+            "numpy_place": [int(inner["pos"]), int(of_numpy["has_gauss"]), gauss],
+            "torch_rng": of_torch.numpy().copy(),
         }
 
     def load_state_dict(self, state: State) -> None:
         import torch
 
         position, has_gauss, gauss = state["numpy_place"]
-        words = len(self._numpy["state"]["key"])
-        self._numpy = {
+        of_numpy, of_torch, of_card = self._own
+        words = len(of_numpy["state"]["key"])
+        of_numpy = {
             "bit_generator": "MT19937",
             "state": {
                 "key": saved_array(state, "numpy_key", np.uint32, (words,)),
@@ -290,22 +286,15 @@ class _Randomness:
             "has_gauss": int(has_gauss),
             "gauss": float(gauss),
         }
-        bytes_of_torch = (len(torch.get_rng_state()),)
-        saved = saved_array(state, "torch_rng", np.uint8, bytes_of_torch)
-        self._torch = torch.from_numpy(saved.copy())
+
+        def read(name: str, like: Any) -> Any:
+            return torch.from_numpy(saved_array(state, name, np.uint8, (len(like),)).copy())
+
+        of_torch = read("torch_rng", torch.get_rng_state())
         # A run that was on the processor before has none for the card.
         if self._has_card and "cuda_rng" in state:
-            bytes_of_card = (len(torch.cuda.get_rng_state()),)
-            saved = saved_array(state, "cuda_rng", np.uint8, bytes_of_card)
-            self._card = torch.from_numpy(saved.copy())
-
-
-def _generator_state(space: Any) -> dict[str, Any]:
-    return dict(space.np_random.bit_generator.state)
-
-
-def _load_generator(space: Any, state: dict[str, Any]) -> None:
-    space.np_random.bit_generator.state = state
+            of_card = read("cuda_rng", torch.cuda.get_rng_state())
+        self._own = of_numpy, of_torch, of_card
 
 
 def _optimizer_state(optimizer: Any) -> State:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from gymnasium import spaces
 
 from agents.base import Actions, Agent, Views
 from agents.learning.device import resolve_device
-from agents.learning.files import load_state, reading
+from agents.learning.files import load_player, reading
 from agents.learning.games import roles_in
 from common.errors import MasqueradeError
 from common.saved import saved_array
@@ -139,9 +138,7 @@ class SB3Agent(Agent):
             self._device = str(model.device)
             return
         if state is None:
-            if path is None:
-                raise MasqueradeError("sb3 needs a trained model: write sb3:RUN")
-            state = load_state(Path(path), game)
+            state = load_player(path, game, "sb3", "algorithm")
         with reading(path or "this state", "a model of Stable-Baselines3"):
             self.algorithm = str(state["algorithm"])
             self.roles = roles_in(state)
@@ -153,17 +150,9 @@ class SB3Agent(Agent):
 
     def policy(self, views: Views) -> npt.NDArray[np.float64]:
         """[n, num_actions] with which probability it chooses each action; ties share it."""
-        import torch
-
-        from agents.learning.networks import to_device
-
-        with torch.no_grad():
-            observations = to_device(views.observations, self._device)
-            if self.algorithm == "DQN":
-                scores = self._policy.q_net(observations)
-            else:
-                scores = self._policy.get_distribution(observations).distribution.logits
-        scores = scores.cpu().numpy().astype(np.float64)
+        scores = self._rate(
+            views, lambda seen: self._policy.get_distribution(seen).distribution.logits
+        )
         scores[views.masks == 0] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
         if self.algorithm == "DQN":
@@ -173,19 +162,22 @@ class SB3Agent(Agent):
 
     def state_values(self, views: Views) -> npt.NDArray[np.float64]:
         """[n] what the player to move may expect: the value of a PPO, or the best of a DQN."""
+        found = self._rate(views, lambda seen: self._policy.predict_values(seen))
+        if self.algorithm == "DQN":
+            found[views.masks == 0] = -np.inf
+        best: npt.NDArray[np.float64] = found.max(axis=1)  # a PPO's is the only one
+        return best
+
+    def _rate(self, views: Views, of_ppo: Callable[[Any], Any]) -> npt.NDArray[np.float64]:
+        """What the network of a DQN says of every row, or what is asked of that of a PPO."""
         import torch
 
         from agents.learning.networks import to_device
 
         with torch.no_grad():
             observations = to_device(views.observations, self._device)
-            if self.algorithm == "DQN":
-                scores = self._policy.q_net(observations).cpu().numpy().astype(np.float64)
-                scores[views.masks == 0] = -np.inf
-                best: npt.NDArray[np.float64] = scores.max(axis=1)
-                return best
-            values = self._policy.predict_values(observations).cpu().numpy()
-        return np.asarray(values[:, 0], np.float64)
+            rate = self._policy.q_net if self.algorithm == "DQN" else of_ppo
+            return rate(observations).cpu().numpy().astype(np.float64)  # type: ignore[no-any-return]
 
     def act(self, views: Views) -> Actions:
         """One forward pass for all rows, one draw from each row's generator."""

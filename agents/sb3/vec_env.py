@@ -29,7 +29,7 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learning.games import LearnerGames
-from agents.learning.learner import State, Task, part
+from agents.learning.learner import State, Task, named, part
 from agents.sb3.player import spaces_of
 from common.saved import restore
 from envs.core.game import Game
@@ -201,8 +201,8 @@ class TrainingVecEnv(GamesVecEnv):
 
     def state_dict(self) -> State:
         """All games in play."""
-        state = {f"games.{name}": value for name, value in self.games.state_dict().items()}
-        return {**state, "num_decisions": self._num_decisions.copy()}
+        games = named("games.", self.games.state_dict())
+        return {**games, "num_decisions": self._num_decisions.copy()}
 
     def load_state_dict(self, state: State) -> None:
         """Go on with the games that ``state`` was taken from."""

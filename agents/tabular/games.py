@@ -9,7 +9,7 @@ plays many games at once, whose caller has the learner's seats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from agents.tabular.turns import begin_episode, end_game, evaluate_actions, take
 from envs.core.compiling import compiled, direct, helper
 from envs.core.engine import settle, settle_seen, step_seen
 from envs.core.game import Game
-from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE, TOTALS
+from envs.core.kernels import INT, KERNELS, OPTIONAL_KERNELS, OVER, RULES, TOTALS
+from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import Words, first_key, new_rng, random_legal, seed_stream, uniform
 from envs.core.rollouts import CALLER, Rollouts
 
@@ -40,28 +41,23 @@ _FLOATS = types.float64[:, ::1]
 class Series(NamedTuple):
     """Games to be played one after the other, and their results."""
 
-    numbers: Any
+    numbers: Row[np.int64]
     """[n] their numbers, from which all their chance follows."""
-    seating: Any
+    seating: Grid[np.int64]
     """[n, players] the model in each seat, 0 or 1, or ``RANDOM``."""
-    opponent_ids: Any
+    opponent_ids: Grid[np.int64]
     """[n, players] the row of an opponent model that belongs to each player."""
-    returns: Any
+    returns: Grid[np.float64]
     """[n, players] filled in."""
-    lengths: Any
+    lengths: Row[np.int64]
     """[n] decisions, filled in."""
-    chance: Any
-    choice: Any
-    state: Any
-    rng: Any
-    rngs: Any
-    keys: Any
+    chance: Row[np.uint64]
+    choice: Row[np.uint64]
+    state: Row[np.uint8]
+    rng: Row[np.uint64]
+    rngs: Grid[np.uint64]
+    keys: Row[np.uint64]
     """[players] perfect-recall keys; empty when no abstraction needs them."""
-
-
-_SERIES = types.NamedTuple(
-    (_ROWS, _IDS, _IDS, _FLOATS, _ROWS, RNG, RNG, STATE, RNG, _RNGS, RNG), Series
-)
 
 
 def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: bool) -> Workspace:
@@ -85,7 +81,6 @@ def make_workspace(game: Game, num_rows: int, has_episode: bool, has_events: boo
         *(np.zeros((places, longest)) for _ in range(2)),
         np.zeros((places, longest), np.int8),
         np.zeros(actions, np.uint64),
-        np.zeros(actions, np.int64),
         np.zeros((2, actions)),
         *(np.zeros(actions) for _ in range(3)),
         np.zeros(actions, np.int8),
@@ -108,7 +103,7 @@ def step_on(kernels, optional, rules, models, series, game, action):
     for player in range(series.seating.shape[1]):
         seated = series.seating[game, player]
         # Who does not learn stays as it was made.
-        if seated != RANDOM and models[seated].record[0].has_opponent_model:
+        if seated != RANDOM and models[seated].hooks.has_observe:
             model = models[seated]
             if model.record[0].is_learning:
                 ids = series.opponent_ids[game]
@@ -144,7 +139,7 @@ def begin(kernels, optional, rules, num_openings, models, series, game, work):
 @compiled(
     INT(
         *(KERNELS, OPTIONAL_KERNELS, RULES, INT),
-        *(types.UniTuple(MODEL_ARRAYS, 2), _SERIES, WORKSPACE, INT, INT),
+        *(types.UniTuple(MODEL_ARRAYS, 2), tuple_type(Series), WORKSPACE, INT, INT),
     )
 )
 def _play_games(kernels, optional, rules, num_openings, models, series, work, first, longest):
@@ -255,6 +250,7 @@ act_rows = direct(_act_rows)
 
 
 Indices = npt.NDArray[np.int64]
+States = npt.NDArray[np.uint8]
 Streams = tuple[Words, Words]
 """Roots of the generators: of dice and cards, and of the players' choices."""
 
@@ -304,7 +300,7 @@ def play_series(
     has_episode = any(model.has_episode for model in models)
     has_events = any(model.has_events for model in models)
     work = make_workspace(game, 1, has_episode, has_events)
-    longest = game.facts.max_length * max(model.entries_per_turn for model in models)
+    longest = game.facts.max_length
     first = 0
     while first < num_games:
         for model in models:
@@ -313,6 +309,56 @@ def play_series(
         rules = game.kernels, game.optional, game.rules, game.facts.num_openings
         first = play_games(*rules, pair, series, work, first, longest)
     return GameResults(series.returns, series.lengths)
+
+
+class Turns:
+    """A learner's part in games that lie in rows: its turns, and what it learns from them.
+
+    Worlds are such as its seat cannot tell from the true one.
+    """
+
+    def __init__(self, model: TabularModel, num_rows: int = 1) -> None:
+        """Nothing has been played yet."""
+        num_players = model.game.facts.num_players
+        self.model = model
+        self.work = make_workspace(model.game, num_rows, model.has_episode, model.has_events)
+        self.ids: Indices = np.zeros((num_rows, num_players), np.int64)
+        """[rows, players] the row of the opponent model that belongs to each player."""
+        self._rngs: Words = np.zeros((num_rows * num_players, 4), np.uint64)
+        """[places] the generators of the learner's seats, as it has left them."""
+
+    def select(
+        self, rows: Indices, seats: Indices, worlds: States, keys: Words, rngs: Words
+    ) -> Indices:
+        """Learn from the last turn of the seats, and select their actions."""
+        work, moved = self.work, self.model.table.make_room(len(rows))
+        if moved is not None:  # the table has grown, and its entries have other places now
+            old = work.seats["last_slot"]
+            work.seats["last_slot"] = np.where(old == ABSENT, ABSENT, moved[old])
+            if work.episode_slots.size:
+                work.episode_slots[:] = moved[work.episode_slots]
+        actions = np.empty(len(rows), np.int64)
+        known = seats, worlds, keys, rngs
+        turn_rows(*self.model.compiled, rows, *known, self.ids, work, actions)
+        self._rngs[self._places(rows, seats)] = rngs
+        return actions
+
+    def _places(self, rows: Indices, seats: Indices) -> Indices:
+        places: Indices = rows * self.ids.shape[1] + seats
+        return places
+
+    def observe(self, rows: Indices, seats: Indices, worlds: States) -> None:
+        """After a move: tell the opponent model."""
+        if self.model.opponents is not None:
+            observe_rows(self.model.game.rules, self.model.arrays, rows, seats, worlds, self.ids)
+
+    def end(
+        self, rows: Indices, seats: Indices, worlds: States, totals: npt.NDArray[np.float64]
+    ) -> None:
+        """Games are over: learn what the seats got in them."""
+        model, rngs = self.model, self._rngs[self._places(rows, seats)]
+        how = totals, rngs, self.ids.shape[1], self.work
+        end_rows(model.game.rules, model.arrays, rows, seats, worlds, *how)
 
 
 _MAX_ROWS = 256
@@ -358,23 +404,19 @@ def play_rollouts(
 
 
 class _Games:
-    """The games in play, and the learner's workspace."""
+    """The games in play, and the learner's part in them."""
 
     def __init__(self, model: TabularModel, rollouts: Rollouts) -> None:
-        size, game = rollouts.batch.size, model.game
         self.model = model
         self.rollouts = rollouts
-        self.lengths: Indices = np.zeros(size, np.int64)
-        self._work = make_workspace(game, size, model.has_episode, model.has_events)
-        self._ids: Indices = np.zeros((size, game.facts.num_players), np.int64)
-        self._rngs: Words = np.zeros((size * game.facts.num_players, 4), np.uint64)
-        """[places] the generators of the learner's seats, as it has left them."""
+        self.lengths: Indices = np.zeros(rollouts.batch.size, np.int64)
+        self._turns = Turns(model, rollouts.batch.size)
         # What the hooks read is the same in all worlds, so any draw will do.
         self._world_rng = new_rng(0)
 
     def begin(self, rows: Indices, numbers: Indices, seating: Indices, ids: Indices) -> None:
         """Start games in the rows."""
-        self._ids[rows] = ids
+        self._turns.ids[rows] = ids
         self.lengths[rows] = 0
         self.model.record["num_games"] += len(rows)
         self.rollouts.begin(rows, numbers, seating)
@@ -384,53 +426,27 @@ class _Games:
         waiting_for = self.rollouts.waiting_for()
         own = np.flatnonzero(waiting_for == CALLER)
         if len(own):
-            self.rollouts.step(own, *self._select(own))
+            views = self.rollouts.batch.views(own)
+            known = views.seats, views.first_worlds(), views.keys, views.rngs
+            self.rollouts.step(own, self._turns.select(own, *known), views.rngs)
             self._learn(own)
         for player in np.unique(waiting_for[waiting_for >= 0]):
             rows = np.flatnonzero(waiting_for == player)
             self.rollouts.move(rows, int(player))
             self._learn(rows)
 
-    def _select(self, rows: Indices) -> tuple[Indices, Words]:
-        model, batch = self.model, self.rollouts.batch
-        moved = model.table.make_room(len(rows) * model.entries_per_turn)
-        if moved is not None:
-            follow_growth(self._work, moved)
-        views = batch.views(rows)
-        actions = np.empty(len(rows), np.int64)
-        known = views.seats, views.first_worlds(), views.keys, views.rngs
-        turn_rows(*model.compiled, rows, *known, self._ids, self._work, actions)
-        self._rngs[self._places(rows, views.seats)] = views.rngs
-        return actions, views.rngs
-
-    def _places(self, rows: Indices, seats: Indices) -> Indices:
-        places: Indices = rows * self._ids.shape[1] + seats
-        return places
-
     def _learn(self, moved: Indices) -> None:
         """After a move: tell the opponent model, and learn from games that are over."""
-        model, batch, rules = self.model, self.rollouts.batch, self.model.game.rules
+        batch = self.rollouts.batch
         self.lengths[moved] += 1
-        told = moved if model.opponents is not None else moved[batch.turns[moved] == OVER]
+        told = moved if self.model.opponents is not None else moved[batch.turns[moved] == OVER]
         places, seats = np.nonzero(self.rollouts.seating[told] == CALLER)
         rows, seats = told[places], seats.astype(np.int64)
         if not len(rows):
             return
         pairs = zip(rows.tolist(), seats.tolist(), strict=True)
         worlds = np.stack([batch.world(row, seat, self._world_rng) for row, seat in pairs])
-        if model.opponents is not None:
-            observe_rows(rules, model.arrays, rows, seats, worlds, self._ids)
+        self._turns.observe(rows, seats, worlds)
         ended = np.flatnonzero(batch.turns[rows] == OVER)
-        rows, seats, worlds = rows[ended], seats[ended], worlds[ended]
-        totals, num_players = batch.totals[rows, seats], self._ids.shape[1]
-        rngs = self._rngs[self._places(rows, seats)]
-        end_rows(rules, model.arrays, rows, seats, worlds, totals, rngs, num_players, self._work)
-
-
-def follow_growth(work: Workspace, moved: Indices) -> None:
-    """The table has grown, and its entries have other places now."""
-    for name in ("last_slot", "state_slot"):
-        old = work.seats[name]
-        work.seats[name] = np.where(old == ABSENT, ABSENT, moved[old])
-    if work.episode_slots.size:
-        work.episode_slots[:] = moved[work.episode_slots]
+        rows, seats = rows[ended], seats[ended]
+        self._turns.end(rows, seats, worlds[ended], batch.totals[rows, seats])

@@ -23,7 +23,7 @@ must answer alike for the true state and for a determinized one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,34 +33,11 @@ from agents.abstraction import ENCODE, Abstraction
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import find_named
 from envs.core.addresses import Addresses, AddressesType
-from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import INT, MASK, RULES, STATE, TOTALS
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
 from envs.core.rollouts import FAULTS
-
-__all__ = [
-    "ADJUST",
-    "HOOKS",
-    "IDS",
-    "KEYS",
-    "MEMORY",
-    "OBSERVE",
-    "OPPONENT_MODELS",
-    "REWARD",
-    "REWARDS",
-    "Hooks",
-    "OpponentModel",
-    "Reward",
-    "check_abstraction",
-    "check_opponent_model",
-    "find_reward",
-    "make_opponent_model",
-    "no_adjust",
-    "no_observe",
-    "no_reward",
-]
 
 KEYS = types.uint64[::1]
 IDS = types.int64[::1]
@@ -81,24 +58,8 @@ HOOKS = AddressesType(
 )
 
 
-@compiled(REWARD)
-def no_reward(before, after, rules, player, levels):
-    """Nothing between the ends of a game."""
-    return 0.0
-
-
-@compiled(OBSERVE)
-def no_observe(state, rules, player, opponent_ids, memory):
-    """Nothing is remembered."""
-
-
-@compiled(ADJUST)
-def no_adjust(state, rules, player, mask, values, table_max, opponent_ids, memory):
-    """Actions are selected by what the table says."""
-
-
 class Hooks(Addresses):
-    """The four functions, as one cheap argument for compiled code."""
+    """The four functions, as one cheap argument for compiled code; ``encode`` must be there."""
 
     numba_type = HOOKS
     decorator = "@compiled({}) from agents.tabular.hooks"
@@ -106,16 +67,6 @@ class Hooks(Addresses):
     reward: Callable[..., float]
     observe: Callable[..., None]
     adjust: Callable[..., None]
-
-    def __new__(
-        cls,
-        encode: Callable[..., None],
-        reward: Callable[..., float] = no_reward,
-        observe: Callable[..., None] = no_observe,
-        adjust: Callable[..., None] = no_adjust,
-    ) -> Self:
-        """Note the addresses of compiled functions with the right signatures."""
-        return super().__new__(cls, encode=encode, reward=reward, observe=observe, adjust=adjust)
 
 
 REWARDS: dict[str, str] = {
@@ -223,10 +174,9 @@ def check_opponent_model(params: Mapping[str, Any], game: Game, num_games: int =
     Returns:
         How many decisions were compared whose two worlds differ.
     """
-    model = make_opponent_model(params, game)
-    ids = np.arange(1, 1 + game.facts.num_players) if model.by_opponent else None
-    model.grow(1 + game.facts.num_players if model.by_opponent else 1)
-    ids = np.zeros(game.facts.num_players, np.int64) if ids is None else ids
+    model, num_players = make_opponent_model(params, game), game.facts.num_players
+    ids = np.arange(1, 1 + num_players) if model.by_opponent else np.zeros(num_players, np.int64)
+    model.grow(1 + int(ids.max()))
 
     def told(position: Position, seat: int, state: npt.NDArray[np.uint8]) -> Any:
         values, memory = np.ones(game.facts.num_actions), model.memory.copy()

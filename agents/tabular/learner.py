@@ -24,14 +24,10 @@ from agents.learnt import Exhibit
 from agents.tabular.games import (
     RANDOM,
     GameResults,
+    Turns,
     act_rows,
-    end_rows,
-    follow_growth,
-    make_workspace,
-    observe_rows,
     play_rollouts,
     play_series,
-    turn_rows,
 )
 from agents.tabular.model import TabularModel, TabularSettings
 from agents.tabular.table import GREEDY
@@ -89,10 +85,8 @@ class TabularAgent(Agent):
         is_greedy = self.model.settings.is_greedy_player if play is None else play == "greedy"
         self._policy = GREEDY if is_greedy else int(self.model.record["policy"][0])
         self._amount = 0.0 if is_greedy else -1.0
-        self._work = make_workspace(game, 1, self.model.has_episode, self.model.has_events)
-        self._ids = np.zeros(game.facts.num_players, np.int64)
+        self._turns = Turns(self.model)
         self._opponents: dict[str, int] = {}
-        self._rngs = np.zeros((game.facts.num_players, 4), np.uint64)
 
     def act(self, views: Views) -> Actions:
         """Look the actions up and select one; when learning, first learn from the last turn."""
@@ -131,8 +125,8 @@ class TabularAgent(Agent):
 
     def _ask(self, views: Views, actions: Actions, probs: npt.NDArray[np.float64]) -> None:
         known = views.seats, views.worlds(), views.keys, views.rngs
-        how = self._ids, self._policy, self._amount
-        act_rows(*self.model.compiled, *known, *how, self._work, actions, probs)
+        how = self._turns.ids[0], self._policy, self._amount
+        act_rows(*self.model.compiled, *known, *how, self._turns.work, actions, probs)
 
     # ---- learning while it plays -----------------------------------------------------------------
 
@@ -142,31 +136,22 @@ class TabularAgent(Agent):
 
     def _learn(self, views: Views, row: int) -> Actions:
         """Take one turn at the only row of the workspace."""
-        moved = self.model.table.make_room(self.model.entries_per_turn)
-        if moved is not None:
-            follow_growth(self._work, moved)
-        part = slice(row, row + 1)
-        action = np.empty(1, np.int64)
-        arrays = views.seats, views.worlds(), views.keys, views.rngs
-        known = (array[part] for array in arrays)
-        turn_rows(*self.model.compiled, _FIRST, *known, self._ids[None, :], self._work, action)
-        self._rngs[int(views.seats[row])] = views.rngs[row]
-        return action
+        part, worlds = slice(row, row + 1), views.worlds()
+        known = views.seats[part], worlds[part], views.keys[part], views.rngs[part]
+        return self._turns.select(_FIRST, *known)
 
     def observe(self, step: TimeStep) -> None:
         """Remember what was shown, and learn from the end of a game."""
-        model, rules = self.model, self.game.rules
+        model = self.model
         if model.opponents is not None and model.opponents.by_opponent:
-            self._ids = np.array([self._id_of(name) for name in step.names])
+            self._turns.ids[0] = [self._id_of(name) for name in step.names]
             model.know_opponents(len(self._opponents))
         seats, worlds = np.array([step.seat]), step.world[None, :]
         # A game that was forfeited is over without another move.
-        has_moved = not step.is_over or self.game.kernels.turn(step.world, rules) == OVER
-        if model.opponents is not None and has_moved:
-            observe_rows(rules, model.arrays, _FIRST, seats, worlds, self._ids[None, :])
+        if not step.is_over or self.game.kernels.turn(step.world, self.game.rules) == OVER:
+            self._turns.observe(_FIRST, seats, worlds)
         if step.is_over:
-            how = np.array([step.total]), self._rngs[seats], self.game.facts.num_players
-            end_rows(rules, model.arrays, _FIRST, seats, worlds, *how, self._work)
+            self._turns.end(_FIRST, seats, worlds, np.array([step.total]))
             model.record["num_games"] += 1
 
     def _id_of(self, name: str) -> int:

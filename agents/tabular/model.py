@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype, types
 from pydantic import Field
 
 from agents.abstraction import ABSTRACTIONS, BY_DECISION, table_abstraction
+from agents.spec import foreign_names
 from agents.tabular.hooks import (
     HOOKS,
-    KEYS,
-    MEMORY,
     REWARDS,
     Hooks,
     check_abstraction,
     check_opponent_model,
     find_reward,
     make_opponent_model,
-    no_adjust,
-    no_observe,
-    no_reward,
 )
-from agents.tabular.table import POLICIES, SCHEDULES, VDBE, ValueTable
+from agents.tabular.table import POLICIES, SCHEDULES, ValueTable
 from common.errors import MasqueradeError, OptionError, reason_of
-from common.imports import is_module_name, names_from_a_file
+from common.imports import names_from_a_file
 from common.saved import DamagedStateError, saved_array, saved_number
 from envs.core.game import Game
-from envs.core.kernels import MASK, TOTALS, Kernels
+from envs.core.kernels import Kernels
 from envs.core.options import Options, option
+from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rollouts import FAULTS
 
 _MAX_GAMES = 10**12
@@ -59,7 +55,6 @@ class TabularSettings(Options):
         default=None,
         description="what is remembered of opponents: {id: lies}, and its own settings",
     )
-    shared: bool = option(True, help="one table for all seats instead of one for each")
     max_entries: int = option(5_000_000, low=1, high=10**9, help="where the table stops growing")
     when_full: str = option(
         "stop", choices=("stop", "forget"), help="stop with a word, or forget what was rarely met"
@@ -81,9 +76,6 @@ class TabularSettings(Options):
         high=1.0,
         help="lambda; null: 0.8 for the lambda rules, 1 in backward updates, otherwise 0",
     )
-    traces: str = option(
-        "replacing", choices=("replacing", "accumulating"), help="what a second visit does"
-    )
     updates: str = option(
         "turn", choices=("turn", "backward"), help="learn at every turn, or backward after the game"
     )
@@ -99,12 +91,6 @@ class TabularSettings(Options):
     exploration_schedule: str = option("constant", choices=SCHEDULES, help="how it gets there")
     exploration_games: int | None = option(
         None, low=1, high=_MAX_GAMES, help="games it takes; null: all of the run"
-    )
-    vdbe_sensitivity: float = option(
-        1.0, low=1e-9, high=1e9, help="changes of this size keep a state explored"
-    )
-    vdbe_weight: float | None = option(
-        None, low=0.0, high=1.0, help="of the newest change; null: one over the legal actions"
     )
     reward: str = option(
         "end",
@@ -164,116 +150,82 @@ class TabularSettings(Options):
 SARSA, Q_LEARNING, EXPECTED_SARSA, DOUBLE_Q = range(4)
 AT_END, CHANGES, EVENTS = range(3)
 
-MODEL = np.dtype(
-    (
-        np.record,
-        [
-            ("rule", np.int64),
-            ("is_learning", np.int64),  # 0: the table stays as it is
-            ("learning_rate", np.float64),
-            ("is_averaging", np.int64),  # the rate is 1 / visits instead
-            ("discount", np.float64),
-            ("has_episode", np.int64),  # all own actions of the game are kept until its end
-            ("trace_decay", np.float64),
-            ("is_accumulating", np.int64),
-            ("is_backward", np.int64),
-            ("policy", np.int64),
-            ("exploration", np.float64),  # epsilon or temperature of the first game
-            ("exploration_end", np.float64),
-            ("exploration_schedule", np.int64),
-            ("exploration_games", np.float64),
-            ("vdbe_sensitivity", np.float64),
-            ("vdbe_weight", np.float64),  # 0: one over the number of legal actions
-            ("initial", np.float64),  # value of what is not in the table
-            ("reward_kind", np.int64),
-            ("final_update", np.int64),
-            ("snapshot", np.int64),
-            ("overwrite", np.int64),
-            ("shared", np.int64),  # all seats use the same entries
-            ("has_opponent_model", np.int64),
-            ("wants_table_max", np.int64),
-            # Counts, of which Python takes the last four away after every chunk.
-            ("num_games", np.int64),
-            ("num_turns", np.int64),
-            ("num_updates", np.int64),
-            ("exploration_sum", np.float64),
-            ("error_sum", np.float64),
-        ],
-    )
+MODEL = record(
+    rule=np.int64,
+    is_learning=np.int64,  # 0: the table stays as it is
+    learning_rate=np.float64,
+    is_averaging=np.int64,  # the rate is 1 / visits instead
+    discount=np.float64,
+    has_episode=np.int64,  # all own actions of the game are kept until its end
+    trace_decay=np.float64,
+    is_backward=np.int64,
+    policy=np.int64,
+    exploration=np.float64,  # epsilon or temperature of the first game
+    exploration_end=np.float64,
+    exploration_schedule=np.int64,
+    exploration_games=np.float64,
+    initial=np.float64,  # value of what is not in the table
+    reward_kind=np.int64,
+    final_update=np.int64,
+    snapshot=np.int64,
+    overwrite=np.int64,
+    wants_table_max=np.int64,
+    # Counts, of which Python takes the last four away after every chunk.
+    num_games=np.int64,
+    num_turns=np.int64,
+    num_updates=np.int64,
+    exploration_sum=np.float64,
+    error_sum=np.float64,
 )
-SEAT = np.dtype(
-    (
-        np.record,
-        [
-            ("last_slot", np.int64),  # of the last action, ABSENT before the first
-            ("last_value", np.float64),  # what the table said when it was chosen
-            ("last_total", np.float64),  # what the player had got by then
-            ("state_slot", np.int64),  # of the state's own epsilon, or ABSENT
-            ("num_legal", np.int64),
-            ("episode_length", np.int64),
-        ],
-    )
+SEAT = record(
+    last_slot=np.int64,  # of the last action, ABSENT before the first
+    last_value=np.float64,  # what the table said when it was chosen
+    last_total=np.float64,  # what the player had got by then
+    episode_length=np.int64,
 )
 
 
 class ModelArrays(NamedTuple):
     """What compiled code needs of a model."""
 
-    record: Any
-    """[1] MODEL."""
-    keys: Any
-    values: Any
-    visits: Any
-    size: Any
+    record: Annotated[Any, MODEL]
+    """[1]."""
+    keys: Row[np.uint64]
+    values: Grid[np.float64]
+    visits: Grid[np.int64]
+    size: Row[np.int64]
     """[1] number of entries."""
-    hooks: Any
-    memory: Any
-    levels: Any
+    hooks: Annotated[Hooks, HOOKS]
+    memory: Grid[np.uint8]
+    levels: Row[np.float64]
     """[3] for rewards of events."""
 
 
 class Workspace(NamedTuple):
     """What is remembered while games last: a place for each row and seat; then scratch space."""
 
-    seats: Any
-    before: Any
+    seats: Annotated[Any, SEAT]
+    before: Grid[np.uint8]
     """[places, state_size] the state at the last decision; empty unless events are rewarded."""
-    episode_slots: Any
+    episode_slots: Grid[np.int64]
     """[places, longest] own actions of the game."""
-    episode_weights: Any
+    episode_weights: Grid[np.float64]
     """Their eligibility traces, or in backward updates the reward of each."""
-    episode_values: Any
+    episode_values: Grid[np.float64]
     """In backward updates: the bootstrap value of the position of each action."""
-    episode_is_best: Any
+    episode_is_best: Grid[np.int8]
     """In backward updates: whether the action was the best."""
-    keys: Any
-    slots: Any
-    values: Any
+    keys: Row[np.uint64]
+    values: Grid[np.float64]
     """[2, actions]; one row is used unless learning is double."""
-    means: Any
-    adjusted: Any
-    probs: Any
-    mask: Any
-    totals: Any
+    means: Row[np.float64]
+    adjusted: Row[np.float64]
+    probs: Row[np.float64]
+    mask: Row[np.int8]
+    totals: Row[np.float64]
 
 
-def _records(dtype: Any) -> Any:
-    return types.Array(from_dtype(dtype), 1, "C")
-
-
-_FLOATS = types.float64[:, ::1]
-_INTS = types.int64[:, ::1]
-_ROW = types.int64[::1]
-MODEL_ARRAYS = types.NamedTuple(
-    (_records(MODEL), KEYS, _FLOATS, _INTS, _ROW, HOOKS, MEMORY, TOTALS), ModelArrays
-)
-WORKSPACE = types.NamedTuple(
-    (
-        *(_records(SEAT), MEMORY, _INTS, _FLOATS, _FLOATS, types.int8[:, ::1]),
-        *(KEYS, _ROW, _FLOATS, TOTALS, TOTALS, TOTALS, MASK, TOTALS),
-    ),
-    Workspace,
-)
+MODEL_ARRAYS, WORKSPACE = tuple_type(ModelArrays), tuple_type(Workspace)
 
 
 RULES: dict[str, int] = {
@@ -320,13 +272,10 @@ class TabularModel:
         except MasqueradeError:
             raise
         except FAULTS as error:
-            names = ", ".join(foreign_of(settings)) or self.settings.abstraction
+            names = ", ".join(foreign_names(settings.to_dict())) or settings.abstraction
             raise OptionError(f"{names} cannot be used here: {reason_of(error)}") from error
         if settings.initial == "abstraction" and self.abstraction.initial is not None:
-            keys, values = self.abstraction.initial(game)
-            for seat in range(1 if settings.shared else game.facts.num_players):
-                tag = 0 if settings.shared else (seat + 1) << 60
-                self.table.put(keys ^ np.uint64(tag), values)
+            self.table.put(*self.abstraction.initial(game))
 
     def _check(self) -> None:
         name, opponent_model = self.settings.abstraction, self.settings.opponent_model
@@ -335,9 +284,9 @@ class TabularModel:
             check_abstraction(self.abstraction, self.game)
         if opponent_model is not None and ":" in opponent_model["id"]:
             check_opponent_model(opponent_model, self.game)
-        if self._forgets and (self.has_episode or self.entries_per_turn > 1):
+        if self._forgets and self.has_episode:
             raise OptionError(
-                "traces, backward updates and vdbe hold on to entries: when_full must be stop"
+                "traces and backward updates hold on to entries: when_full must be stop"
             )
         is_small = self.abstraction.is_small and self.rule != "double_q"
         if self.record["wants_table_max"][0] and not is_small:
@@ -349,12 +298,13 @@ class TabularModel:
             raise OptionError(f"abstraction '{name}' has no values to begin with: initial: 0")
 
     def _make_hooks(self) -> Hooks:
-        reward, observe, adjust = no_reward, no_observe, no_adjust
+        chosen: dict[str, Callable[..., Any]] = {}
         if self.has_events:
-            reward = find_reward(self.settings.reward, self.game)
+            chosen["reward"] = find_reward(self.settings.reward, self.game)
         if self.opponents is not None:
-            observe, adjust = self.opponents.observe_hook, self.opponents.adjust_hook
-        return Hooks(self.abstraction.encode, reward, observe, adjust)
+            chosen["observe"] = self.opponents.observe_hook
+            chosen["adjust"] = self.opponents.adjust_hook
+        return Hooks(encode=self.abstraction.encode, **chosen)
 
     @property
     def arrays(self) -> ModelArrays:
@@ -383,11 +333,6 @@ class TabularModel:
         """Whether rewards compare states."""
         return bool(self.record["reward_kind"][0] == EVENTS)
 
-    @property
-    def entries_per_turn(self) -> int:
-        """How many entries a turn can add."""
-        return 2 if self.record["policy"][0] == VDBE else 1
-
     def take_metrics(self) -> dict[str, float]:
         """Averages since the last time it was asked."""
         sums = {name: float(self.record[name][0]) for name in _SUMS}
@@ -413,8 +358,7 @@ class TabularModel:
         """
         keys = np.zeros(self.game.facts.num_actions, np.uint64)
         self.abstraction.encode(world, self.game.rules, seat, np.uint64(key), keys)
-        tag = np.uint64(0 if self.settings.shared else (seat + 1) << 60)
-        return np.where(keys == 0, np.nan, self.table.get(keys ^ tag))
+        return np.where(keys == 0, np.nan, self.table.get(keys))
 
     def know_opponents(self, num_opponents: int) -> None:
         """Have room for a model of each of them, if they are told apart."""
@@ -469,13 +413,6 @@ class TabularModel:
         return model
 
 
-def foreign_of(settings: TabularSettings) -> list[str]:
-    """What settings name that is not ours."""
-    opponent_model = settings.opponent_model or {}
-    names = settings.abstraction, settings.reward, opponent_model.get("id")
-    return [str(name) for name in names if is_module_name(name)]
-
-
 def _record(rule: str, settings: TabularSettings, total: int) -> Any:
     is_backward = settings.updates == "backward"
     has_traces = rule.endswith("_lambda")
@@ -493,10 +430,8 @@ def _record(rule: str, settings: TabularSettings, total: int) -> Any:
         is_averaging=settings.learning_rate == "1/n",
         has_episode=has_traces or is_backward,
         trace_decay=decay,
-        is_accumulating=settings.traces == "accumulating",
         is_backward=is_backward,
         exploration_end=settings.last_exploration,
         exploration_games=settings.exploration_games or total or np.inf,
         reward_kind={"end": AT_END, "change": CHANGES}.get(settings.reward, EVENTS),
-        has_opponent_model=settings.opponent_model is not None,
     )

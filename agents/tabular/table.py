@@ -7,10 +7,6 @@ Compiled code fills free places; a table that gets crowded grows in Python, betw
 From the values of a decision to the probability of every action:
 
 * ``epsilon``: with probability epsilon any legal action, all alike, otherwise the best;
-* ``epsilon_other``: with probability epsilon one of the *other* legal actions;
-* ``vdbe``: ``epsilon`` with an epsilon of its own for every state, large where values still change
-  (M. Tokic, "Adaptive epsilon-greedy exploration in reinforcement learning based on value
-  differences", 2010);
 * ``softmax``: in proportion to exp(value / temperature);
 * ``matching``: in proportion to the size of the value, a roulette wheel.
 
@@ -132,11 +128,6 @@ class ValueTable:
         """How many keys there are."""
         return int(self.size[0])
 
-    @property
-    def room(self) -> int:
-        """How many keys may be added before ``make_room`` has to be asked."""
-        return min(_most(len(self.keys)), self.max_entries) - len(self)
-
     def make_room(self, num_new: int) -> npt.NDArray[np.int64] | None:
         """Grow until ``num_new`` keys fit; where each place has gone, or ``None`` if none has.
 
@@ -147,7 +138,7 @@ class ValueTable:
             TableFullError: when that would be more than ``max_entries``.
         """
         needed = len(self) + num_new
-        if num_new <= self.room:
+        if needed <= min(_most(len(self.keys)), self.max_entries):
             return None
         if needed > self.max_entries:
             if not self.forgets or num_new > self.max_entries:
@@ -191,23 +182,14 @@ class ValueTable:
         return self.keys[order], self.values[:, order], self.visits[:, order]
 
     def put(
-        self,
-        keys: Words,
-        values: npt.NDArray[np.float64],
-        visits: npt.NDArray[np.int64] | None = None,
+        self, keys: Words, values: npt.NDArray[np.float64], visits: npt.NDArray[np.int64] | int = 0
     ) -> None:
         """Add entries, or overwrite them: values [n] for all alike, or [num_values, n]."""
-        new = ValueTable(len(self.values))
         keys = np.ascontiguousarray(keys, np.uint64)
+        shape = len(self.values), len(keys)
         self.make_room(len(keys))
-        new.keys = keys
-        new.values = np.zeros((len(self.values), len(keys)))
-        new.values[:] = values
-        new.visits = np.zeros(new.values.shape, np.int64)
-        if visits is not None:
-            new.visits[:] = visits
+        source = keys, np.full(shape, values, np.float64), np.full(shape, visits, np.int64)
         moved = np.empty(len(keys), np.int64)
-        source = new.keys, new.values, new.visits
         _copy_entries(*source, self.keys, self.values, self.visits, self.size, moved)
 
     def get(self, keys: Words, absent: float = np.nan) -> npt.NDArray[np.float64]:
@@ -222,8 +204,8 @@ def _most(capacity: int) -> int:
     return capacity * _MAX_TAKEN // _OF
 
 
-POLICIES = ("epsilon", "epsilon_other", "vdbe", "softmax", "matching")
-EPSILON, EPSILON_OTHER, VDBE, SOFTMAX, MATCHING = range(5)
+POLICIES = ("epsilon", "softmax", "matching")
+EPSILON, SOFTMAX, MATCHING = range(3)
 GREEDY = -1
 SCHEDULES = ("constant", "linear", "exponential")
 CONSTANT, LINEAR, EXPONENTIAL = range(3)
@@ -250,13 +232,9 @@ def write_probs(policy, amount, mask, values, probs):
             num_legal += 1
             num_best += values[action] == best
     of_other, of_best = 0.0, 1.0 / num_best
-    if policy in (EPSILON, VDBE):
+    if policy == EPSILON:
         of_other = amount / num_legal
         of_best = of_other + (1.0 - amount) / num_best
-    elif policy == EPSILON_OTHER and num_legal > 1:
-        # One of the best is taken as the best; the rest of them are "other" actions.
-        of_other = amount / (num_legal - 1)
-        of_best = (1.0 - amount + (num_best - 1) * of_other) / num_best
     if policy not in (SOFTMAX, MATCHING):
         for action in range(mask.size):
             probs[action] = 0.0
@@ -302,10 +280,3 @@ def scheduled(schedule, start, end, share):
     if schedule == EXPONENTIAL:
         return start * (end / start) ** share
     return start
-
-
-@helper
-def vdbe_epsilon(epsilon, change, sensitivity, weight):
-    """The epsilon of a state after one of its values has changed by ``change``."""
-    decay = math.exp(-abs(change) / sensitivity)
-    return weight * (1.0 - decay) / (1.0 + decay) + (1.0 - weight) * epsilon

@@ -34,22 +34,16 @@ from agents.tabular.model import (
 )
 from agents.tabular.table import (
     ABSENT,
-    VDBE,
     best_value,
     draw,
     find,
     insert,
     scheduled,
-    vdbe_epsilon,
     write_probs,
 )
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE
-from envs.core.rng import mix, uniform
-
-_SEAT_SHIFT = np.uint64(60)
-_STATE_TAG = np.uint64(0xA0761D6478BD642F)
-
+from envs.core.rng import uniform
 
 # ---- reading -------------------------------------------------------------------------------------
 
@@ -62,17 +56,14 @@ def begin_episode(seat):
 
 
 @helper
-def read_values(model, work, player):
-    """Look up every legal action: its place, its values, and their mean."""
+def read_values(model, work):
+    """Look up every legal action: its values, and their mean."""
     m = model.record[0]
     num_values = model.values.shape[0]
-    tag = np.uint64(0) if m.shared else np.uint64(player + 1) << _SEAT_SHIFT
     for action in range(work.mask.size):
         if not work.mask[action]:
             continue
-        work.keys[action] ^= tag
         slot = find(model.keys, work.keys[action])
-        work.slots[action] = slot
         total = 0.0
         for i in range(num_values):
             value = m.initial if slot == ABSENT else model.values[i, slot]
@@ -92,47 +83,34 @@ def table_max(model):
 
 
 @helper
-def state_key(work):
-    """A key for the position as a whole, whatever the abstraction makes of its actions."""
-    key = _STATE_TAG
-    for action in range(work.mask.size):
-        if work.mask[action]:
-            key ^= mix(work.keys[action])
-    return key
-
-
-@helper
-def exploration_now(model, work):
-    """Epsilon or temperature: by the schedule, or the state's own."""
+def exploration_now(model):
+    """Epsilon or temperature, by the schedule."""
     m = model.record[0]
-    if m.policy == VDBE:
-        slot = find(model.keys, state_key(work))
-        return 1.0 if slot == ABSENT else model.values[0, slot]
     share = m.num_games / m.exploration_games
     return scheduled(m.exploration_schedule, m.exploration, m.exploration_end, share)
 
 
-@compiled(
-    INT(MODEL_ARRAYS, KERNELS, RULES, STATE, INT, types.uint64, IDS, INT, types.float64, WORKSPACE)
-)
+_KNOWN = MODEL_ARRAYS, KERNELS, RULES, STATE, INT, types.uint64, IDS, INT
+
+
+@compiled(types.void(*_KNOWN, types.float64, WORKSPACE))
 def evaluate_actions(model, kernels, rules, state, player, key, ids, policy, amount, work):
     """Write ``mask``, ``means`` and ``probs`` of a decision; a negative amount: as learnt."""
     m = model.record[0]
-    num_legal = kernels.legal(state, rules, work.mask)
+    kernels.legal(state, rules, work.mask)
     model.hooks.encode(state, rules, player, key, work.keys)
-    read_values(model, work, player)
+    read_values(model, work)
     for action in range(work.mask.size):
         work.adjusted[action] = work.means[action]
-    if m.has_opponent_model:
+    if model.hooks.has_adjust:
         highest = table_max(model) if m.wants_table_max else -1.0
         adjusted = work.adjusted
         model.hooks.adjust(state, rules, player, work.mask, adjusted, highest, ids, model.memory)
     if amount < 0.0:
-        amount = exploration_now(model, work)
+        amount = exploration_now(model)
     write_probs(policy, amount, work.mask, work.adjusted, work.probs)
     m.num_turns += 1
     m.exploration_sum += amount
-    return num_legal
 
 
 # ---- learning ------------------------------------------------------------------------------------
@@ -191,14 +169,13 @@ def update_traces(model, work, place, error, is_cut):
 
 
 @helper
-def extend_trace(model, work, place, slot):
+def extend_trace(work, place, slot):
     """The last action's trace begins, or begins again."""
-    m = model.record[0]
     seat = work.seats[place]
     slots, weights = work.episode_slots[place], work.episode_weights[place]
     for i in range(seat.episode_length):
         if slots[i] == slot:
-            weights[i] = weights[i] + 1.0 if m.is_accumulating else 1.0
+            weights[i] = 1.0
             return
     slots[seat.episode_length] = slot
     weights[seat.episode_length] = 1.0
@@ -217,17 +194,10 @@ def learn(model, work, place, which, reward, next_value, is_cut):
     m.error_sum += abs(error)
     model.visits[which, slot] += 1
     if m.has_episode:
-        extend_trace(model, work, place, slot)
+        extend_trace(work, place, slot)
         update_traces(model, work, place, error, is_cut)
     else:
         model.values[which, slot] += rate_of(model, which, slot) * error
-    if m.policy == VDBE:
-        weight = m.vdbe_weight if m.vdbe_weight > 0.0 else 1.0 / seat.num_legal
-        change = rate_of(model, which, slot) * error
-        epsilon = model.values[0, seat.state_slot]
-        epsilon = vdbe_epsilon(epsilon, change, m.vdbe_sensitivity, weight)
-        for i in range(model.values.shape[0]):
-            model.values[i, seat.state_slot] = epsilon
 
 
 @helper
@@ -265,29 +235,23 @@ def update_backward(model, work, place):
 
 
 @helper
-def keep_decision(model, state, place, action, num_legal, slot, total, work):
+def keep_decision(model, state, place, action, slot, total, work):
     """Keep what the update of this action will need, when the seat is to move again."""
     m = model.record[0]
     seat = work.seats[place]
     seat.last_slot = slot
     seat.last_value = work.means[action]
-    seat.num_legal = num_legal
-    seat.state_slot = ABSENT
-    if m.policy == VDBE:
-        seat.state_slot = insert(model.keys, model.values, model.size, state_key(work), 1.0)
     seat.last_total = total
     if m.reward_kind == EVENTS:
         for i in range(state.size):
             work.before[place, i] = state[i]
 
 
-@compiled(INT(MODEL_ARRAYS, KERNELS, RULES, STATE, INT, types.uint64, IDS, INT, WORKSPACE, RNG))
+@compiled(INT(*_KNOWN, WORKSPACE, RNG))
 def take_turn(model, kernels, rules, state, player, key, ids, place, work, rng):
     """Select an action, learn from the last one, and return the new one."""
     m = model.record[0]
-    num_legal = evaluate_actions(
-        model, kernels, rules, state, player, key, ids, m.policy, -1.0, work
-    )
+    evaluate_actions(model, kernels, rules, state, player, key, ids, m.policy, -1.0, work)
     action = draw(work.probs, uniform(rng))
     if not m.is_learning:
         return action
@@ -316,7 +280,7 @@ def take_turn(model, kernels, rules, state, player, key, ids, place, work, rng):
                 seat.last_value = work.means[action]
             is_cut = m.rule == Q_LEARNING and not is_best
             learn(model, work, place, which, reward, next_value, is_cut)
-    keep_decision(model, state, place, action, num_legal, slot, total, work)
+    keep_decision(model, state, place, action, slot, total, work)
     return action
 
 

@@ -202,8 +202,12 @@ class Batch:
             by_place = self._rows.tokens.reshape(self.size * players, -1)
             tokens = by_place[rows * players + seats, :longest]
         if self._past.shape[2]:
-            past = self._past[rows, seats]
+            past = self.past(rows, seats)
         return Views(self.game, seats, keys, rngs, worlds, self.game_ids(rows, seats), tokens, past)
+
+    def past(self, rows: Indices, seats: Indices) -> npt.NDArray[np.float32]:
+        """[n, num_past, observation_size] what ``seats`` saw at their last earlier decisions."""
+        return self._past[rows, seats]
 
     def game_ids(self, rows: Indices, seats: Indices) -> Words:
         """[n] by which ``seats`` know the games in ``rows``; another for every side of a game."""

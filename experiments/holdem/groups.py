@@ -20,8 +20,8 @@ import numpy as np
 from agents import make_agent
 from agents.games.holdem.behaviour import Behaviour, describe
 from agents.learning.learner import Opponents, Task
-from agents.learning.networks import Inputs, PlainNetwork
-from agents.offline.learner import collect, fit
+from agents.learning.networks import PlainNetwork
+from agents.offline.learner import OfflineSettings, collect, fit
 from agents.tabular.learner import QLearning, make_player
 from agents.tabular.model import TabularSettings
 from arena.match import play_shown
@@ -102,10 +102,11 @@ def _encodings(settings: Settings) -> Iterator[Row]:
         other = make_game("holdem_v0", **{**options, "encoding": encoding})
         player = make_player(other, table.state_dict())
         there = Opponents([make_agent(name, other) for name in OPPONENTS])
-        examples = collect(Task(other, settings.seed, there), player, Inputs(other), 8000)
+        taught = OfflineSettings(sample_games=8000, epochs=1000, patience=1000)
+        examples = collect(Task(other, settings.seed, there), player, taught)
         network = PlainNetwork(examples.inputs.shape[1], 5, (50,), seed=settings.seed)
         rng = np.random.default_rng(settings.seed)
-        curve = fit(network, examples.inputs, examples.actions, rng, epochs=1000, patience=1000)
+        curve = fit(network, examples.inputs, examples.actions, rng, taught)
         found[encoding] = round(max(curve), 4)
         base = np.bincount(examples.actions).max() / len(examples.actions)
     wanted = {"basic": (None, found["normalised"]), "normalised": (None, found["one_hot"])}
@@ -204,7 +205,7 @@ def _by_hands(name: str, hands: int) -> list[str]:
     """Schedules that end with so many hands; a table counts them anyway."""
     if name == "offline":
         return [f"train.steps={hands}"]
-    return _set(exploration_clock="games", exploration_games=hands)
+    return _set(exploration_games=hands)
 
 
 def _practise(learner: Any, hands: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_values_are_in_the_unit_of_the_game_and_may_be_unknown() -> None:
     unit = position.game.facts.unit
     assert advice.unit == unit.name
     assert [bar.value for bar in advice.bars] == [2.0 * unit.scale, None]
-    assert advice.to_dict()["bars"][0]["action"] == advice.bars[0].action
+    assert asdict(advice)["bars"][0]["action"] == advice.bars[0].action
     assert advice.bar(99) is None
 
 

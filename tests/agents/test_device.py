@@ -12,8 +12,8 @@ import torch
 
 import evaluate
 import train
-from agents.dqn.learner import Tensors
-from agents.dqn.replay import Replay
+from agents.dqn.learner import tensors_of
+from agents.dqn.replay import Minibatch, Replay
 from agents.learning import device as devices
 from agents.learning.device import computing_on, resolve_device
 from agents.learning.files import CheckpointError, checkpoints, reading
@@ -46,7 +46,7 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "_lazy_init", touch)
     monkeypatch.setattr(devices, "SMALL", 0)
-    monkeypatch.setattr(devices, "_told", set())
+    devices._tell.cache_clear()
     return found
 
 
@@ -238,11 +238,12 @@ def test_minibatches_reach_a_card_through_pinned_memory(monkeypatch: pytest.Monk
         return columns[-1]
 
     monkeypatch.setattr(torch, "from_numpy", from_numpy)
-    Tensors.of(batch, "cuda")
-    assert [each.copied for each in columns] == [["pinned", ("cuda", True)]] * len(Tensors._fields)
+    tensors_of(batch, "cuda")
+    count = len(Minibatch._fields) - 1  # all but their places in the replay
+    assert [each.copied for each in columns] == [["pinned", ("cuda", True)]] * count
     columns.clear()
-    Tensors.of(batch, "cpu")
-    assert [each.copied for each in columns] == [[]] * len(Tensors._fields)
+    tensors_of(batch, "cpu")
+    assert [each.copied for each in columns] == [[]] * count
 
 
 def test_the_generator_of_a_card_is_resumed_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import torch
 from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.dqn.agent import DQNSettings, choose
-from agents.dqn.learner import Log, Tensors
-from agents.dqn.replay import Replay
+from agents.dqn.learner import Log, Tensors, tensors_of
+from agents.dqn.replay import Minibatch, Replay
 from agents.learning.experience import Experience, ExperienceGames
 from agents.learning.learner import Opponents, Task
 from agents.learning.networks import Network, PlainNetwork
@@ -51,7 +51,7 @@ def minibatch(size: int = 1, **columns: Any) -> Tensors:
         "penalties": torch.zeros(size, 2),
         "weights": torch.ones(size, 1),
     }
-    return Tensors(**{**defaults, **columns})
+    return Minibatch(rows=np.arange(size), **{**defaults, **columns})
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class TestTargets:
         say_always(learner.network, [1000.0, 1000.0])
         say_always(learner.target, [1000.0, 1000.0])
         fill(learner.replay, [-3.0])
-        batch = Tensors.of(learner.replay.latest(1), "cpu")
+        batch = tensors_of(learner.replay.latest(1), "cpu")
         assert learner._targets(batch).item() == -3.0
 
     def test_masks_in_the_replay_are_those_of_the_next_decision(self) -> None:
@@ -186,38 +186,11 @@ class TestUpdates:
         learner.update(100 + steps_before - 60)
         assert learner.num_updates == expected
 
-    def test_exploration_by_time(self) -> None:
-        learner = make_learner(
-            exploration="parts",
-            exploration_end=0.1,
-            exploration_clock="time",
-            exploration_seconds=100.0,
-            total=0,
-        )
-        now = 50.0
-        learner.clock = lambda: now
-        learner.update(8)
-        assert learner.exploration == 1.0
-
-        def clock() -> float:  # every look takes a second
-            nonlocal now
-            now += 1.0
-            return now
-
-        learner.clock = clock
-        learner.update(8 * 6)  # a look at the start, one for each of six rounds, and one at the end
-        assert learner.exploration == pytest.approx(1.0 - 7 * 0.02)
-        # Seconds are kept, and time between two calls does not count.
-        now += 1000.0
-        learner.update(8)
-        assert learner.exploration == pytest.approx(1.0 - 9 * 0.02)
-
     def test_exploration_by_games(self) -> None:
         learner = make_learner(
             exploration="linear",
             exploration_share=1.0,
             exploration_end=0.0,
-            exploration_clock="games",
             exploration_games=100,
             total=0,
         )
@@ -339,13 +312,13 @@ class Audit:
     """Adds the rewards of every slot up, as they go into the replay."""
 
     def __init__(self, experience: Experience) -> None:
-        self._inner = experience._close
+        self._inner = experience.close
         self._experience = experience
         num_slots = len(experience.waiting.paid)
         self._sums, self._firsts = np.zeros(num_slots), np.zeros(num_slots)
         self.num_games = self.num_paid = 0
         self.largest_error = 0.0
-        experience._close = self._close  # type: ignore[method-assign]
+        experience.close = self._close  # type: ignore[method-assign]
 
     def _close(
         self,
@@ -353,8 +326,8 @@ class Audit:
         inputs: npt.NDArray[np.float32],
         masks: npt.NDArray[np.int8],
         totals: npt.NDArray[np.float64],
-        is_over: bool,
         units: npt.NDArray[np.float64] | None = None,
+        is_over: bool = False,
     ) -> None:
         experience, kept = self._experience, self._experience.kept
         is_first = experience.waiting.num_decisions[slots] == 0
@@ -362,7 +335,7 @@ class Audit:
         self._sums[slots[is_first]] = 0.0
         paid = slots[experience.waiting.num_waiting[slots] > 0]
         before = int(kept.num_added[0])
-        self._inner(slots, inputs, masks, totals, is_over, units)
+        self._inner(slots, inputs, masks, totals, units, is_over)
         rows = np.arange(before, kept.num_added[0]) % len(kept.rewards)
         self._sums[paid] += kept.rewards[rows]
         if is_over:

@@ -7,9 +7,15 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from agents.dqn.agent import DQNSettings
+from agents.dqn.agent import DQNSettings, choose
 from agents.dqn.replay import LEAST_ERROR, Replay
-from agents.learning.experience import Experience, Transitions
+from agents.learning.experience import (
+    Experience,
+    ExperienceGames,
+    ExperienceSettings,
+    Transitions,
+)
+from agents.learning.learner import Task
 from agents.learning.networks import (
     Adam,
     Inputs,
@@ -213,7 +219,8 @@ class TestExperience:
     def test_transitions_are_those_of_the_slow_way(self, n_steps: int, history: int) -> None:
         rng = np.random.default_rng(n_steps)
         kept = Transitions.room(500, 2 * history, 3, has_masks=True)
-        experience = Experience(kept, 4, 2, history, n_steps, discount=0.9)
+        settings = ExperienceSettings(n_steps=n_steps, discount=0.9)
+        experience = Experience(kept, 4, settings)
         for _ in range(30):
             reference = Reference(0.9, n_steps, history)
             slot = rng.integers(0, 4, 1)
@@ -222,16 +229,15 @@ class TestExperience:
                 seen = rng.normal(size=(1, 2)).astype(np.float32)
                 mask = rng.integers(0, 2, (1, 3)).astype(np.int8)
                 total, action = rng.normal(size=1), rng.integers(0, 3, 1)
-                inputs = experience.see(slot, seen)
+                reference.seen.append(seen[0])
+                inputs = reference.input_at(len(reference.seen) - 1)[None]
                 experience.close(slot, inputs, mask, total)
                 experience.open(slot, inputs, mask, action)
-                reference.seen.append(seen[0])
                 reference.masks.append(mask[0])
                 reference.totals.append(float(total[0]))
                 reference.actions.append(int(action[0]))
             end = rng.normal(size=1)
             experience.close_for_good(slot, end)
-            experience.forget(slot)
             expected = reference.transitions(float(end[0]))
             rows = range(num_before, kept.num_added[0])
             assert len(rows) == len(expected)
@@ -242,12 +248,38 @@ class TestExperience:
                 for value, want in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(value, want, rtol=1e-5, atol=1e-6)
 
+    @pytest.mark.parametrize("history", [1, 3])
+    def test_a_seat_is_shown_what_it_saw_at_its_last_decisions(self, history: int) -> None:
+        """Against itself and its past, in every row and seat, and nothing of the game before."""
+        game, size = make_game("leduc_v0"), make_game("leduc_v0").observation_size
+        settings = ExperienceSettings(history=history, num_envs=16)
+        kept = Transitions.room(4_000, history * size, game.facts.num_actions)
+        games = ExperienceGames(Task(game), settings, kept)
+        nothing = np.zeros(size, np.float32)
+        seen: dict[int, list[npt.NDArray[np.float32]]] = {}
+        rng = new_rng(0)
+
+        def forget(rows: npt.NDArray[np.int64]) -> None:
+            for row in rows:
+                seen[2 * row] = seen[2 * row + 1] = []
+
+        for _ in range(60):
+            games.deal(on_end=forget)
+            decisions = games.next_decisions(10_000)
+            observations, _ = games.batch.observe(decisions.rows, decisions.slots % 2)
+            for i, slot in enumerate(decisions.slots.tolist()):
+                seen[slot] = [*seen.get(slot, []), observations[i]]
+                wanted = ([nothing] * history + seen[slot])[-history:]
+                np.testing.assert_array_equal(decisions.inputs[i], np.concatenate(wanted))
+            values = np.zeros(decisions.masks.shape, np.float32)
+            games.play(decisions, choose(values, decisions.masks, 1.0, rng))
+        assert int(kept.num_added[0]) > 500
+
     def test_rewards_are_scaled(self) -> None:
         replay = Replay(4, 1, 2)
-        experience = Experience(replay.kept, 1, 1, reward_scale=0.1)
+        experience = Experience(replay.kept, 1, ExperienceSettings(reward_scale=0.1))
         slot = np.zeros(1, np.int64)
-        inputs = experience.see(slot, np.ones((1, 1), np.float32))
-        masks = np.ones((1, 2), np.int8)
+        inputs, masks = np.ones((1, 1), np.float32), np.ones((1, 2), np.int8)
         experience.close(slot, inputs, masks, np.array([-2.0]))
         experience.open(slot, inputs, masks, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([8.0]))
@@ -259,7 +291,8 @@ class TestExperience:
     ) -> None:
         """With q = Q / stake the targets of both must agree: q = r / stake + weight * q'."""
         replay = Replay(4, 1, 2)
-        experience = Experience(replay.kept, 1, 1, n_steps=n_steps, discount=0.9)
+        settings = ExperienceSettings(n_steps=n_steps, discount=0.9)
+        experience = Experience(replay.kept, 1, settings)
         slot, stakes = np.zeros(1, np.int64), [2.0, 5.0, 20.0]
         for stake, total in zip(stakes, [0.0, 1.0, 4.0], strict=True):
             inputs, units = np.ones((1, 1), np.float32), np.array([stake])
@@ -275,10 +308,6 @@ class TestExperience:
             later = value / 20.0
         found = replay.kept.rewards[0] + replay.kept.discounts[0] * later
         assert found == pytest.approx(target)
-
-    def test_exploration_by_games_needs_their_number(self) -> None:
-        with pytest.raises(OptionError, match="exploration_games"):
-            DQNSettings(exploration_clock="games")
 
 
 class TestSettings:
@@ -317,7 +346,6 @@ class TestSettings:
             ({"network_params": {"depth": 2}}, "set network"),
             ({"network": "deep"}, "network must be 'plain' or 'module:name'"),
             ({"replay": "latest", "replay_size": 8}, "replay_size"),
-            ({"exploration_clock": "time"}, "exploration_seconds"),
             ({"batch_size": 0}, "batch_size"),
             ({"replay": "priority"}, "replay"),
         ],

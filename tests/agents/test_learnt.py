@@ -31,9 +31,8 @@ def shown(agent: TabularAgent, position: Position) -> dict[str, Exhibit]:
     return {exhibit.title: exhibit for exhibit in exhibits(agent, views_of(position))}
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_table_shows_the_values_that_it_has(game: LiarsDice, shared: bool) -> None:
-    agent = make_agent("sarsa", game, abstraction="blind", initial="abstraction", shared=shared)
+def test_a_table_shows_the_values_that_it_has(game: LiarsDice) -> None:
+    agent = make_agent("sarsa", game, abstraction="blind", initial="abstraction")
     assert isinstance(agent, TabularAgent)
     found = shown(agent, first_bid(game))
     values = dict(found["Its values here"].rows[1:])

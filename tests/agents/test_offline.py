@@ -10,7 +10,7 @@ import pytest
 from agents import make_agent
 from agents.learning.files import CheckpointError, save_state
 from agents.learning.learner import Opponents, Task
-from agents.learning.networks import Inputs, PlainNetwork
+from agents.learning.networks import PlainNetwork
 from agents.offline.learner import OfflineLearner, OfflineSettings, collect, fit
 from arena.match import play_match
 from envs import make_game
@@ -58,7 +58,8 @@ def test_a_saved_player_plays_on(learner: OfflineLearner, tmp_path: Path) -> Non
 
 
 def test_examples_are_the_positions_met_most_often(learner: OfflineLearner) -> None:
-    examples = collect(learner.task, learner._table.player(), Inputs(GAME), 2000, 0.1, 50)
+    settings = OfflineSettings(sample_games=2000, max_examples=50)
+    examples = collect(learner.task, learner._table.player(), settings)
     assert len(examples.actions) == 50
     assert (np.diff(examples.counts) <= 0).all()
     assert len(np.unique(examples.inputs, axis=0)) == 50
@@ -69,9 +70,9 @@ def test_a_network_of_plain_numbers_learns_less_than_one_hot() -> None:
     kinds = rng.integers(0, 3, 169)
     one_hot = np.eye(169, dtype=np.float32)
     plain = (np.arange(169, dtype=np.float32) / 169)[:, None]
-    found = [
-        max(fit(PlainNetwork(x.shape[1], 3, (50,), seed=0), x, kinds, np.random.default_rng(1)))
-        for x in (one_hot, plain)
-    ]
+    settings, found = OfflineSettings(), []
+    for x in (one_hot, plain):
+        network = PlainNetwork(x.shape[1], 3, (50,), seed=0)
+        found.append(max(fit(network, x, kinds, np.random.default_rng(1), settings)))
     assert found[0] == 1.0
     assert found[1] < 0.8

@@ -134,7 +134,7 @@ class Counting(Agent):
 
 def make_env(game: Game, opponent: Agent | str, size: int = 16) -> TrainingVecEnv:
     env = TrainingVecEnv(Task(game, 3, Opponents([opponent])), size)
-    env.games.myself = Counting(game)
+    env.games.play_as(Counting(game))
     return env
 
 
@@ -143,7 +143,7 @@ def test_opponents_answer_for_all_games_in_one_call() -> None:
     for entry in (Counting(game), "self"):
         env = make_env(game, entry, 64)
         env.reset()
-        asked = entry if isinstance(entry, Counting) else env.games.myself
+        asked = entry if isinstance(entry, Counting) else env.games.rollouts.players[0]
         assert isinstance(asked, Counting)
         assert asked.sizes[0] == 32  # those games in which it opens
 

@@ -16,17 +16,14 @@ from agents.tabular.hooks import (
     Hooks,
     check_abstraction,
     check_opponent_model,
-    no_observe,
 )
 from agents.tabular.learner import QLearning, TabularAgent
 from agents.tabular.table import (
     EPSILON,
-    EPSILON_OTHER,
     GREEDY,
     MATCHING,
     SOFTMAX,
     scheduled,
-    vdbe_epsilon,
     write_probs,
 )
 from arena.match import play_match
@@ -35,6 +32,7 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
+from tests.support.planted_tables import observe_nothing
 from tests.support.tabular import THESIS, learner, lies
 
 KUHN, LEDUC = make_game("kuhn_v0"), make_game("leduc_v0")
@@ -57,8 +55,6 @@ def probs_of(policy: int, amount: float, values: list[float], mask: list[int]) -
         (MATCHING, 0.0, [0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0.2, 0.1]),
         (MATCHING, 0.0, [-2.0, 1.0, 1.0, 0.0], [0.5, 0.25, 0.25, 0.0]),
         (MATCHING, 0.0, [0.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]),
-        (EPSILON_OTHER, 0.3, [1.0, 0.0, 0.0, 0.0], [0.7, 0.1, 0.1, 0.1]),
-        (EPSILON_OTHER, 0.3, [1.0, 1.0, 0.0, 0.0], [0.4, 0.4, 0.1, 0.1]),
         (EPSILON, 0.4, [1.0, 0.0, 0.0, 0.0], [0.7, 0.1, 0.1, 0.1]),
         (SOFTMAX, 1.0, [np.log(2), 0.0, 0.0, 0.0], [0.4, 0.2, 0.2, 0.2]),
         (SOFTMAX, 0.001, [-500.0, -500.0, -900.0, -900.0], [0.5, 0.5, 0.0, 0.0]),
@@ -73,15 +69,9 @@ def test_how_moves_are_drawn(
     assert probs_of(policy, amount, [*values, 9.0], [1, 1, 1, 1, 0]) == [*expected, 0.0]
 
 
-@pytest.mark.parametrize("policy", [MATCHING, EPSILON, EPSILON_OTHER, SOFTMAX, GREEDY])
+@pytest.mark.parametrize("policy", [MATCHING, EPSILON, SOFTMAX, GREEDY])
 def test_the_only_legal_move_is_made(policy: int) -> None:
     assert probs_of(policy, 0.3, [0.2, 5.0], [1, 0]) == [1.0, 0.0]
-
-
-def test_epsilon_of_a_state_follows_its_changes() -> None:
-    """By hand: change 2, sensitivity 1: (1 - e^-2) / (1 + e^-2) = 0.761594."""
-    assert vdbe_epsilon(1.0, 0.0, 1.0, 0.25) == 0.75
-    assert vdbe_epsilon(0.0, -2.0, 1.0, 0.5) == pytest.approx(0.5 * 0.7615941559557649)
 
 
 def test_schedules_end_where_they_should() -> None:
@@ -140,15 +130,6 @@ def test_an_opponent_model_that_cheats_is_found_out() -> None:
         learner(DICE, "sarsa", abstraction="blind", opponent_model=cheat)
 
 
-def test_seats_share_a_table_or_do_not() -> None:
-    game = make_game("liars_dice_v0", dice=1)
-    shared, apart = (learner(game, "sarsa", abstraction="blind", shared=s) for s in (True, False))
-    shared.update(3000)
-    apart.update(3000)
-    assert 0 < len(shared.model.table) <= 24
-    assert len(shared.model.table) < len(apart.model.table) <= 48
-
-
 # ---- doors ---------------------------------------------------------------------------------------
 
 
@@ -194,7 +175,7 @@ def test_a_hook_of_ones_own_is_found_and_used() -> None:
 def test_a_hook_with_the_wrong_signature_is_refused() -> None:
     told = r"'encode' must be compiled as .*: decorate it with @compiled\(ENCODE\) from agents.tab"
     with pytest.raises(TypeError, match=told):
-        Hooks(no_observe)
+        Hooks(encode=observe_nothing)
 
 
 def test_curves_say_what_happened() -> None:

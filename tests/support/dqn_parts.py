@@ -11,7 +11,7 @@ import torch
 from agents.dqn.agent import DQNSettings
 from agents.dqn.learner import DQNLearner
 from agents.dqn.replay import Replay
-from agents.learning.experience import Experience
+from agents.learning.experience import Experience, ExperienceSettings
 from agents.learning.learner import Opponents, Task
 from envs import make_game
 from envs.core.game import Game
@@ -20,15 +20,13 @@ from envs.core.game import Game
 def fill(replay: Replay, rewards: Sequence[float]) -> None:
     """Add one finished one-move game for each reward."""
     size = replay.kept.inputs.shape[1]
-    experience = Experience(replay.kept, 1, size)
+    experience = Experience(replay.kept, 1, ExperienceSettings())
     slot = np.zeros(1, np.int64)
     for reward in rewards:
-        inputs = experience.see(slot, np.ones((1, size), np.float32))
-        masks = np.ones((1, 2), np.int8)
+        inputs, masks = np.ones((1, size), np.float32), np.ones((1, 2), np.int8)
         experience.close(slot, inputs, masks, np.zeros(1))
         experience.open(slot, inputs, masks, np.zeros(1, np.int64))
         experience.close_for_good(slot, np.array([float(reward)]))
-        experience.forget(slot)
 
 
 def assert_close(found: torch.Tensor, expected: torch.Tensor) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.base import Actions, Agent, Views
 from agents.tabular.games import act_rows, make_workspace
-from agents.tabular.hooks import ADJUST, ENCODE, REWARD, no_observe
+from agents.tabular.hooks import ADJUST, ENCODE, OBSERVE, REWARD
 from agents.tabular.model import TabularModel
 from envs.core.compiling import compiled
 from envs.core.game import Game
@@ -48,10 +48,15 @@ def adjust_by_hidden_die(state, rules, player, mask, values, table_max, opponent
     values[0] += state.view(DICE_STATE)[0].dice[1 - player, 0]
 
 
+@compiled(OBSERVE)
+def observe_nothing(state, rules, player, opponent_ids, memory):
+    """Nothing is remembered."""
+
+
 class CheatingModel:
     """An opponent model that looks under the cup of the other."""
 
-    observe_hook = staticmethod(no_observe)
+    observe_hook = staticmethod(observe_nothing)
     adjust_hook = staticmethod(adjust_by_hidden_die)
     uses_table_max = by_opponent = False
 
