@@ -1,13 +1,16 @@
-"""A table for small poker games: seats with cards and chips, the pot, the betting, buttons."""
+"""The table of a small poker game: seats with cards and chips, the pot, the betting, buttons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from envs.core.drawing import Drawing, around, seat_name
+from envs.core.drawing import Drawing, around, playable, returns_known, seat_name, whose_turn
 
-__all__ = ["Seat", "Table", "draw_poker"]
+if TYPE_CHECKING:
+    from envs.core.small_poker import SmallPoker
+
+__all__ = ["draw_poker"]
 
 WIDTH = 680
 MIDDLE = (WIDTH / 2, 186)
@@ -18,97 +21,89 @@ PILLS_LEFT = 100
 COLOURS = {"fold": "grey", "pass": "grey", "call": "blue", "check": "blue"}
 
 
-@dataclass(frozen=True)
-class Seat:
-    """A player as the viewer sees it."""
-
-    chips: int
-    """Put in so far."""
-    has_card: bool = False
-    card: tuple[str, str | None] | None = None
-    """Rank and suit, or None for a card that is face down."""
-    is_out: bool = False
-    result: float | None = None
-    """Won or lost at the end, as far as the viewer knows."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Everything the picture shows."""
-
-    title: str
-    seats: Sequence[Seat]
-    turn: int
-    viewer: int | None
-    rounds: Mapping[str, Sequence[tuple[int, str]]]
-    """The moves of each round of betting: who, and the words."""
-    buttons: Mapping[str, int | None]
-    """All actions by their words; None for one that cannot be played now."""
-    public: tuple[str, str | None] | None = None
-    has_public: bool = False
-    """Whether there is a place for a public card."""
-
-
-def draw_poker(table: Table) -> str:
-    """The whole picture."""
-    height = FIRST_ROW + ROW_HEIGHT * len(table.rounds) + 52
-    drawing = Drawing(WIDTH, height, table.title)
+def draw_poker(game: SmallPoker, state: Any, viewer: int | None) -> str:
+    """The table as ``viewer`` sees it."""
+    s, turn = game.record(state), int(game.kernels.turn(state, game.rules))
+    rounds = game.moves(s)
+    height = FIRST_ROW + ROW_HEIGHT * len(rounds) + 52
+    drawing = Drawing(WIDTH, height, f"{game.title}, {whose_turn(turn, viewer)}")
     drawing.table()
     drawing.ellipse(*MIDDLE, *RADII, fill="felt_light", stroke="felt_edge", thick=2, opacity=0.55)
-    first = table.viewer or 0
-    places = around(len(table.seats), *MIDDLE, *RADII, first)
-    for number, (seat, place) in enumerate(zip(table.seats, places, strict=True)):
-        _chips(drawing, seat, place)
-        _seat(drawing, seat, place, seat_name(number, table.viewer), number == table.turn)
-    _middle(drawing, table)
-    for row, (name, moves) in enumerate(table.rounds.items()):
+    results = returns_known(game, state, viewer)
+    places = around(game.facts.num_players, *MIDDLE, *RADII, viewer or 0)
+    for seat, place in enumerate(places):
+        _chips(drawing, game.chips(s, seat), place)
+        with drawing.group(*place, opacity=0.55 if game.has_folded(s, seat) else None):
+            _card(drawing, game, int(s.cards[seat]), viewer in (None, seat))
+            _plate(drawing, game, s, seat, viewer, turn == seat, results.get(seat))
+    _middle(drawing, game, s)
+    for row, (name, moves) in enumerate(rounds.items()):
         _moves(drawing, FIRST_ROW + ROW_HEIGHT * row, name, moves)
-    _buttons(drawing, table.buttons, height - 34)
+    actions = playable(game, state, viewer)
+    for action, words in enumerate(game.move_names):
+        x = WIDTH / 2 + 120 * (action - (len(game.move_names) - 1) / 2)
+        drawing.button(x, height - 34, words, action if action in actions else None, 104)
     return drawing.svg()
 
 
-def _seat(
-    drawing: Drawing, seat: Seat, place: tuple[float, float], name: str, is_lit: bool
+def _card(drawing: Drawing, game: SmallPoker, card: int, is_visible: bool) -> None:
+    if card < 0:
+        drawing.card_place(-58, 0)
+    elif is_visible:
+        drawing.card(-58, 0, *_rank_and_suit(game, card))
+    else:
+        drawing.card_back(-58, 0)
+
+
+def _rank_and_suit(game: SmallPoker, card: int) -> tuple[str, str | None]:
+    name = game.card_name(card)
+    return name[0], name[1:] or None
+
+
+def _plate(
+    drawing: Drawing,
+    game: SmallPoker,
+    s: Any,
+    seat: int,
+    viewer: int | None,
+    is_lit: bool,
+    result: float | None,
 ) -> None:
-    with drawing.group(*place, opacity=0.55 if seat.is_out else None):
-        if not seat.has_card:
-            drawing.card_place(-58, 0)
-        elif seat.card is None:
-            drawing.card_back(-58, 0)
-        else:
-            drawing.card(-58, 0, *seat.card)
-        drawing.plate(34, 0, 116, 56, is_lit)
-        drawing.text(34, -11, name, 15, is_bold=True, max_width=108)
-        if seat.result is not None:
-            colour = "good" if seat.result > 0 else "bad" if seat.result < 0 else "faint"
-            drawing.text(34, 13, f"{seat.result:+g}", 18, colour, is_bold=True)
-        else:
-            words = "folded" if seat.is_out else "to move" if is_lit else f"{seat.chips} in the pot"
-            drawing.text(34, 12, words, 13, "faint")
+    """Who sits there, and the result as far as the viewer knows it."""
+    drawing.plate(34, 0, 116, 56, is_lit)
+    drawing.text(34, -11, seat_name(seat, viewer), 15, is_bold=True, max_width=108)
+    if result is not None:
+        colour = "good" if result > 0 else "bad" if result < 0 else "faint"
+        drawing.text(34, 13, f"{result:+g}", 18, colour, is_bold=True)
+    else:
+        chips = f"{game.chips(s, seat)} in the pot"
+        words = "folded" if game.has_folded(s, seat) else "to move" if is_lit else chips
+        drawing.text(34, 12, words, 13, "faint")
 
 
-def _chips(drawing: Drawing, seat: Seat, place: tuple[float, float]) -> None:
+def _chips(drawing: Drawing, chips: int, place: tuple[float, float]) -> None:
     """What a player has put in lies between the seat and the middle."""
     x, y = place[0], 0.46 * place[1] + 0.54 * MIDDLE[1]
     offset = x - MIDDLE[0]
     if abs(offset) < 40:
-        drawing.chips(MIDDLE[0] + 70, y, seat.chips)
+        drawing.chips(MIDDLE[0] + 70, y, chips)
         return
     # Chips of the seats at the sides stand in two columns, and below the seats at the top.
     y = max(y, place[1] + 50) if place[1] < MIDDLE[1] - 40 else y
-    drawing.chips(MIDDLE[0] + (112 if offset > 0 else -96), y, seat.chips)
+    drawing.chips(MIDDLE[0] + (112 if offset > 0 else -96), y, chips)
 
 
-def _middle(drawing: Drawing, table: Table) -> None:
+def _middle(drawing: Drawing, game: SmallPoker, s: Any) -> None:
     x, y = MIDDLE
-    pot = sum(seat.chips for seat in table.seats)
-    if table.has_public:
+    public = game.public_card(s)
+    if public is not None:
         x -= 38
-        if table.public is None:
+        if public < 0:
             drawing.card_place(x, y, 76)
         else:
-            drawing.card(x, y, *table.public, height=76)
+            drawing.card(x, y, *_rank_and_suit(game, public), height=76)
         x += 66
+    pot = sum(game.chips(s, seat) for seat in range(game.facts.num_players))
     drawing.text(x, y - 11, "pot", 14, "dim")
     drawing.text(x, y + 11, pot, 26, "chalk", is_bold=True)
 
@@ -121,9 +116,3 @@ def _moves(drawing: Drawing, y: float, name: str, moves: Sequence[tuple[int, str
         colour = COLOURS.get(words, "red")
         drawing.rect(x, y - 13, wide - 4, 26, 13, fill=colour, stroke="felt_edge")
         drawing.text(x + wide / 2 - 2, y, f"{seat} {words}", 14, "white", max_width=wide - 10)
-
-
-def _buttons(drawing: Drawing, buttons: Mapping[str, int | None], y: float) -> None:
-    for number, (words, action) in enumerate(buttons.items()):
-        x = WIDTH / 2 + 120 * (number - (len(buttons) - 1) / 2)
-        drawing.button(x, y, words, action, 104)

@@ -34,14 +34,24 @@ from envs.holdem.observation import (
     write_blocks,
     write_full,
 )
-from envs.holdem.options import ABSENT, EXACT, FOLD, IN, NO_CARD, NOBODY, RULES, STATE, THESIS
+from envs.holdem.options import (
+    ABSENT,
+    EXACT,
+    FOLD,
+    FREE_FOLD_IS_ILLEGAL,
+    IN,
+    NO_CARD,
+    NOBODY,
+    RULES,
+    STATE,
+    THESIS,
+)
 
 __all__ = ["rollout", "unknown_choice", "write_stakes"]
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
 FIRST_CARD = 2  # + card, or + higher card * 52 + lower card for the two of one's own
-FREE_FOLD_IS_ILLEGAL = 0
 
 
 # ---- the course of a hand ------------------------------------------------------------------------
@@ -70,7 +80,7 @@ def clear_table(s, r):
     s.num_decisions[:] = 0
     s.num_in = 0
     for seat in range(r.num_players):
-        if r.has_fresh_stacks:
+        if r.fresh_stacks:
             s.stacks[seat] = r.stacks[seat]
         s.status[seat] = IN if s.stacks[seat] > 0 else ABSENT
         s.num_in += s.status[seat] == IN
@@ -115,7 +125,7 @@ def end_hand(s, r):
     num_with_chips = 0
     for seat in range(r.num_players):
         num_with_chips += s.stacks[seat] > 0
-    if s.num_hands == r.num_hands or (num_with_chips < 2 and not r.has_fresh_stacks):
+    if s.num_hands == r.num_hands or (num_with_chips < 2 and not r.fresh_stacks):
         s.to_move = OVER
     else:
         start_hand(s, r, next_seat(r, s.button))
@@ -281,7 +291,7 @@ def legal(state, rules, mask):
     mask[:] = 0
     mask[1] = 1
     is_free = call_to(s, r, seat) <= s.bets[seat]
-    can_fold = not (is_free and r.free_fold == FREE_FOLD_IS_ILLEGAL)
+    can_fold = not (is_free and r.fold_when_free == FREE_FOLD_IS_ILLEGAL)
     mask[0] = can_fold
     num_legal = 1 + can_fold
     if r.menu == THESIS:

@@ -10,6 +10,7 @@ import numpy as np
 
 from envs.core.compiling import helper, inlined
 from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.records import record
 from envs.core.rng import below, card_bit, random_legal
 
 __all__ = [
@@ -45,45 +46,35 @@ FIRST_CARD = 2  # + card
 PAID = 1
 TOOK = 2  # + 1 + the card that is turned up, if any
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("dealt", np.int64),  # the cards of the deck as a set
-            ("chips", np.int16, (MAX_PLAYERS,)),  # of each seat; below 0 only if unlimited
-            ("leads", np.int16, (MAX_PLAYERS,)),  # sum of the lead cards of each seat
-            ("pot", np.int16),  # chips on the card that is face up
-            ("deck", np.int8, (MAX_CARDS,)),  # cards in the order they come, then NO_CARD
-            ("owner", np.int8, (MAX_CARDS,)),  # seat that took each card, or NOBODY
-            ("num_dealt", np.int8),  # cards that have a place in the deck, 0 .. deck_size
-            ("num_taken", np.int8),  # cards taken; deck[num_taken] is face up
-            ("to_move", np.int8),  # seat to move, CHANCE or OVER
-            ("starter", np.int8),  # seat that begins, NOBODY until it is drawn
-        ],
-    )
+STATE = record(
+    dealt=np.int64,  # the cards of the deck as a set
+    chips=(np.int16, (MAX_PLAYERS,)),  # of each seat; below 0 only if unlimited
+    leads=(np.int16, (MAX_PLAYERS,)),  # sum of the lead cards of each seat
+    pot=np.int16,  # chips on the card that is face up
+    deck=(np.int8, (MAX_CARDS,)),  # cards in the order they come, then NO_CARD
+    owner=(np.int8, (MAX_CARDS,)),  # seat that took each card, or NOBODY
+    num_dealt=np.int8,  # cards that have a place in the deck, 0 .. deck_size
+    num_taken=np.int8,  # cards taken; deck[num_taken] is face up
+    to_move=np.int8,  # seat to move, CHANCE or OVER
+    starter=np.int8,  # seat that begins, NOBODY until it is drawn
 )
-RULES = np.dtype(
-    (
-        np.record,
-        [
-            ("num_players", np.int32),
-            ("num_cards", np.int32),  # before any are removed
-            ("deck_size", np.int32),  # cards that come into the game
-            ("lowest", np.int32),  # value of card 0
-            ("step", np.int32),  # from one card's value to the next
-            ("chips", np.int32),  # of every seat at the start
-            ("is_unlimited", np.int32),  # 1: who has no chips may pay all the same
-            ("has_cap", np.int32),  # 1: a card with as many chips as its value must be taken
-            ("is_open", np.int32),  # 1: everybody knows the order of the deck
-            ("hides_chips", np.int32),  # 1: observations show nobody else's chips
-            ("first_player", np.int32),  # seat that begins, NOBODY if it is drawn
-            ("alternates", np.int32),  # 1: opening 0 begins with seat 0, opening 1 with seat 1 ...
-            ("returns", np.int32),  # BY_SCORE, BY_PLACE or BY_WIN
-            ("chips_low", np.int32),  # fewest and most chips a seat can have,
-            ("chips_high", np.int32),  # for the scale of observations
-            ("pot_high", np.int32),  # most chips a card can carry
-        ],
-    )
+RULES = record(
+    num_players=np.int32,
+    num_cards=np.int32,  # before any are removed
+    deck_size=np.int32,  # cards that come into the game
+    lowest=np.int32,  # value of card 0
+    step=np.int32,  # from one card's value to the next
+    chips=np.int32,  # of every seat at the start
+    is_unlimited=np.int32,  # 1: who has no chips may pay all the same
+    has_cap=np.int32,  # 1: a card with as many chips as its value must be taken
+    is_open=np.int32,  # 1: everybody knows the order of the deck
+    hides_chips=np.int32,  # 1: observations show nobody else's chips
+    first_player=np.int32,  # seat that begins, NOBODY if it is drawn
+    alternates=np.int32,  # 1: opening 0 begins with seat 0, opening 1 with seat 1 ...
+    returns=np.int32,  # BY_SCORE, BY_PLACE or BY_WIN
+    chips_low=np.int32,  # fewest and most chips a seat can have,
+    chips_high=np.int32,  # for the scale of observations
+    pot_high=np.int32,  # most chips a card can carry
 )
 
 

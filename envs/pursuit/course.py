@@ -293,7 +293,7 @@ def begin(s, r, rules):
             s.tickets[piece, kind] = given
     for field in range(s.log_place.size):
         s.log_place[field] = NOWHERE
-    s.doubles_left = r.doubles
+    s.doubles_left = r.double_moves
     s.seen_place = NOWHERE
     s.piece = 1
     if r.num_maps > 1:
@@ -337,7 +337,7 @@ def play_chance(s, r, rules, outcome):
             s.phase = FUGITIVE_DRAW
         return
     s.place[FUGITIVE] = outcome
-    if r.is_start_known:
+    if r.start_is_known:
         s.seen_place = outcome
         know(s, outcome)
     else:
@@ -349,11 +349,11 @@ def play_chance(s, r, rules, outcome):
 def place_fugitive(s, r, rules, m, place):
     """He chooses where to start, and nobody sees it."""
     s.place[FUGITIVE] = place
-    if r.is_placement_a_round:
+    if r.placement_is_round:
         s.num_moves += 1
         s.log_kind[s.num_moves] = START
         s.log_round[s.num_moves] = 1
-    if r.is_start_known:
+    if r.start_is_known:
         s.seen_place = place
         s.seen_move = s.num_moves
         s.log_place[s.num_moves] = place
@@ -388,7 +388,7 @@ def place_detective(s, r, rules, m, place):
 @helper
 def end_placing(s, r, rules, m):
     """The placement is the first round, or comes before it."""
-    s.round_number = 1 if r.is_placement_a_round else 0
+    s.round_number = 1 if r.placement_is_round else 0
     end_round(s, r, rules, m)
 
 

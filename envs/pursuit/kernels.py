@@ -209,7 +209,7 @@ def seen(state, rules, action, player):
     if player != FUGITIVE and shown != SHOWN_CAUGHT:
         is_start = s.phase == FUGITIVE_DRAW or s.phase == FUGITIVE_PLACING
         is_move = s.phase == FUGITIVE_MOVE and action != r.double_action
-        if is_start and not r.is_start_known:
+        if is_start and not r.start_is_known:
             what = HIDDEN
         elif is_move and not r.is_reveal[s.num_moves + 1]:
             what = HIDDEN + action // r.num_slots
@@ -265,7 +265,7 @@ def write_clock(s, r, out):
     out[1] = min(s.num_moves - s.seen_move, 8) / 8.0
     next_move = s.num_moves + 1
     out[2] = r.is_reveal[next_move] if next_move < r.is_reveal.size else 0.0
-    out[3] = s.doubles_left / max(r.doubles, 1)
+    out[3] = s.doubles_left / max(r.double_moves, 1)
     out[4] = s.double / 2.0
     out[5] = s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING
     if s.num_moves > 0 and s.log_kind[s.num_moves] >= 0:

@@ -21,6 +21,7 @@ from pydantic import Field
 from common.errors import OptionError
 from envs.core.compiling import JIT_DISABLED, helper
 from envs.core.options import Options, option
+from envs.core.records import record
 from envs.pursuit.board import MAX_NODES, MAX_TRANSPORTS
 from envs.pursuit.generators import EDGE_MODES, MapRecipe
 
@@ -67,88 +68,73 @@ RUNNING, CAUGHT, BLOCKED, ESCAPED, ALL_OUT = range(5)
 MOVING = ("in_order", "any_order", "at_once")
 IN_ORDER, ANY_ORDER, AT_ONCE = range(3)
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            # Public: how many histories, consistent with all that detectives have seen, lead to
-            # each place. Whole numbers, exact up to 2**53.
-            ("belief", np.float64, (MAX_NODES,)),
-            ("turn", np.int8),  # seat to move, CHANCE or OVER
-            ("phase", np.int8),  # what comes next
-            ("reason", np.int8),  # how it ended, or RUNNING
-            ("map", np.int32),  # which map of the pool
-            ("round_number", np.int16),  # number of the round, from 1; 0 before the first
-            ("num_moves", np.int16),  # fields of the log in use
-            ("piece", np.int8),  # whose move comes next
-            ("moved", np.uint8),  # bit d - 1: detective d has moved in this round
-            ("is_out", np.uint8),  # bit d - 1: detective d has left the game
-            ("double", np.int8),  # moves left of a double move, or 0
-            ("doubles_left", np.int8),
-            ("place", np.int16, (MAX_PIECES,)),  # the fugitive's is the only secret
-            ("seen_place", np.int16),  # where the fugitive was last seen, or NOWHERE
-            ("seen_move", np.int16),  # in which field of the log
-            ("tickets", np.int16, (MAX_PIECES, MAX_KINDS)),
-            ("given", np.int16, (MAX_KINDS,)),  # tickets that detectives have spent
-            ("used", np.int16, (MAX_KINDS,)),  # tickets that the fugitive has used
-            ("log_kind", np.int8, (MAX_LOG,)),  # ticket of each move, START for a placement
-            ("log_place", np.int16, (MAX_LOG,)),  # where he showed himself, or NOWHERE
-            ("log_round", np.int16, (MAX_LOG,)),
-            ("last_from", np.int16, (MAX_PIECES,)),  # detectives' last moves, for pictures
-            ("last_kind", np.int8, (MAX_PIECES,)),
-        ],
-    )
+STATE = record(
+    # Public: how many histories, consistent with all that detectives have seen, lead to
+    # each place. Whole numbers, exact up to 2**53.
+    belief=(np.float64, (MAX_NODES,)),
+    turn=np.int8,  # seat to move, CHANCE or OVER
+    phase=np.int8,  # what comes next
+    reason=np.int8,  # how it ended, or RUNNING
+    map=np.int32,  # which map of the pool
+    round_number=np.int16,  # number of the round, from 1; 0 before the first
+    num_moves=np.int16,  # fields of the log in use
+    piece=np.int8,  # whose move comes next
+    moved=np.uint8,  # bit d - 1: detective d has moved in this round
+    is_out=np.uint8,  # bit d - 1: detective d has left the game
+    double=np.int8,  # moves left of a double move, or 0
+    doubles_left=np.int8,
+    place=(np.int16, (MAX_PIECES,)),  # the fugitive's is the only secret
+    seen_place=np.int16,  # where the fugitive was last seen, or NOWHERE
+    seen_move=np.int16,  # in which field of the log
+    tickets=(np.int16, (MAX_PIECES, MAX_KINDS)),
+    given=(np.int16, (MAX_KINDS,)),  # tickets that detectives have spent
+    used=(np.int16, (MAX_KINDS,)),  # tickets that the fugitive has used
+    log_kind=(np.int8, (MAX_LOG,)),  # ticket of each move, START for a placement
+    log_place=(np.int16, (MAX_LOG,)),  # where he showed himself, or NOWHERE
+    log_round=(np.int16, (MAX_LOG,)),
+    last_from=(np.int16, (MAX_PIECES,)),  # detectives' last moves, for pictures
+    last_kind=(np.int8, (MAX_PIECES,)),
 )
-RULES = np.dtype(
-    (
-        np.record,
-        [
-            ("num_players", np.int32),
-            ("num_detectives", np.int32),
-            ("has_seat_each", np.int32),  # a seat for every detective
-            ("num_slots", np.int32),  # places have numbers below
-            ("num_kinds", np.int32),
-            ("num_tickets", np.int32),  # kinds without the black one
-            ("black", np.int32),  # the kind of a black ticket, or NOTHING
-            ("double_action", np.int32),  # or NOTHING
-            ("pick_action", np.int32),  # picks detective 1; the others follow
-            ("rounds", np.int32),
-            ("are_detectives_first", np.int32),
-            ("are_starts_chosen", np.int32),
-            ("does_fugitive_place_first", np.int32),
-            ("is_placement_a_round", np.int32),
-            ("is_start_known", np.int32),
-            ("moving", np.int32),
-            ("may_share", np.int32),  # detectives may stand on one place
-            ("may_step_on_detective", np.int32),
-            ("do_stuck_leave", np.int32),
-            ("do_tickets_pass", np.int32),  # from detectives to the fugitive
-            ("pays_survival", np.int32),
-            ("detective_tickets", np.int32, (MAX_KINDS,)),
-            ("fugitive_tickets", np.int32, (MAX_KINDS,)),
-            ("doubles", np.int32),
-            ("is_reveal", np.int32, (MAX_LOG,)),  # by field of the log
-            ("num_maps", np.int32),
-            ("shows_map", np.int32),  # the observation tells which transport stops where
-        ],
-    )
+RULES = record(
+    num_players=np.int32,
+    num_detectives=np.int32,
+    has_seat_each=np.int32,  # a seat for every detective
+    num_slots=np.int32,  # places have numbers below
+    num_kinds=np.int32,
+    num_tickets=np.int32,  # kinds without the black one
+    black=np.int32,  # the kind of a black ticket, or NOTHING
+    double_action=np.int32,  # or NOTHING
+    pick_action=np.int32,  # picks detective 1; the others follow
+    rounds=np.int32,
+    are_detectives_first=np.int32,
+    are_starts_chosen=np.int32,
+    does_fugitive_place_first=np.int32,
+    placement_is_round=np.int32,
+    start_is_known=np.int32,
+    moving=np.int32,
+    may_share=np.int32,  # detectives may stand on one place
+    may_step_on_detective=np.int32,
+    do_stuck_leave=np.int32,
+    do_tickets_pass=np.int32,  # from detectives to the fugitive
+    pays_survival=np.int32,
+    detective_tickets=(np.int32, (MAX_KINDS,)),
+    fugitive_tickets=(np.int32, (MAX_KINDS,)),
+    double_moves=np.int32,
+    is_reveal=(np.int32, (MAX_LOG,)),  # by field of the log
+    num_maps=np.int32,
+    shows_map=np.int32,  # the observation tells which transport stops where
 )
-MAP = np.dtype(
-    (
-        np.record,
-        [
-            ("num_nodes", np.int32),
-            ("nodes", np.int32),  # where the list of places begins
-            ("num_detective_starts", np.int32),
-            ("detective_starts", np.int32),
-            ("num_fugitive_starts", np.int32),
-            ("fugitive_starts", np.int32),
-            ("universal", np.int32),  # a kind of ticket that takes one away from everywhere
-            ("ways", np.int32, (MAX_KINDS,)),  # by kind: where its neighbours begin
-            ("distances", np.int32),
-            ("stops", np.int32),  # by kind and place: 1 where it stops
-        ],
-    )
+MAP = record(
+    num_nodes=np.int32,
+    nodes=np.int32,  # where the list of places begins
+    num_detective_starts=np.int32,
+    detective_starts=np.int32,
+    num_fugitive_starts=np.int32,
+    fugitive_starts=np.int32,
+    universal=np.int32,  # a kind of ticket that takes one away from everywhere
+    ways=(np.int32, (MAX_KINDS,)),  # by kind: where its neighbours begin
+    distances=np.int32,
+    stops=np.int32,  # by kind and place: 1 where it stops
 )
 RULES_SIZE, MAP_SIZE = RULES.itemsize // 4, MAP.itemsize // 4
 
