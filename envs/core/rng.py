@@ -33,6 +33,7 @@ __all__ = [
     "Words",
     "below",
     "card_bit",
+    "draw_card",
     "fill_streams",
     "first_key",
     "fold",
@@ -257,6 +258,18 @@ def random_legal(mask, rng):
 def card_bit(card):
     """The card as a set of one, in 64 bits (``1 << card`` would have the 8 of ``card``)."""
     return np.int64(1) << card
+
+
+@helper
+def draw_card(taken, num_cards, rng):
+    """A card that is not in the set ``taken``, all being equally likely.
+
+    Drawing again until one fits is quicker than counting: it takes 42 draws for 24 of 33 cards.
+    """
+    while True:
+        card = below(rng, num_cards)
+        if not (taken >> card) & 1:
+            return card
 
 
 @helper

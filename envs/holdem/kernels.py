@@ -8,7 +8,7 @@ from numba import types
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, OVER, ROLLOUT, kernel
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.core.rng import below, first_key, fold, uniform
+from envs.core.rng import below, draw_card, first_key, fold, uniform
 from envs.holdem.betting import (
     amount_of,
     amount_within,
@@ -206,15 +206,6 @@ def sort_hole(s, seat):
 
 
 @helper
-def draw(taken, rng):
-    """A card that is not in the set ``taken``."""
-    while True:
-        card = below(rng, DECK_SIZE)
-        if not (taken >> card) & 1:
-            return card
-
-
-@helper
 def shorten(s, r, number):
     """Give one player or everybody a short stack, in turn; of two, one is as good as both."""
     is_everybody = False
@@ -307,7 +298,7 @@ def sample(state, rules, rng):
     s = state.view(STATE)[0]
     if s.button == NOBODY:
         return below(rng, rules.view(RULES)[0].num_players)
-    return draw(s.taken, rng)
+    return draw_card(s.taken, DECK_SIZE, rng)
 
 
 @kernel
@@ -405,7 +396,7 @@ def determinize(state, rules, player, rng):
             continue
         for i in range(2):
             if s.hole[seat, i] != NO_CARD:
-                s.hole[seat, i] = draw(known, rng)
+                s.hole[seat, i] = draw_card(known, DECK_SIZE, rng)
                 known |= np.int64(1) << s.hole[seat, i]
         if has_looked(s, seat):
             sort_hole(s, seat)
@@ -420,7 +411,7 @@ def settle(state, rules, rng):
         if s.button == NOBODY:
             deal(s, r, below(rng, r.num_players))
         else:
-            deal(s, r, draw(s.taken, rng))
+            deal(s, r, draw_card(s.taken, DECK_SIZE, rng))
     return s.to_move
 
 

@@ -128,14 +128,22 @@ def mark_raises(r, bid, num_in_play, mask):
 
 
 @helper
+def num_held(s, r, seat, face):
+    """How many dice of ``seat`` count as a face."""
+    num_found = 0
+    for die in range(s.dice_left[seat]):
+        value = s.dice[seat, die]
+        num_found += value == face or value == r.wild_face
+    return num_found
+
+
+@helper
 def bid_stands(s, r):
     """Whether the table shows at least as many dice of the standing bid's face as it claims."""
     face = bid_face(r, s.bid)
     num_found = 0
     for player in range(r.num_players):
-        for die in range(s.dice_left[player]):
-            value = s.dice[player, die]
-            num_found += value == face or value == r.wild_face
+        num_found += num_held(s, r, player, face)
     return num_found >= bid_count(r, s.bid)
 
 
@@ -427,16 +435,6 @@ def bid_of(r, face, count):
 
 
 @helper
-def num_held(s, r, seat, face):
-    """How many dice of ``seat`` count as a face."""
-    num_found = 0
-    for die in range(s.dice_left[seat]):
-        value = s.dice[seat, die]
-        num_found += value == face or value == r.wild_face
-    return num_found
-
-
-@helper
 def surplus(s, r, seat, bid):
     """How many dice more than a bid claims are expected by ``seat``, in standard deviations."""
     face = bid_face(r, bid)
@@ -487,6 +485,3 @@ def evaluate(state, rules, out):
     for player in range(r.num_players):
         prob = np.float64(s.dice_left[player]) ** DICE_POWER / total
         out[player] = prob - (1.0 - prob) * share
-
-
-# ---- the Python face -----------------------------------------------------------------------------

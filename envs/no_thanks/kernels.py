@@ -11,7 +11,7 @@ import numpy as np
 from envs.core.compiling import helper, inlined
 from envs.core.kernels import CHANCE, OVER, kernel
 from envs.core.records import record
-from envs.core.rng import below, card_bit, random_legal
+from envs.core.rng import below, card_bit, draw_card, random_legal
 
 __all__ = [
     "BY_PLACE",
@@ -179,23 +179,13 @@ def legal(state, rules, mask):
     return r.num_cards - s.num_dealt
 
 
-@helper
-def draw_card(r, drawn, rng):
-    """A card that is not in the set ``drawn``, all being equally likely.
-
-    Drawing again until one fits is quicker than counting: it takes 42 draws for 24 of 33 cards.
-    """
-    while True:
-        card = below(rng, r.num_cards)
-        if not (drawn >> card) & 1:
-            return card
-
-
 @kernel
 def sample(state, rules, rng):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
-    return below(rng, r.num_players) if s.starter == NOBODY else draw_card(r, s.dealt, rng)
+    return (
+        below(rng, r.num_players) if s.starter == NOBODY else draw_card(s.dealt, r.num_cards, rng)
+    )
 
 
 @helper
@@ -314,7 +304,7 @@ def determinize(state, rules, player, rng):
     for place in range(num_seen):
         s.dealt |= card_bit(s.deck[place])
     for place in range(num_seen, s.num_dealt):
-        s.deck[place] = draw_card(r, s.dealt, rng)
+        s.deck[place] = draw_card(s.dealt, r.num_cards, rng)
         s.dealt |= card_bit(s.deck[place])
 
 
@@ -327,7 +317,7 @@ def settle(state, rules, rng):
     if s.starter == NOBODY:
         s.starter = below(rng, r.num_players)
     while s.to_move == CHANCE:
-        deal(s, r, draw_card(r, s.dealt, rng))
+        deal(s, r, draw_card(s.dealt, r.num_cards, rng))
     return s.to_move
 
 

@@ -197,6 +197,15 @@ def know(s, place):
 
 
 @helper
+def show(s):
+    """Everybody sees him where he is, and it is noted in the log."""
+    s.seen_place = s.place[FUGITIVE]
+    s.seen_move = s.num_moves
+    s.log_place[s.num_moves] = s.place[FUGITIVE]
+    know(s, s.place[FUGITIVE])
+
+
+@helper
 def start_anywhere(s, r, rules, first, count):
     """He has started on one of the places listed in the rules from ``first`` on."""
     know(s, NOWHERE)
@@ -354,10 +363,7 @@ def place_fugitive(s, r, rules, m, place):
         s.log_kind[s.num_moves] = START
         s.log_round[s.num_moves] = 1
     if r.start_is_known:
-        s.seen_place = place
-        s.seen_move = s.num_moves
-        s.log_place[s.num_moves] = place
-        know(s, place)
+        show(s)
     else:
         start_anywhere(s, r, rules, m.nodes, m.num_nodes)
     if stands_there(s, r, place):
@@ -404,17 +410,8 @@ def end(s, reason):
 @helper
 def end_caught(s):
     """A detective and the fugitive stand on one place, and everybody sees it."""
-    s.seen_place = s.place[FUGITIVE]
-    s.seen_move = s.num_moves
-    s.log_place[s.num_moves] = s.place[FUGITIVE]
-    know(s, s.place[FUGITIVE])
+    show(s)
     end(s, CAUGHT)
-
-
-@helper
-def are_all_out(s, r):
-    """Whether every detective has left the game."""
-    return s.is_out == (1 << r.num_detectives) - 1
 
 
 @helper
@@ -423,13 +420,9 @@ def begin_round(s, r, rules, m):
     s.round_number += 1
     if r.are_detectives_first:
         s.moved = 0
-        if not ask_next_detective(s, r, rules, m):
-            if are_all_out(s, r):
-                end(s, ALL_OUT)
-            else:
-                ask_fugitive(s, r, rules, m)
-    else:
-        ask_fugitive(s, r, rules, m)
+        if chase(s, r, rules, m):
+            return
+    ask_fugitive(s, r, rules, m)
 
 
 @helper
@@ -454,8 +447,8 @@ def ask_fugitive(s, r, rules, m):
 
 
 @helper
-def ask_next_detective(s, r, rules, m):
-    """Find the detective who moves next in this round; ``False`` if there is none."""
+def chase(s, r, rules, m):
+    """Ask the detective who moves next in this round; ``False`` if all who could have moved."""
     if r.do_stuck_leave:
         for piece in range(1, 1 + r.num_detectives):
             is_waiting = not ((s.moved | s.is_out) >> (piece - 1)) & 1
@@ -463,9 +456,11 @@ def ask_next_detective(s, r, rules, m):
                 s.is_out |= 1 << (piece - 1)
                 s.place[piece] = NOWHERE
     piece, num_able = next_to_move(s, r, rules, m)
-    if num_able == 0:
+    if s.is_out == (1 << r.num_detectives) - 1:
+        end(s, ALL_OUT)
+    elif num_able == 0:
         return False
-    if num_able > 1 and r.moving == ANY_ORDER:
+    elif num_able > 1 and r.moving == ANY_ORDER:
         s.piece = 0
         s.phase = PICK
         s.turn = 1
@@ -492,10 +487,7 @@ def move_fugitive(s, r, rules, m, action):
         end_caught(s)
         return
     if r.is_reveal[s.num_moves]:
-        s.seen_place = place
-        s.seen_move = s.num_moves
-        s.log_place[s.num_moves] = place
-        know(s, place)
+        show(s)
     else:
         spread(s, r, rules, m, kind)
     if s.double > 0:
@@ -512,11 +504,9 @@ def move_fugitive(s, r, rules, m, action):
 @helper
 def go_on(s, r, rules, m):
     """The next detective, the fugitive, or the next round."""
-    if ask_next_detective(s, r, rules, m):
+    if chase(s, r, rules, m):
         return
-    if are_all_out(s, r):
-        end(s, ALL_OUT)
-    elif r.are_detectives_first:
+    if r.are_detectives_first:
         ask_fugitive(s, r, rules, m)
     else:
         end_round(s, r, rules, m)

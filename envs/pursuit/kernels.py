@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, OVER, ROLLOUT, SAMPLE, kernel
 from envs.core.rng import below
@@ -41,7 +43,7 @@ from envs.pursuit.options import (
     UNLIMITED,
     distance,
     map_of,
-    spare_state,
+    spare_weights,
 )
 
 __all__ = [
@@ -82,6 +84,16 @@ def mark_places(s, r, rules, m, mask):
             mask[rules[at]] = 1
             num_marked += 1
     return num_marked
+
+
+@helper
+def draw_start(s, r, rules, m, rng):
+    """Draw a card, and another if a detective already stands there."""
+    first, count = card_list(s, m)
+    place = rules[first + below(rng, count)]
+    while stands_there(s, r, place):
+        place = rules[first + below(rng, count)]
+    return place
 
 
 # ---- the ten kernels -----------------------------------------------------------------------------
@@ -130,16 +142,12 @@ def legal(state, rules, mask):
 
 @kernel
 def sample(state, rules, rng):
-    """Draw a card, and another if a detective already stands there."""
+    """Draw a map, or a start card."""
     s = state.view(STATE)[0]
     r = rules[:RULES_SIZE].view(RULES)[0]
     if s.phase == MAP_DRAW:
         return below(rng, r.num_maps)
-    first, count = card_list(s, map_of(rules, s.map))
-    place = rules[first + below(rng, count)]
-    while stands_there(s, r, place):
-        place = rules[first + below(rng, count)]
-    return place
+    return draw_start(s, r, rules, map_of(rules, s.map), rng)
 
 
 @kernel
@@ -192,7 +200,7 @@ def ending(state, rules, action):
         return SHOWN_CAUGHT
     if not may_block(s, r, rules, map_of(rules, s.map), action):
         return NOT_ENDED
-    after = spare_state()
+    after = spare_weights().view(np.uint8)[: state.size]
     for i in range(state.size):
         after[i] = state[i]
     step(after, rules, action)
@@ -375,12 +383,9 @@ def best_move(s, r, rules, m, rng, goal, skipped):
 @helper
 def random_start(s, r, rules, m, rng):
     """A place for the piece that is to be put on the board."""
-    first, count = card_list(s, m)
     if s.phase == DETECTIVE_PLACING:
-        place = rules[first + below(rng, count)]
-        while stands_there(s, r, place):
-            place = rules[first + below(rng, count)]
-        return place
+        return draw_start(s, r, rules, m, rng)
+    first, count = card_list(s, m)
     best, best_gap = 0, -1
     num_tries = 0
     while num_tries < NUM_STARTS or best_gap <= 0:

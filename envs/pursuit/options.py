@@ -155,50 +155,38 @@ def distance(rules, m, num_slots, a, b):
 
 # ---- memory for one call -------------------------------------------------------------------------
 
+SPARE_WORDS = -(-STATE.itemsize // 8)
+"""Room for one state is more than for one weight per place."""
+
 if JIT_DISABLED:
 
     def spare_weights() -> Any:
-        """Room for one weight per place, for as long as the caller runs."""
-        return np.empty(MAX_NODES)
-
-    def spare_state() -> Any:
-        """Room for one state, for as long as the caller runs."""
-        return np.empty(STATE.itemsize, np.uint8)
+        """Room for one weight per place, or for one state, for as long as the caller runs."""
+        return np.empty(SPARE_WORDS)
 
 else:
     # Compiled code allocates nothing; what a call needs for itself lies on the caller's stack.
 
-    def _stack_array(dtype: Any, size: int) -> Any:
-        """Code for an array of ``size`` entries on the stack of the function that asks for it."""
-        array_type = types.Array(dtype, 1, "C")
+    @intrinsic  # type: ignore[untyped-decorator]
+    def spare_weights(_context: Any) -> Any:
+        """Room for one weight per place, or for one state, for as long as the caller runs."""
+        array_type = types.Array(types.float64, 1, "C")
 
         def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-            entry = context.get_data_type(dtype)
-            memory = cgutils.alloca_once(builder, entry, size=size)
+            entry = context.get_data_type(types.float64)
             array = make_array(array_type)(context, builder)
-            number = types.intp
-            width = context.get_abi_sizeof(entry)
+            width = context.get_constant(types.intp, context.get_abi_sizeof(entry))
             populate_array(
                 array,
-                data=memory,
-                shape=[context.get_constant(number, size)],
-                strides=[context.get_constant(number, width)],
-                itemsize=context.get_constant(number, width),
+                data=cgutils.alloca_once(builder, entry, size=SPARE_WORDS),
+                shape=[context.get_constant(types.intp, SPARE_WORDS)],
+                strides=[width],
+                itemsize=width,
                 meminfo=None,
             )
             return array._getvalue()
 
         return array_type(), codegen
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def spare_weights(_context: Any) -> Any:
-        """Room for one weight per place, for as long as the caller runs."""
-        return _stack_array(types.float64, MAX_NODES)
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def spare_state(_context: Any) -> Any:
-        """Room for one state, for as long as the caller runs."""
-        return _stack_array(types.uint8, STATE.itemsize)
 
 
 SHIPPED = ("grid", "random", "city", "map_1", "map_2", "map_3")
