@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from common.errors import OptionError
-from envs.core.options import Options, option
+from envs.core.options import option
 from envs.core.records import record
+from envs.core.seat_options import SeatOptions
 from envs.holdem.equity import starting_equities
 from envs.holdem.evaluator import TABLE_FIELDS, tables
 
@@ -121,39 +122,28 @@ CHANCES_BLOCK = 8
 MILLION = 1_000_000
 
 
-class HoldemOptions(Options):
+def chips(default: int, help: str, low: int = 0, is_list: bool = False) -> Any:
+    """Declare a number of chips; with another one actions and observations are of the same kind."""
+    return option(
+        default, low=low, high=MOST_CHIPS, is_list=is_list, is_structural=False, help=help
+    )
+
+
+class HoldemOptions(SeatOptions):
     """Options of No-Limit Texas Hold'em."""
 
     num_players: int = option(6, low=2, high=MAX_PLAYERS, help="players at the table")
-    stacks: int | tuple[int, ...] = option(
-        10_000,
-        low=1,
-        high=MOST_CHIPS,
-        is_list=True,
-        is_structural=False,
-        help="chips of every player at the start, or one number for each",
+    stacks: int | tuple[int, ...] = chips(
+        10_000, "chips of every player at the start, or one number for each", low=1, is_list=True
     )
-    short_stacks: int | tuple[int, ...] = option(
+    short_stacks: int | tuple[int, ...] = chips(
         0,
-        low=0,
-        high=MOST_CHIPS,
+        "in every other round one player or everybody has at most one of these; 0: nobody",
         is_list=True,
-        is_structural=False,
-        help="in every other round one player or everybody has at most one of these; 0: nobody",
     )
-    small_blind: int = option(
-        50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
-    )
-    big_blind: int = option(
-        100,
-        low=1,
-        high=MOST_CHIPS,
-        is_structural=False,
-        help="chips of the big blind, and the smallest bet",
-    )
-    ante: int = option(
-        0, low=0, high=MOST_CHIPS, is_structural=False, help="chips everybody pays before a hand"
-    )
+    small_blind: int = chips(50, "chips of the small blind")
+    big_blind: int = chips(100, "chips of the big blind, and the smallest bet", low=1)
+    ante: int = chips(0, "chips everybody pays before a hand")
     num_hands: int = option(
         1,
         low=1,
@@ -233,24 +223,13 @@ class HoldemOptions(Options):
 
     def __post_init__(self) -> None:
         """Check what no single option can, and give every game one spelling."""
-        if isinstance(self.stacks, tuple):
-            if len(self.stacks) != self.num_players:
-                raise OptionError(
-                    f"stacks must list {self.num_players} numbers, one for each player, "
-                    f"not {len(self.stacks)}"
-                )
-            if len(set(self.stacks)) == 1:
-                object.__setattr__(self, "stacks", self.stacks[0])
+        self.settle_list("stacks")
         if self.small_blind > self.big_blind:
             raise OptionError(
                 f"small_blind must not exceed big_blind: {self.small_blind} is more than "
                 f"{self.big_blind}"
             )
-        if isinstance(self.button, int) and self.button >= self.num_players:
-            raise OptionError(
-                f"button must be a seat from 0 to {self.num_players - 1}, 'rotate' or 'random', "
-                f"not {self.button}"
-            )
+        self.check_seat("button")
         # Single players may be short, but not everybody by one number.
         if isinstance(self.stacks, int) and self.stacks < self.big_blind:
             raise OptionError(
@@ -284,7 +263,7 @@ class HoldemOptions(Options):
     @property
     def stacks_by_seat(self) -> tuple[int, ...]:
         """Chips of each player at the start."""
-        return self.stacks if isinstance(self.stacks, tuple) else (self.stacks,) * self.num_players
+        return self.by_seat("stacks")
 
     @property
     def fractions(self) -> tuple[float, ...]:
