@@ -137,10 +137,9 @@ def end_round(s, r):
     if s.num_in == 1 or s.num_board == 5:
         end_hand(s, r)
         return
-    for seat in range(r.num_players):
-        s.bets[seat] = 0
-        s.has_acted[seat] = 0
-        s.moves[seat] = 0
+    s.bets[:] = 0
+    s.has_acted[:] = 0
+    s.moves[:] = 0
     s.bet_to = 0
     s.raise_by = 0 if r.is_pokerkit else r.big_blind
     s.short_raises = 0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from common.errors import OptionError
-from envs.core.options import option
+from envs.core.options import free_option, option
 from envs.core.records import record
 from envs.core.seat_options import SeatOptions
 from envs.holdem.equity import starting_equities
@@ -124,9 +124,7 @@ MILLION = 1_000_000
 
 def chips(default: int, help: str, low: int = 0, is_list: bool = False) -> Any:
     """Declare a number of chips; with another one actions and observations are of the same kind."""
-    return option(
-        default, low=low, high=MOST_CHIPS, is_list=is_list, is_structural=False, help=help
-    )
+    return free_option(default, low=low, high=MOST_CHIPS, is_list=is_list, help=help)
 
 
 class HoldemOptions(SeatOptions):
@@ -144,22 +142,18 @@ class HoldemOptions(SeatOptions):
     small_blind: int = chips(50, "chips of the small blind")
     big_blind: int = chips(100, "chips of the big blind, and the smallest bet", low=1)
     ante: int = chips(0, "chips everybody pays before a hand")
-    num_hands: int = option(
+    num_hands: int = free_option(
         1,
         low=1,
         high=100_000,
-        is_structural=False,
         help="hands of a game; it ends earlier when one player has all chips",
     )
-    fresh_stacks: bool = option(
-        False, is_structural=False, help="every hand begins with the same stacks"
-    )
-    button: int | str = option(
+    fresh_stacks: bool = free_option(False, help="every hand begins with the same stacks")
+    button: int | str = free_option(
         "rotate",
         low=0,
         high=MAX_PLAYERS - 1,
         choices=("rotate", "random"),
-        is_structural=False,
         help="who deals first: another seat in every game, a random one, or always this seat",
     )
     menu: float | tuple[float, ...] | str = option(
@@ -186,19 +180,15 @@ class HoldemOptions(SeatOptions):
     limit: str = option(
         "none", choices=("none", "pot"), help="the most one may raise to: all chips, or the pot"
     )
-    table_rules: str = option(
+    table_rules: str = free_option(
         "standard",
         choices=("standard", "pokerkit"),
-        is_structural=False,
         help="how short blinds and short raises are treated",
     )
-    rewards: str = option(
-        "chips", choices=("chips", "big_blinds"), is_structural=False, help="unit of returns"
-    )
-    reward_time: str = option(
+    rewards: str = free_option("chips", choices=("chips", "big_blinds"), help="unit of returns")
+    reward_time: str = free_option(
         "hand",
         choices=("hand", "move"),
-        is_structural=False,
         help="chips count as lost when a hand is over, or as soon as they are put in",
     )
     observation: str = option(

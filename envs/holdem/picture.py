@@ -19,9 +19,7 @@ from envs.holdem.evaluator import RANK_NAMES, SUIT_NAMES, card_name, evaluate, s
 from envs.holdem.options import (
     ABSENT,
     CALL,
-    CHECK,
     EXACT,
-    FOLD,
     FOLDED,
     IN,
     NO_CARD,
@@ -51,6 +49,7 @@ __all__ = [
 
 # ---- words ---------------------------------------------------------------------------------------
 
+FREE, BETS = ("folds", "checks"), ("bets", "raises to")
 STREETS = ("before the flop", "flop", "turn", "river")
 
 
@@ -70,30 +69,38 @@ def meaning(state, rules, action):
     return kind, np.int64(bet), np.int64(highest_raise(s, r, s.to_move))
 
 
-def bet_amount(state: Any, rules: Any, action: int) -> tuple[int, str] | None:
-    """What a bet or a raise is to, and its words with a gap for that; not of one that is all-in."""
+def _move(state: Any, rules: Any, action: int) -> tuple[str, int, bool]:
+    """The verb of an action of the player to move, its chips, and whether it is all-in."""
     s = state.view(STATE)[0]
     kind, amount, _ = meaning(state, rules, action)
-    if kind != RAISE or amount == s.bets[s.to_move] + s.stacks[s.to_move]:
-        return None
-    return amount, "raises to {}" if s.bet_to > 0 else "bets {}"
+    stack, bet = int(s.stacks[s.to_move]), int(s.bets[s.to_move])
+    if kind == RAISE:
+        return "raises to" if s.bet_to > 0 else "bets", amount, amount == bet + stack
+    price = min(amount - bet, stack)
+    return ("folds", "checks", "calls")[kind], price, kind == CALL and price == stack
+
+
+def bet_amount(state: Any, rules: Any, action: int) -> tuple[int, str] | None:
+    """What a bet or a raise is to, and its words with a gap for that; not of one that is all-in."""
+    verb, amount, is_all_in = _move(state, rules, action)
+    return None if is_all_in or verb not in BETS else (amount, verb + " {}")
 
 
 def move_text(state: Any, rules: Any, action: int) -> str:
     """An action of the player to move: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
-    s = state.view(STATE)[0]
-    seat = int(s.to_move)
-    kind, amount, _ = meaning(state, rules, action)
-    if kind == FOLD:
-        return "folds"
-    if kind == CHECK:
-        return "checks"
-    stack, bet = int(s.stacks[seat]), int(s.bets[seat])
-    if kind == CALL:
-        price = min(amount - bet, stack)
-        return f"calls {price}" + (" and is all-in" if price == stack else "")
-    verb = "raises to" if s.bet_to > 0 else "bets"
-    return f"{verb} {amount}" + (" and is all-in" if amount == bet + stack else "")
+    verb, amount, is_all_in = _move(state, rules, action)
+    if verb in FREE:
+        return verb
+    return f"{verb} {amount}" + (" and is all-in" if is_all_in else "")
+
+
+def button_words(state: Any, rules: Any, action: int) -> str:
+    """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
+    verb, amount, is_all_in = _move(state, rules, action)
+    if is_all_in and verb in BETS:
+        return f"All-in {amount}"
+    words = re.sub(r"s\b", "", verb, count=1).capitalize()
+    return words if verb in FREE else f"{words} {amount}"
 
 
 def read_move(state: Any, rules: Any, text: str) -> int | None:
@@ -200,7 +207,7 @@ def side_pots(s: Any, num_players: int) -> list[Pot]:
 WIDTH, HEIGHT = 900, 620
 MIDDLE = (450, 280)
 SEATS = (365, 205)  # half axes of the ellipse of seats
-BETS = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
+BET_PLACES = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
 CARD = 62
 BOARD_CARD = 78
 BUTTONS_Y = 590
@@ -299,8 +306,8 @@ def _draw_seat(
     drawing.text(x, y + 12, name, 14, "ink", is_bold=True, max_width=118)
     drawing.text(x, y + 32, _stack_words(s, seat, viewer), 14, "ink", max_width=118)
     if s.bets[seat]:
-        bet_x = MIDDLE[0] + BETS[0] * (x - MIDDLE[0])
-        bet_y = MIDDLE[1] + BETS[1] * (y - MIDDLE[1])
+        bet_x = MIDDLE[0] + BET_PLACES[0] * (x - MIDDLE[0])
+        bet_y = MIDDLE[1] + BET_PLACES[1] * (y - MIDDLE[1])
         drawing.chip(bet_x - 14, bet_y, "red", 9)
         drawing.text(bet_x, bet_y, int(s.bets[seat]), 15, "chalk", "start", is_bold=True)
     if s.button == seat:
@@ -322,20 +329,6 @@ def _stack_words(s: Any, seat: int, viewer: int | None) -> str:
 
 
 # ---- what can be pressed -------------------------------------------------------------------------
-
-
-def button_words(state: Any, rules: Any, action: int) -> str:
-    """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
-    s = state.view(STATE)[0]
-    kind, amount, _ = meaning(state, rules, action)
-    if kind in (FOLD, CHECK):
-        return "Fold" if kind == FOLD else "Check"
-    stack, bet = int(s.stacks[s.to_move]), int(s.bets[s.to_move])
-    if kind == CALL:
-        return f"Call {min(amount - bet, stack)}"
-    if amount == stack + bet:
-        return f"All-in {amount}"
-    return f"Raise to {amount}" if s.bet_to > 0 else f"Bet {amount}"
 
 
 def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[int], list[int]]:

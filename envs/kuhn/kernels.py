@@ -37,12 +37,9 @@ def winner_of(s, n):
 
 @kernel
 def new(state, rules, opening):
+    state[:] = 0
     s = state.view(STATE)[0]
-    for player in range(MAX_PLAYERS):
-        s.cards[player] = NO_CARD
-        s.has_bet[player] = 0
-    s.num_dealt = 0
-    s.num_moves = 0
+    s.cards[:] = NO_CARD
     s.first_bettor = NOBODY
 
 

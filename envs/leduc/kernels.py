@@ -83,24 +83,17 @@ def winners_of(s, n):
 
 @kernel
 def new(state, rules, opening):
+    state[:] = 0
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
-    for player in range(MAX_PLAYERS):
-        s.cards[player] = NO_CARD
-        s.chips[player] = 1 if player < n else 0
-        s.has_folded[player] = 0
-    for move in range(LONGEST_ROUND):
-        s.moves[0, move] = NO_MOVE
-        s.moves[1, move] = NO_MOVE
+    s.cards[:] = NO_CARD
     s.public = NO_CARD
-    s.num_dealt = 0
-    s.to_move = CHANCE
-    s.round_index = 0
+    s.moves[:] = NO_MOVE
+    s.chips[:n] = 1
     s.stakes = 1
-    s.num_raises = 0
     s.num_in = n
     s.num_to_answer = n
-    s.num_moves = 0
+    s.to_move = CHANCE
 
 
 @kernel

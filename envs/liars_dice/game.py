@@ -54,7 +54,7 @@ from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
-from envs.core.options import option
+from envs.core.options import free_option, option
 from envs.core.seat_options import SeatOptions
 from envs.liars_dice import kernels as functions
 from envs.liars_dice.kernels import (
@@ -86,7 +86,7 @@ class LiarsDiceOptions(SeatOptions):
     faces: int = option(6, low=2, high=MAX_FACES, help="faces of a die")
     wild: str = option("none", choices=WILD, help="the face that counts as every face")
     raising: str = option("never_lower", choices=RAISING, help="which bids are higher")
-    single_round: bool = option(False, is_structural=False, help="stop after the first call")
+    single_round: bool = free_option(False, help="stop after the first call")
     first_player: int | str = option(
         0,
         low=0,
@@ -94,17 +94,13 @@ class LiarsDiceOptions(SeatOptions):
         choices=("random", "alternate"),
         help="who opens the first round",  # structural: "random" adds an event that all see
     )
-    starter_after_elimination: str = option(
+    starter_after_elimination: str = free_option(
         "next",
         choices=("next", "winner"),
-        is_structural=False,
         help="who opens when a caller is out: the next seat, or the bidder who won the call",
     )
-    rewards: str = option(
-        "winner",
-        choices=("winner", "dice"),
-        is_structural=False,
-        help="pay at the end, or every lost die at once",
+    rewards: str = free_option(
+        "winner", choices=("winner", "dice"), help="pay at the end, or every lost die at once"
     )
 
     def __post_init__(self) -> None:

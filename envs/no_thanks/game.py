@@ -48,7 +48,7 @@ from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels
-from envs.core.options import option
+from envs.core.options import free_option, option
 from envs.core.position import Position
 from envs.core.seat_options import SeatOptions
 from envs.no_thanks import kernels as functions
@@ -80,17 +80,10 @@ class NoThanksOptions(SeatOptions):
     chips_shown: bool = option(True, help="observations and pictures show everybody's chips")
     cap: bool = option(False, help="a card with as many chips as its value must be taken")
     known_future: bool = option(False, help="the order of the deck is public")
-    first_player: int | str = option(
-        0,
-        low=0,
-        high=MAX_PLAYERS - 1,
-        choices=("random", "alternate"),
-        is_structural=False,
-        help="who begins",
+    first_player: int | str = free_option(
+        0, low=0, high=MAX_PLAYERS - 1, choices=("random", "alternate"), help="who begins"
     )
-    returns: str = option(
-        "score", choices=RETURNS, is_structural=False, help="what is paid at the end"
-    )
+    returns: str = free_option("score", choices=RETURNS, help="what is paid at the end")
 
     def __post_init__(self) -> None:
         """Check what no single option can."""

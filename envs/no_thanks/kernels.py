@@ -146,11 +146,9 @@ def new(state, rules, opening):
     state[:] = 0
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
-    for player in range(r.num_players):
-        s.chips[player] = r.chips
-    for card in range(MAX_CARDS):
-        s.deck[card] = NO_CARD
-        s.owner[card] = NOBODY
+    s.chips[: r.num_players] = r.chips
+    s.deck[:] = NO_CARD
+    s.owner[:] = NOBODY
     s.to_move = CHANCE
     s.starter = opening if r.alternates else r.first_player
 

@@ -189,11 +189,9 @@ def next_to_move(s, r, rules, m):
 @helper
 def know(s, place):
     """He was seen: one place is left."""
-    belief = s.belief
-    for i in range(belief.size):
-        belief[i] = 0.0
+    s.belief[:] = 0.0
     if place != NOWHERE:
-        belief[place] = 1.0
+        s.belief[place] = 1.0
 
 
 @helper
@@ -293,15 +291,13 @@ def draw_place(s, r, rng):
 @helper
 def begin(s, r, rules):
     """Hand out tickets and see what is to be drawn first."""
-    for piece in range(s.place.size):
-        s.place[piece] = NOWHERE
-        s.last_from[piece] = NOWHERE
+    s.place[:] = NOWHERE
+    s.last_from[:] = NOWHERE
+    s.log_place[:] = NOWHERE
     for piece in range(1 + r.num_detectives):
         for kind in range(r.num_kinds):
             given = r.fugitive_tickets[kind] if piece == FUGITIVE else r.detective_tickets[kind]
             s.tickets[piece, kind] = given
-    for field in range(s.log_place.size):
-        s.log_place[field] = NOWHERE
     s.doubles_left = r.double_moves
     s.seen_place = NOWHERE
     s.piece = 1

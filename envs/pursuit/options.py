@@ -20,7 +20,7 @@ from pydantic import Field
 
 from common.errors import OptionError
 from envs.core.compiling import JIT_DISABLED, helper
-from envs.core.options import Options, option
+from envs.core.options import Options, free_option, option
 from envs.core.records import record
 from envs.pursuit.board import MAX_NODES, MAX_TRANSPORTS
 from envs.pursuit.generators import EDGE_MODES, MapRecipe
@@ -217,52 +217,35 @@ class PursuitOptions(Options):
     board: str = board_option("city")
     rows: int = option(5, low=1, high=MAX_NODES, help="rows of a grid or a random map")
     columns: int = option(5, low=1, high=MAX_NODES, help="columns of a grid or a random map")
-    num_maps: int = option(
-        1, low=1, high=MAX_MAPS, is_structural=False, help="random maps to draw from"
-    )
-    first_map: int = option(
+    num_maps: int = free_option(1, low=1, high=MAX_MAPS, help="random maps to draw from")
+    first_map: int = free_option(
         0,
         low=0,
         high=10**6,
-        is_structural=False,
         help="number of the first of them, so that maps to train and to test on can differ",
     )
-    map_seed: int = option(0, low=0, high=2**31, is_structural=False, help="series of random maps")
-    keep: float = option(
-        0.8, low=0.0, high=1.0, is_structural=False, help="share of a random map's cells in use"
-    )
-    taxi: float = option(
-        0.4, low=0.0, high=1.0, is_structural=False, help="share of places where taxis stop"
-    )
-    tram: float = option(
-        0.2, low=0.0, high=1.0, is_structural=False, help="share of places where trams stop"
-    )
-    edge_mode: str = option(
-        "radius", choices=EDGE_MODES, is_structural=False, help="which stops are joined"
-    )
-    radius: int = option(
-        2, low=1, high=MAX_NODES, is_structural=False, help="how far apart joined stops may be"
-    )
-    max_imbalance: float | None = option(
+    map_seed: int = free_option(0, low=0, high=2**31, help="series of random maps")
+    keep: float = free_option(0.8, low=0.0, high=1.0, help="share of a random map's cells in use")
+    taxi: float = free_option(0.4, low=0.0, high=1.0, help="share of places where taxis stop")
+    tram: float = free_option(0.2, low=0.0, high=1.0, help="share of places where trams stop")
+    edge_mode: str = free_option("radius", choices=EDGE_MODES, help="which stops are joined")
+    radius: int = free_option(2, low=1, high=MAX_NODES, help="how far apart joined stops may be")
+    max_imbalance: float | None = free_option(
         None,
         low=0.01,
         high=0.5,
-        is_structural=False,
         help="random maps on which simple players' win rate is farther from one half are refused",
     )
     num_detectives: int = option(5, low=1, high=MAX_DETECTIVES, help="detectives who give chase")
     seats: str = option(
         "team", choices=("team", "each"), help="one player for all detectives, or one for each"
     )
-    rounds: int = option(
-        22, low=1, high=MAX_ROUNDS, is_structural=False, help="rounds until the fugitive escapes"
-    )
-    reveals: int | tuple[int, ...] = option(
+    rounds: int = free_option(22, low=1, high=MAX_ROUNDS, help="rounds until the fugitive escapes")
+    reveals: int | tuple[int, ...] = free_option(
         (3, 8, 13, 18, 24),
         low=0,
         high=MAX_LOG - 1,
         is_list=True,
-        is_structural=False,
         help="moves after which the fugitive shows himself; one number: every so many, 0: never",
     )
     first: str = option(
@@ -312,10 +295,9 @@ class PursuitOptions(Options):
     may_step_on_detective: bool = option(
         False, help="whether the fugitive may walk into a detective, and lose"
     )
-    rewards: str = option(
+    rewards: str = free_option(
         "win",
         choices=("win", "survival"),
-        is_structural=False,
         help="1 for the winner, or a share for every round that the fugitive has survived",
     )
 
