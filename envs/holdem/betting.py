@@ -276,18 +276,14 @@ def is_showdown_after(s, r, action):
         return False
     to_call = s.bet_to - s.bets[s.to_move]
     num_able = np.int64(kind != FOLD and s.stacks[s.to_move] > to_call)
+    is_waiting = False
     for seat in range(r.num_players):
         if seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0:
             num_able += 1
+            is_waiting |= not s.has_acted[seat]
             if s.bets[seat] < s.bet_to:
                 return False
-    if num_able < 2:
-        return True
-    for seat in range(r.num_players):
-        is_able = seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0
-        if is_able and not s.has_acted[seat]:
-            return False
-    return True
+    return num_able < 2 or not is_waiting
 
 
 # ---- winning -------------------------------------------------------------------------------------

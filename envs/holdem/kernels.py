@@ -30,7 +30,9 @@ from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.observation import (
     keep_decision,
     left_to_bet,
+    num_opponents,
     pack_decision,
+    to_pay,
     write_blocks,
     write_full,
 )
@@ -462,11 +464,7 @@ def choose(state, rules, rng, respect):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     seat = np.int64(s.to_move)
-    others = 0
-    for other in range(r.num_players):
-        others += other != seat and s.status[other] == IN
-    missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
-    price = min(missing, np.int64(s.stacks[seat]))
+    others, price = num_opponents(s, r, seat), to_pay(s, r, seat)
     odds = price / (price + s.pot) if price else 0.0
     low, high = odds + respect, 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds
     equity = compared_equity(
