@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from common.errors import OptionError
 from envs.core.options import Options
 
@@ -17,7 +19,8 @@ class SeatOptions(Options):
         """Refuse a seat that is not at the table in an option that may also be one of two words."""
         seat = getattr(self, name)
         if isinstance(seat, int) and seat >= self.num_players:
-            first, second = getattr(type(self).model_fields[name].json_schema_extra, "choices", ())
+            allowed: Any = type(self).model_fields[name].json_schema_extra
+            first, second = allowed.choices
             raise OptionError(
                 f"{name} must be a seat from 0 to {self.num_players - 1}, '{first}' or '{second}', "
                 f"not {seat}"

@@ -26,24 +26,6 @@ from envs.holdem.options import (
     THESIS,
 )
 
-__all__ = [
-    "amount_of",
-    "amount_within",
-    "apply_move",
-    "call_to",
-    "can_raise",
-    "close_hand",
-    "has_contest",
-    "highest_raise",
-    "is_showdown_after",
-    "kind_of",
-    "lowest_raise",
-    "must_act",
-    "next_actor",
-    "next_seat",
-    "pay",
-]
-
 # ---- seats and chips -----------------------------------------------------------------------------
 
 

@@ -34,22 +34,6 @@ from envs.holdem.evaluator import (
     tables,
 )
 
-__all__ = [
-    "NUM_CLASSES",
-    "NUM_HANDS",
-    "all_hands",
-    "class_name",
-    "class_of",
-    "compared_equity",
-    "equity",
-    "equity_against",
-    "expand_classes",
-    "fixed_equity",
-    "starting_class",
-    "starting_equities",
-    "strength_now",
-]
-
 NUM_CLASSES = 169
 NUM_HANDS = 1326
 MAX_OPPONENTS = 9

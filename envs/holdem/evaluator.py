@@ -34,29 +34,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, RULES
 from envs.core.records import record
 
-__all__ = [
-    "BEST_STRENGTH",
-    "CATEGORIES",
-    "DECK_SIZE",
-    "EMPTY_KEY",
-    "NUM_RANKS",
-    "NUM_SUITS",
-    "RANK_NAMES",
-    "SUIT_NAMES",
-    "TABLES",
-    "TABLE_FIELDS",
-    "card_name",
-    "card_set",
-    "category",
-    "evaluate",
-    "hand_strength",
-    "key_and_set",
-    "parse_card",
-    "parse_hands",
-    "strength_name",
-    "tables",
-]
-
 NUM_RANKS, NUM_SUITS, DECK_SIZE = 13, 4, 52
 RANK_NAMES, SUIT_NAMES = "23456789TJQKA", "shcd"
 FEWEST_CARDS, MOST_CARDS = 5, 7

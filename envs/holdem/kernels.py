@@ -49,8 +49,6 @@ from envs.holdem.options import (
     THESIS,
 )
 
-__all__ = ["rollout", "unknown_choice", "write_stakes"]
-
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
 FIRST_CARD = 2  # + card, or + higher card * 52 + lower card for the two of one's own

@@ -43,20 +43,6 @@ from envs.holdem.equity import class_of, fixed_equity, strength_now
 from envs.holdem.evaluator import DECK_SIZE, NUM_RANKS, NUM_SUITS
 from envs.holdem.options import IN, MAX_HISTORY, MAX_LOG, NO_CARD, NORMALISED, ONE_HOT
 
-__all__ = [
-    "NUM_KINDS",
-    "NUM_STREETS",
-    "block_sizes",
-    "block_values",
-    "keep_decision",
-    "pack_decision",
-    "past_decision",
-    "position_of",
-    "to_pay",
-    "write_blocks",
-    "write_full",
-]
-
 NUM_CODES = 6  # no move, fold, check or call, three sizes of bets
 NUM_ODDS = 6
 NUM_LEVELS = 21

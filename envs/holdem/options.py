@@ -13,8 +13,6 @@ from envs.core.seat_options import SeatOptions
 from envs.holdem.equity import starting_equities
 from envs.holdem.evaluator import TABLE_FIELDS, tables
 
-__all__ = ["RULES", "STATE", "THESIS_FRACTIONS", "HoldemOptions", "rules_array"]
-
 MAX_PLAYERS = 10
 MAX_FRACTIONS = 16
 MAX_HISTORY = 8  # earlier decisions of a player that blocks of the observation can go back

@@ -31,21 +31,6 @@ from envs.holdem.options import (
 if TYPE_CHECKING:
     from envs.holdem.game import Holdem
 
-__all__ = [
-    "Pot",
-    "bet_amount",
-    "button_words",
-    "cards_text",
-    "draw_table",
-    "hand_name",
-    "is_hand_visible",
-    "meaning",
-    "move_text",
-    "offered_actions",
-    "read_move",
-    "side_pots",
-    "table_text",
-]
 
 # ---- words ---------------------------------------------------------------------------------------
 

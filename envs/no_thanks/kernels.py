@@ -13,25 +13,6 @@ from envs.core.kernels import CHANCE, OVER, kernel
 from envs.core.records import record
 from envs.core.rng import below, card_bit, draw_card, random_legal
 
-__all__ = [
-    "BY_PLACE",
-    "BY_SCORE",
-    "BY_WIN",
-    "MAX_CARDS",
-    "MAX_PLAYERS",
-    "NOBODY",
-    "NO_CARD",
-    "NUM_ACTIONS",
-    "PAY",
-    "RULES",
-    "STATE",
-    "TAKE",
-    "can_pay",
-    "card_value",
-    "cost_of",
-    "score_of",
-]
-
 MAX_PLAYERS = 7
 MAX_CARDS = 40
 PAY, TAKE = 0, 1

@@ -50,18 +50,6 @@ from typing import Any
 from common.errors import MasqueradeError, nearest, one_line
 from common.files import read_text, write_text
 
-__all__ = [
-    "MAX_NODES",
-    "MAX_TRANSPORTS",
-    "Board",
-    "BoardError",
-    "Node",
-    "Transport",
-    "load_board",
-    "parse_board",
-    "save_board",
-]
-
 MAX_NODES = 256
 """Numbers of places; the record of a state has room for so many."""
 MAX_TRANSPORTS = 5

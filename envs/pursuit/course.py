@@ -37,24 +37,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = [
-    "begin",
-    "can_leave",
-    "draw_place",
-    "has_move",
-    "is_free",
-    "keep_able",
-    "know",
-    "mark_moves",
-    "play_action",
-    "play_chance",
-    "spread",
-    "stands_there",
-    "start_anywhere",
-    "total_weight",
-]
-
-
 # ---- who may go where: edges, tickets, and who stands in the way ---------------------------------
 
 

@@ -46,14 +46,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = [
-    "evaluate",
-    "nearest_detective",
-    "plain_choice",
-    "rollout",
-    "unknown_choice",
-]
-
 # Tokens: 4 * what + how it ended + 1.
 NOT_ENDED, SHOWN_CAUGHT, SHOWN_BLOCKED = range(3)
 HIDDEN = 1 << 20

@@ -25,19 +25,6 @@ from envs.core.records import record
 from envs.pursuit.board import MAX_NODES, MAX_TRANSPORTS
 from envs.pursuit.generators import EDGE_MODES, MapRecipe
 
-__all__ = [
-    "MAP",
-    "MAX_DETECTIVES",
-    "MAX_KINDS",
-    "MAX_LOG",
-    "RULES",
-    "SHIPPED",
-    "STATE",
-    "PursuitOptions",
-    "board_option",
-    "with_default",
-]
-
 MAX_DETECTIVES = 6
 MAX_PIECES = 1 + MAX_DETECTIVES
 MAX_KINDS = MAX_TRANSPORTS + 1

@@ -40,18 +40,6 @@ from envs.pursuit.options import (
     PursuitOptions,
 )
 
-__all__ = [
-    "FOLDER",
-    "balance",
-    "boards_of",
-    "distances",
-    "named_board",
-    "pack_rules",
-    "rules_of",
-    "ticket_numbers",
-    "ways",
-]
-
 Table = npt.NDArray[np.int32]
 
 
