@@ -80,9 +80,6 @@ CATEGORY_SIZES = (1277, 2860, 858, 858, 10, 1277, 156, 156, 10)
 CATEGORY_ENDS = tuple(int(end) for end in np.cumsum(CATEGORY_SIZES))
 BEST_STRENGTH = CATEGORY_ENDS[-1]
 
-Strengths = npt.NDArray[np.int16]
-
-
 # ---- looking up ----------------------------------------------------------------------------------
 
 
@@ -126,7 +123,7 @@ def _evaluate(tables, hands, out):
         out[i] = hand_strength(t, key, cards)
 
 
-def evaluate(hands: npt.ArrayLike) -> Strengths:
+def evaluate(hands: npt.ArrayLike) -> npt.NDArray[np.int16]:
     """The strength of every row of cards: [n, 5 to 7] -> [n] int16, higher is better."""
     rows = np.ascontiguousarray(hands, np.int8)
     if rows.ndim != 2 or not FEWEST_CARDS <= rows.shape[1] <= MOST_CARDS:

@@ -256,9 +256,9 @@ class HoldemOptions(SeatOptions):
     @property
     def fractions(self) -> tuple[float, ...]:
         """The bets of the menu as fractions of the pot."""
-        if isinstance(self.menu, str):
-            return THESIS_FRACTIONS if self.menu == "thesis" else ()
-        return self.menu if isinstance(self.menu, tuple) else (self.menu,)
+        if isinstance(self.menu, tuple):
+            return self.menu
+        return THESIS_FRACTIONS if self.menu == "thesis" else ()
 
     @property
     def short_sizes(self) -> tuple[int, ...]:

@@ -311,15 +311,7 @@ class PursuitOptions(Options):
     @property
     def recipe(self) -> MapRecipe:
         """How random maps are made."""
-        return MapRecipe(
-            self.rows,
-            self.columns,
-            self.keep,
-            self.taxi,
-            self.tram,
-            self.edge_mode,
-            self.radius,
-        )
+        return MapRecipe.of(self)
 
     def reveal_moves(self) -> set[int]:
         """The moves after which the fugitive shows himself.
