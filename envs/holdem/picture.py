@@ -291,15 +291,10 @@ class _Table(Drawing):
     def equity(self) -> None:
         """A layer with the viewer's share of the pot against random hands of those who are in."""
         s, viewer = self.s, self.viewer
-        if (
-            viewer is None
-            or s.to_move < 0
-            or s.status[viewer] != IN
-            or s.hole[viewer, 1] == NO_CARD
-        ):
+        if viewer is None or s.to_move < 0 or s.hole[viewer, 1] == NO_CARD:
             return
         num_opponents = int((s.status[: self.game.options.num_players] == IN).sum()) - 1
-        if num_opponents < 1:
+        if s.status[viewer] != IN or num_opponents < 1:
             return
         hole, board = s.hole[viewer].tolist(), s.board[s.board != NO_CARD].tolist()
         # Always the same generator: the picture is a function of what the viewer knows.
