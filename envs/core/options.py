@@ -20,6 +20,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, get_origin
 
@@ -156,6 +157,10 @@ def option(
     """
     allowed = _Allowed(default, low, high, choices, is_list, can_import, is_structural)
     return Field(default, description=help, json_schema_extra=allowed)
+
+
+free_option = partial(option, is_structural=False)
+"""Declare an option that changes neither actions nor observations."""
 
 
 class _Untitled(GenerateJsonSchema):

@@ -242,6 +242,18 @@ def card_bit(card):
 
 
 @helper
+def draw_card(taken, num_cards, rng):
+    """A card that is not in the set ``taken``, all being equally likely.
+
+    Drawing again until one fits is quicker than counting: it takes 42 draws for 24 of 33 cards.
+    """
+    while True:
+        card = below(rng, num_cards)
+        if not (taken >> card) & 1:
+            return card
+
+
+@helper
 def nth_card_left(taken, n):
     """The ``n``-th card, counted from 0, that is not in the set ``taken``."""
     card = 0

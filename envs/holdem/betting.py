@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from envs.core.compiling import helper, inlined
-from envs.holdem.evaluator import EMPTY_KEY, card_set, hand_strength
+from envs.holdem.evaluator import EMPTY_KEY, hand_strength, key_and_set
 from envs.holdem.options import (
+    AFTER_CALL,
     BET_CODES,
     CALL,
     CALL_CODE,
@@ -18,33 +19,12 @@ from envs.holdem.options import (
     FOLD,
     FOLD_CODE,
     FOLDED,
+    FREE_FOLD_IS_CHECK,
     IN,
     MAX_LOG,
     RAISE,
     THESIS,
 )
-
-__all__ = [
-    "amount_of",
-    "amount_within",
-    "apply_move",
-    "call_to",
-    "can_raise",
-    "close_hand",
-    "has_contest",
-    "highest_raise",
-    "is_showdown_after",
-    "kind_of",
-    "lowest_raise",
-    "must_act",
-    "next_actor",
-    "next_seat",
-    "pay",
-]
-
-AFTER_CALL = 0
-FREE_FOLD_IS_CHECK = 2
-
 
 # ---- seats and chips -----------------------------------------------------------------------------
 
@@ -126,7 +106,7 @@ def lowest_raise(s, r, seat):
 def fraction_of_pot(s, r, seat, thousandths):
     """What a bet of a fraction of the pot raises to, but for the limits."""
     chips = np.int64(s.pot)
-    if r.basis == AFTER_CALL:
+    if r.raise_basis == AFTER_CALL:
         after_call = chips + s.bet_to - s.bets[seat]
         return s.bet_to + after_call * thousandths // 1000
     return s.bets[seat] + chips * thousandths // 1000
@@ -137,9 +117,9 @@ def amount_within(s, r, seat, action, lowest, highest):
     """What an action from 2 on of a menu raises to, between these limits."""
     index = action - 2
     if r.menu != THESIS:
-        if r.has_all_in and action == r.num_actions - 1:
+        if r.all_in and action == r.num_actions - 1:
             return highest
-        if r.has_minimum:
+        if r.minimum:
             if index == 0:
                 return lowest
             index -= 1
@@ -161,7 +141,7 @@ def kind_of(s, r, action):
     """What an action of the player to move is: FOLD, CHECK, CALL or RAISE."""
     seat = s.to_move
     is_free = call_to(s, r, seat) <= s.bets[seat]
-    if action == 0 and not (is_free and r.free_fold == FREE_FOLD_IS_CHECK):
+    if action == 0 and not (is_free and r.fold_when_free == FREE_FOLD_IS_CHECK):
         return FOLD
     if action < 2 or (r.menu == THESIS and not can_raise(s, r, seat)):
         return CHECK if is_free else CALL
@@ -278,31 +258,17 @@ def is_showdown_after(s, r, action):
         return False
     to_call = s.bet_to - s.bets[s.to_move]
     num_able = np.int64(kind != FOLD and s.stacks[s.to_move] > to_call)
+    is_waiting = False
     for seat in range(r.num_players):
         if seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0:
             num_able += 1
+            is_waiting |= not s.has_acted[seat]
             if s.bets[seat] < s.bet_to:
                 return False
-    if num_able < 2:
-        return True
-    for seat in range(r.num_players):
-        is_able = seat != s.to_move and s.status[seat] == IN and s.stacks[seat] > 0
-        if is_able and not s.has_acted[seat]:
-            return False
-    return True
+    return num_able < 2 or not is_waiting
 
 
 # ---- winning -------------------------------------------------------------------------------------
-
-
-@helper
-def strength_of(s, r, seat, key, cards):
-    """The strength of a player's hand on a board that is given as key and set."""
-    for i in range(2):
-        card = s.hole[seat, i]
-        key += r.card_keys[card]
-        cards |= card_set(card)
-    return hand_strength(r, key, cards)
 
 
 @helper
@@ -325,16 +291,14 @@ def share_out(s, r, chips, level, best, strengths):
 @helper
 def show_down(s, r):
     """Compare hands and pay every pot; what nobody matched goes back as a pot of its own."""
-    key, cards = np.int64(EMPTY_KEY), np.int64(0)
-    for i in range(5):
-        key += r.card_keys[s.board[i]]
-        cards |= card_set(s.board[i])
+    key, cards = key_and_set(r, s.board, 5, EMPTY_KEY)
     strengths = s.bets  # which have no more use in this hand
     top = np.int64(0)
     for seat in range(r.num_players):
         strengths[seat] = 0
         if s.status[seat] == IN:
-            strengths[seat] = strength_of(s, r, seat, key, cards)
+            own_key, own_cards = key_and_set(r, s.hole[seat], 2, 0)
+            strengths[seat] = hand_strength(r, key + own_key, cards | own_cards)
             top = max(top, np.int64(s.paid[seat]))
     below = np.int64(0)
     while below < top:

@@ -1,22 +1,17 @@
-"""Chances of a hand: equity, strength now, potential; and the 169 kinds of starting hands.
+"""Chances of a hand: equity, and strength now; and the 169 kinds of starting hands.
 
 *Equity* is the share of the pot a hand wins on average if all cards are dealt and nobody folds.
-*Strength* is its equity were the hand to end now, *positive potential* the chance to pull ahead
-when behind, *negative potential* the chance to fall behind when ahead (Billings and others, "The
-challenge of poker", 2002). A range is a weight for each of the 1326 hands, in the order of
-:func:`all_hands`.
+*Strength* is its equity were the hand to end now (Billings and others, "The challenge of poker",
+2002). A range is a weight for each of the 1326 hands, in the order of :func:`all_hands`.
 
 >>> from envs.core.rng import new_rng
 >>> round(equity("As Ah", rng=new_rng(0), num_samples=20_000), 2)
 0.85
->>> round(strength("As Ah", "Kd 7c 2s"), 3)
-0.966
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,30 +29,10 @@ from envs.holdem.evaluator import (
     TABLES,
     card_set,
     hand_strength,
+    key_and_set,
     parse_card,
     tables,
 )
-
-__all__ = [
-    "NUM_CLASSES",
-    "NUM_HANDS",
-    "NUM_SAMPLES",
-    "Potential",
-    "all_hands",
-    "class_name",
-    "class_of",
-    "compared_equity",
-    "equity",
-    "equity_against",
-    "expand_classes",
-    "fixed_equity",
-    "potential",
-    "sampled_equity",
-    "starting_class",
-    "starting_equities",
-    "strength",
-    "strength_now",
-]
 
 NUM_CLASSES = 169
 NUM_HANDS = 1326
@@ -79,25 +54,15 @@ def draw_card(taken, rng):
 
 
 @helper
-def sampled_equity(t, hole, board, num_board, num_opponents, num_samples, rng):
-    """The mean share of the pot against so many random hands, over random ways to go on."""
-    none = np.nan  # nothing is above or below it
-    return compared_equity(t, hole, board, num_board, num_opponents, num_samples, none, none, rng)
-
-
-@helper
 def compared_equity(t, hole, board, num_board, num_opponents, num_samples, low, high, rng):
     """An equity by samples for one who asks only whether it is above ``low`` and above ``high``.
 
     It ends when the samples that are left cannot change the answers, with what was won by then as a
-    share of all samples: the answers are those of all samples.
+    share of all samples: the answers are those of all samples. With ``nan`` for both, which nothing
+    is above, it is the mean share of the pot of all samples.
     """
-    key, cards = np.int64(EMPTY_KEY), np.int64(0)
-    for i in range(num_board):
-        key += t.card_keys[board[i]]
-        cards |= card_set(board[i])
-    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
-    own_cards = card_set(hole[0]) | card_set(hole[1])
+    key, cards = key_and_set(t, board, num_board, EMPTY_KEY)
+    own_key, own_cards = key_and_set(t, hole, 2, 0)
     total = 0.0
     low, high = low * num_samples, high * num_samples
     for number in range(num_samples):
@@ -131,21 +96,15 @@ def compared_equity(t, hole, board, num_board, num_opponents, num_samples, low, 
 @compiled(SINGLE(RULES, CARDS, CARDS, INT, INT, RNG))
 def _equity(tables, hole, board, num_opponents, num_samples, rng):
     t = tables.view(TABLES)[0]
-    return sampled_equity(t, hole, board, board.size, num_opponents, num_samples, rng)
-
-
-@helper
-def outcome(mine, other):
-    """1 for a win, a half for a tie."""
-    return 1.0 if mine > other else 0.5 if mine == other else 0.0
+    none = np.nan
+    return compared_equity(t, hole, board, board.size, num_opponents, num_samples, none, none, rng)
 
 
 @compiled(SINGLE(RULES, CARDS, CARDS, types.int8[:, ::1], types.float64[::1], INT, RNG))
 def _equity_against(tables, hole, board, hands, weights, num_boards, rng):
     """Against a range, over random boards; each board is compared with every hand of the range."""
     t = tables.view(TABLES)[0]
-    own_cards = card_set(hole[0]) | card_set(hole[1])
-    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
+    own_key, own_cards = key_and_set(t, hole, 2, 0)
     won, weight = 0.0, 0.0
     for _ in range(num_boards):
         key, cards = np.int64(EMPTY_KEY), np.int64(0)
@@ -155,55 +114,12 @@ def _equity_against(tables, hole, board, hands, weights, num_boards, rng):
             cards |= card_set(card)
         mine = hand_strength(t, key + own_key, cards | own_cards)
         for i in range(hands.shape[0]):
-            both = card_set(hands[i, 0]) | card_set(hands[i, 1])
+            other_key, both = key_and_set(t, hands[i], 2, 0)
             if weights[i] > 0.0 and not both & (cards | own_cards):
-                other_key = key + t.card_keys[hands[i, 0]] + t.card_keys[hands[i, 1]]
-                won += weights[i] * outcome(mine, hand_strength(t, other_key, cards | both))
+                other = hand_strength(t, key + other_key, cards | both)
+                won += weights[i] * (1.0 if mine > other else 0.5 if mine == other else 0.0)
                 weight += weights[i]
     return won / weight if weight > 0.0 else -1.0
-
-
-@helper
-def standing(t, key, cards, own_key, own_cards, other_key, other_cards):
-    """0 behind, 1 equal, 2 ahead."""
-    mine = hand_strength(t, key + own_key, cards | own_cards)
-    other = hand_strength(t, key + other_key, cards | other_cards)
-    return 0 if mine < other else 1 if mine == other else 2
-
-
-@compiled(types.void(RULES, CARDS, CARDS, types.int8[:, ::1], INT, types.float64[:, ::1]))
-def _count_standings(tables, hole, board, hands, num_cards, counts):
-    """Count how one stands now and after ``num_cards`` more cards, against every other hand."""
-    t = tables.view(TABLES)[0]
-    key, cards = np.int64(EMPTY_KEY), np.int64(0)
-    for i in range(board.size):
-        key += t.card_keys[board[i]]
-        cards |= card_set(board[i])
-    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
-    own_cards = card_set(hole[0]) | card_set(hole[1])
-    for i in range(hands.shape[0]):
-        both = card_set(hands[i, 0]) | card_set(hands[i, 1])
-        if both & (cards | own_cards):
-            continue
-        other_key = t.card_keys[hands[i, 0]] + t.card_keys[hands[i, 1]]
-        now = standing(t, key, cards, own_key, own_cards, other_key, both)
-        if num_cards == 0:
-            counts[now, now] += 1.0
-            continue
-        known = cards | own_cards | both
-        for a in range(DECK_SIZE):
-            if known & card_set(a):
-                continue
-            key_a, cards_a = key + t.card_keys[a], cards | card_set(a)
-            if num_cards == 1:
-                counts[now, standing(t, key_a, cards_a, own_key, own_cards, other_key, both)] += 1.0
-                continue
-            for b in range(a + 1, DECK_SIZE):
-                if known & card_set(b):
-                    continue
-                key_b, cards_b = key_a + t.card_keys[b], cards_a | card_set(b)
-                then = standing(t, key_b, cards_b, own_key, own_cards, other_key, both)
-                counts[now, then] += 1.0
 
 
 # ---- from Python ---------------------------------------------------------------------------------
@@ -220,10 +136,8 @@ def _cards(cards: Cards, counts: tuple[int, ...]) -> npt.NDArray[np.int8]:
     return array
 
 
-def _hand_and_board(
-    hole: Cards, board: Cards, sizes: tuple[int, ...] = (0, 3, 4, 5)
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
-    own, common = _cards(hole, (2,)), _cards(board, sizes)
+def _hand_and_board(hole: Cards, board: Cards) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    own, common = _cards(hole, (2,)), _cards(board, (0, 3, 4, 5))
     if set(own.tolist()) & set(common.tolist()):
         raise MasqueradeError(
             f"no card can be both in the hand {hole!r} and on the board {board!r}"
@@ -277,58 +191,6 @@ def equity_against(
     return share
 
 
-class Potential(NamedTuple):
-    """How a hand stands now and how that may change."""
-
-    strength: float
-    """The chance to be ahead now, with ties as halves."""
-    positive: float
-    """Of the times one is behind or equal now, how often one ends up ahead."""
-    negative: float
-    """Of the times one is ahead or equal now, how often one ends up behind."""
-
-    @property
-    def effective(self) -> float:
-        """Ahead now, or behind now and ahead in the end."""
-        return self.strength + (1.0 - self.strength) * self.positive
-
-
-def potential(hole: Cards, board: Cards, num_cards: int | None = None) -> Potential:
-    """Strength and potential against one random hand, by counting all of them.
-
-    Args:
-        hole: the two own cards.
-        board: three, four or five common cards.
-        num_cards: how many more common cards are looked ahead; all that are to come if left out.
-
-    >>> draw = potential("8h 7h", "6s 5h 2h")
-    >>> draw.positive > draw.strength
-    True
-    """
-    own, common = _hand_and_board(hole, board, (3, 4, 5))
-    most = 5 - len(common)
-    ahead = most if num_cards is None else num_cards
-    if not 0 <= ahead <= most:
-        raise MasqueradeError(f"num_cards must be 0 to {most} with this board, not {ahead}")
-    counts = np.zeros((3, 3))
-    _count_standings(tables(), own, common, all_hands(), ahead, counts)
-    now = counts.sum(axis=1)
-    behind, level, in_front = counts
-    could_rise, could_fall = now[0] + now[1] / 2, now[2] + now[1] / 2
-    rises = behind[2] + behind[1] / 2 + level[2] / 2
-    falls = in_front[0] + in_front[1] / 2 + level[0] / 2
-    return Potential(
-        float((now[2] + now[1] / 2) / now.sum()),
-        float(rises / could_rise) if could_rise else 0.0,
-        float(falls / could_fall) if could_fall else 0.0,
-    )
-
-
-def strength(hole: Cards, board: Cards) -> float:
-    """The chance to be ahead of one random hand now, with ties as halves."""
-    return potential(hole, board, num_cards=0).strength
-
-
 # ---- starting hands ------------------------------------------------------------------------------
 
 
@@ -362,8 +224,7 @@ def class_name(number: int) -> str:
 @cache
 def all_hands() -> npt.NDArray[np.int8]:
     """[1326, 2] int8: every private hand, the higher card first."""
-    hands = np.array([(b, a) for a in range(DECK_SIZE) for b in range(a + 1, DECK_SIZE)], np.int8)
-    return hands
+    return np.array([(b, a) for a in range(DECK_SIZE) for b in range(a + 1, DECK_SIZE)], np.int8)
 
 
 @cache
@@ -403,12 +264,10 @@ NUM_SAMPLES = 100
 @helper
 def strength_now(t, hole, board, num_board):
     """The share of all other hands that is beaten by the cards on the table, ties as halves."""
-    key, cards = np.int64(EMPTY_KEY), np.int64(0)
-    for i in range(num_board):
-        key += t.card_keys[board[i]]
-        cards |= card_set(board[i])
-    known = cards | card_set(hole[0]) | card_set(hole[1])
-    mine = hand_strength(t, key + t.card_keys[hole[0]] + t.card_keys[hole[1]], known)
+    key, cards = key_and_set(t, board, num_board, EMPTY_KEY)
+    own_key, own_cards = key_and_set(t, hole, 2, 0)
+    known = cards | own_cards
+    mine = hand_strength(t, key + own_key, known)
     points, count = 0, 0
     for first in range(DECK_SIZE):
         if known & card_set(first):
@@ -438,12 +297,8 @@ def next_card(word, taken):
 @helper
 def fixed_equity(t, hole, board, num_board):
     """The equity against one random hand, by samples that depend on the cards alone."""
-    key, cards = np.int64(EMPTY_KEY), np.int64(0)
-    for i in range(num_board):
-        key += t.card_keys[board[i]]
-        cards |= card_set(board[i])
-    own_key = t.card_keys[hole[0]] + t.card_keys[hole[1]]
-    own_cards = card_set(hole[0]) | card_set(hole[1])
+    key, cards = key_and_set(t, board, num_board, EMPTY_KEY)
+    own_key, own_cards = key_and_set(t, hole, 2, 0)
     word = mix(np.uint64(cards)) ^ np.uint64(own_cards)
     points = 0
     for _ in range(NUM_SAMPLES):

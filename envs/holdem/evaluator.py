@@ -32,29 +32,7 @@ from numba import types
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, RULES
-
-__all__ = [
-    "BEST_STRENGTH",
-    "CATEGORIES",
-    "DECK_SIZE",
-    "EMPTY_KEY",
-    "NUM_RANKS",
-    "NUM_SUITS",
-    "RANK_NAMES",
-    "SUIT_NAMES",
-    "TABLES",
-    "TABLE_FIELDS",
-    "card_name",
-    "card_set",
-    "category",
-    "count_categories",
-    "evaluate",
-    "hand_strength",
-    "parse_card",
-    "parse_hands",
-    "strength_name",
-    "tables",
-]
+from envs.core.records import record
 
 NUM_RANKS, NUM_SUITS, DECK_SIZE = 13, 4, 52
 RANK_NAMES, SUIT_NAMES = "23456789TJQKA", "shcd"
@@ -71,18 +49,19 @@ EMPTY_KEY = 0x3333 << SUIT_SHIFT
 FLUSH_BITS = 0x8888 << SUIT_SHIFT
 NUM_LOW_SUMS = 4 * PART_KEYS[6] + 3 * PART_KEYS[5] + 1
 NUM_HIGH_SUMS = 4 * PART_KEYS[5] + 3 * PART_KEYS[4] + 1
-NUM_HANDS = 73775  # of five to seven cards, by their ranks
+MOST_HANDS = 76155  # of up to seven cards, by their ranks
+NUM_HANDS = 73775  # those of five to seven
 NUM_RANK_SETS = 1 << NUM_RANKS
 
-TABLE_FIELDS: list[Any] = [
-    ("card_keys", np.int64, (DECK_SIZE,)),
-    ("high_starts", np.int32, (NUM_HIGH_SUMS,)),
-    ("low_numbers", np.int16, (NUM_LOW_SUMS + NUM_LOW_SUMS % 2,)),
-    ("rank_strengths", np.int16, (NUM_HANDS + NUM_HANDS % 2,)),
-    ("flush_strengths", np.int16, (NUM_RANK_SETS,)),
-]
+TABLE_FIELDS: dict[str, Any] = {
+    "card_keys": (np.int64, (DECK_SIZE,)),
+    "high_starts": (np.int32, (NUM_HIGH_SUMS,)),
+    "low_numbers": (np.int16, (NUM_LOW_SUMS + NUM_LOW_SUMS % 2,)),
+    "rank_strengths": (np.int16, (NUM_HANDS + NUM_HANDS % 2,)),
+    "flush_strengths": (np.int16, (NUM_RANK_SETS,)),
+}
 """Fields that :func:`hand_strength` reads; a game that deals cards has them in its rules."""
-TABLES = np.dtype((np.record, TABLE_FIELDS))
+TABLES = record(**TABLE_FIELDS)
 
 CATEGORIES = (
     "high card",
@@ -101,9 +80,6 @@ CATEGORY_SIZES = (1277, 2860, 858, 858, 10, 1277, 156, 156, 10)
 CATEGORY_ENDS = tuple(int(end) for end in np.cumsum(CATEGORY_SIZES))
 BEST_STRENGTH = CATEGORY_ENDS[-1]
 
-Strengths = npt.NDArray[np.int16]
-
-
 # ---- looking up ----------------------------------------------------------------------------------
 
 
@@ -111,6 +87,16 @@ Strengths = npt.NDArray[np.int16]
 def card_set(card):
     """The card as a set of one: bit ``16 * suit + rank``."""
     return np.int64(1) << ((np.int64(card) & 3) * 16 + (np.int64(card) >> 2))
+
+
+@helper
+def key_and_set(t, cards, count, key):
+    """The key, counted on from ``key``, and the set of the first ``count`` cards."""
+    found = np.int64(0)
+    for i in range(count):
+        key += t.card_keys[cards[i]]
+        found |= card_set(cards[i])
+    return key, found
 
 
 @helper
@@ -137,7 +123,7 @@ def _evaluate(tables, hands, out):
         out[i] = hand_strength(t, key, cards)
 
 
-def evaluate(hands: npt.ArrayLike) -> Strengths:
+def evaluate(hands: npt.ArrayLike) -> npt.NDArray[np.int16]:
     """The strength of every row of cards: [n, 5 to 7] -> [n] int16, higher is better."""
     rows = np.ascontiguousarray(hands, np.int8)
     if rows.ndim != 2 or not FEWEST_CARDS <= rows.shape[1] <= MOST_CARDS:
@@ -185,7 +171,7 @@ def worth(category, high, num_kickers, kickers):
 def worth_of_ranks(counts):
     """The worth of so many cards of each rank, were there no flush."""
     ones = twos = threes = fours = 0  # ranks of which there are at least so many
-    for rank in range(NUM_RANKS):
+    for rank in range(counts.size):
         ones |= (counts[rank] >= 1) << rank
         twos |= (counts[rank] >= 2) << rank
         threes |= (counts[rank] >= 3) << rank
@@ -228,33 +214,16 @@ def next_counts(counts):
 
 
 @compiled(INT(types.int64[::1], types.int64[:, ::1]))
-def _list_parts(counts, parts):
-    """Write how many cards and which sum each hand of so many ranks has; return how many."""
-    num_parts, size = 0, 0
-    while size >= 0:
-        parts[num_parts, 0] = size
-        parts[num_parts, 1] = 0
-        for rank in range(counts.size):
-            parts[num_parts, 1] += counts[rank] * PART_KEYS[rank]
-        num_parts += 1
-        size = next_counts(counts)
-    return num_parts
-
-
-@compiled(INT(types.int64[::1], types.int64[:, ::1]))
 def _list_hands(counts, hands):
-    """Write size, low sum, high sum and worth of all hands without a flush; return how many."""
+    """Write size, key and worth of all hands without a flush that have so many ranks."""
     num_hands, size = 0, 0
     while size >= 0:
-        if size >= FEWEST_CARDS:
-            key = 0
-            for rank in range(NUM_RANKS):
-                key += counts[rank] * RANK_KEYS[rank]
-            hands[num_hands, 0] = size
-            hands[num_hands, 1] = key & PART_BITS
-            hands[num_hands, 2] = key >> HIGH_SHIFT
-            hands[num_hands, 3] = worth_of_ranks(counts)
-            num_hands += 1
+        hands[num_hands, 0] = size
+        hands[num_hands, 1] = 0
+        for rank in range(counts.size):
+            hands[num_hands, 1] += counts[rank] * RANK_KEYS[rank]
+        hands[num_hands, 2] = worth_of_ranks(counts)
+        num_hands += 1
         size = next_counts(counts)
     return num_hands
 
@@ -276,11 +245,11 @@ def _list_flushes(sizes, worths):
             )
 
 
-def _parts(num_ranks: int) -> npt.NDArray[np.int64]:
-    """Size and sum of every hand of so many ranks, the smallest sizes first."""
-    parts = np.zeros((4096, 2), np.int64)
-    parts = parts[: _list_parts(np.zeros(num_ranks, np.int64), parts)]
-    return parts[np.argsort(parts[:, 0], kind="stable")]
+def _hands(num_ranks: int) -> npt.NDArray[np.int64]:
+    """[n, 3] size, key and worth of all hands of the lowest ranks, the smallest sizes first."""
+    hands = np.zeros((MOST_HANDS, 3), np.int64)
+    hands = hands[: _list_hands(np.zeros(num_ranks, np.int64), hands)]
+    return hands[np.argsort(hands[:, 0], kind="stable")]
 
 
 @cache
@@ -290,7 +259,7 @@ def tables() -> npt.NDArray[np.int32]:
     t = whole[0]
     suits = np.int64(1) << (SUIT_SHIFT + 4 * np.arange(NUM_SUITS))
     t.card_keys[:] = (np.array(RANK_KEYS)[:, None] + suits[None, :]).reshape(-1)
-    low, high = _parts(NUM_LOW), _parts(NUM_RANKS - NUM_LOW)
+    low, high = _hands(NUM_LOW), _hands(NUM_RANKS - NUM_LOW)
     t.low_numbers[low[:, 1]] = np.arange(len(low))
     # The low hands that go with so many high cards: from ``firsts`` up to ``ends``.
     sizes = np.arange(MOST_CARDS + 1)
@@ -298,59 +267,19 @@ def tables() -> npt.NDArray[np.int32]:
     ends = np.searchsorted(low[:, 0], MOST_CARDS - sizes, side="right")
     lengths = (ends - firsts)[high[:, 0]]
     t.high_starts[high[:, 1]] = np.cumsum(lengths) - lengths - firsts[high[:, 0]]
-    hands = np.zeros((NUM_HANDS, 4), np.int64)
-    _list_hands(np.zeros(NUM_RANKS, np.int64), hands)
-    size, low_sum, high_sum, worths = hands.T
+    size, keys, worths = _hands(NUM_RANKS)[-NUM_HANDS:].T
     flush_sizes, flush_worths = np.zeros((2, NUM_RANK_SETS), np.int64)
     _list_flushes(flush_sizes, flush_worths)
     # Five cards show every strength there is; the best five of more are among them.
     of_five = [worths[size == FEWEST_CARDS], flush_worths[flush_sizes == FEWEST_CARDS]]
     in_order = np.unique(np.concatenate(of_five))
-    cells = t.high_starts[high_sum] + t.low_numbers[low_sum]
+    cells = t.high_starts[keys >> HIGH_SHIFT] + t.low_numbers[keys & PART_BITS]
     t.rank_strengths[cells] = 1 + np.searchsorted(in_order, worths)
     is_flush = flush_sizes >= FEWEST_CARDS
     t.flush_strengths[is_flush] = 1 + np.searchsorted(in_order, flush_worths[is_flush])
     made = np.frombuffer(whole.tobytes(), np.int32)
     made.setflags(write=False)
     return made
-
-
-# ---- counting ------------------------------------------------------------------------------------
-
-
-@compiled(types.void(RULES, INT, types.int64[::1], types.int64[:, ::1]))
-def _count_strengths(tables, num_cards, counts, stack):
-    """Count the strength of every hand of so many cards; ``stack`` is room for card, key, set."""
-    t = tables.view(TABLES)[0]
-    depth = 0
-    stack[0, 0], stack[0, 1], stack[0, 2] = -1, EMPTY_KEY, 0
-    while depth >= 0:
-        stack[depth, 0] += 1
-        card = stack[depth, 0]
-        if card > DECK_SIZE - num_cards + depth:
-            depth -= 1
-            continue
-        key = stack[depth, 1] + t.card_keys[card]
-        cards = stack[depth, 2] | card_set(card)
-        if depth == num_cards - 1:
-            counts[hand_strength(t, key, cards)] += 1
-        else:
-            depth += 1
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = card, key, cards
-
-
-def count_categories(num_cards: int) -> dict[str, int]:
-    """How many hands of so many cards there are of each category, royal flushes apart.
-
-    >>> count_categories(5)["full house"]
-    3744
-    """
-    counts = np.zeros(BEST_STRENGTH + 1, np.int64)
-    _count_strengths(tables(), num_cards, counts, np.zeros((MOST_CARDS, 3), np.int64))
-    found = dict.fromkeys((*CATEGORIES, "royal flush"), 0)
-    for strength in np.flatnonzero(counts).tolist():
-        found[strength_name(strength)] += int(counts[strength])
-    return found
 
 
 # ---- words ---------------------------------------------------------------------------------------

@@ -79,30 +79,21 @@ from envs.holdem.picture import bet_amount, cards_text, draw_table, move_text, r
 __all__ = ["Holdem"]
 
 NUM_PAST_BLOCKS = 7  # those that are also shown as they were at earlier decisions
-BLOCK_NAMES = (
-    "own_cards",
-    "common_cards",
-    "position",
-    "opponents",
-    "still_to_act",
-    "pot_odds",
-    "opponents_moves",
-    "chances",
-    "chips",
-)
-BLOCK_MEANINGS = (
-    "higher rank, lower rank, same suit or not",
-    "five ranks (the last value: not dealt), most cards of a suit on the table, and with one's own",
-    "0: first to act after the flop, last: dealer",
-    "opponents who have not folded, from 1",
-    "players still to act in this round if nobody raises",
-    "price of a call as a share of the pot with it, in tenths rounded up",
-    "last move in this round of each opponent from the left on: none, fold, check or call, "
-    "50 %, 75 %, 100 % of the pot",
-    "chance to beat one random hand at the end, and now, in twentieths",
-    "pot and price of a call in big blinds, what can still be bet in pots: one more for every "
-    "factor of 1.41",
-)
+BLOCKS = {
+    "own_cards": "higher rank, lower rank, same suit or not",
+    "common_cards": "five ranks (the last value: not dealt), most cards of a suit on the table, "
+    "and with one's own",
+    "position": "0: first to act after the flop, last: dealer",
+    "opponents": "opponents who have not folded, from 1",
+    "still_to_act": "players still to act in this round if nobody raises",
+    "pot_odds": "price of a call as a share of the pot with it, in tenths rounded up",
+    "opponents_moves": "last move in this round of each opponent from the left on: none, fold, "
+    "check or call, 50 %, 75 %, 100 % of the pot",
+    "chances": "chance to beat one random hand at the end, and now, in twentieths",
+    "chips": "pot and price of a call in big blinds, what can still be bet in pots: one more for "
+    "every factor of 1.41",
+}
+"""What is asked for by number, from 1 on: names and meanings."""
 
 
 class Holdem(Game):
@@ -232,10 +223,10 @@ class Holdem(Game):
         for back in range(o.history + 1):
             name = f"_{back}_ago" if back else ""
             last = NUM_BLOCKS if not back else NUM_PAST_BLOCKS
-            for block in (block for block in range(1, last + 1) if blocks[block]):
-                size = sum(sizes[block]) if is_one_hot else len(sizes[block])
-                meaning = BLOCK_MEANINGS[block - 1]
-                fields.append(ObservationField(BLOCK_NAMES[block - 1] + name, size, meaning))
+            for block, (block_name, meaning) in enumerate(BLOCKS.items(), start=1):
+                if blocks[block] and block <= last:
+                    size = sum(sizes[block]) if is_one_hot else len(sizes[block])
+                    fields.append(ObservationField(block_name + name, size, meaning))
             if back and o.history_actions:
                 fields.append(
                     ObservationField(f"own_move{name}", 5 if is_one_hot else 1, "what was chosen")

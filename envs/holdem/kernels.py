@@ -8,7 +8,7 @@ from numba import types
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, OPTIONAL_SIGNATURES, OVER, kernel
 from envs.core.kernels import RULES as RULES_TYPE
-from envs.core.rng import below, first_key, fold, uniform
+from envs.core.rng import below, draw_card, first_key, fold, uniform
 from envs.holdem.betting import (
     amount_of,
     amount_within,
@@ -30,18 +30,28 @@ from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.observation import (
     keep_decision,
     left_to_bet,
+    num_opponents,
     pack_decision,
+    to_pay,
     write_blocks,
     write_full,
 )
-from envs.holdem.options import ABSENT, EXACT, FOLD, IN, NO_CARD, NOBODY, RULES, STATE, THESIS
-
-__all__ = ["rollout", "unknown_choice", "write_stakes"]
+from envs.holdem.options import (
+    ABSENT,
+    EXACT,
+    FOLD,
+    FREE_FOLD_IS_ILLEGAL,
+    IN,
+    NO_CARD,
+    NOBODY,
+    RULES,
+    STATE,
+    THESIS,
+)
 
 # What is seen of a chance event; a move is 1 + its action.
 HIDDEN_CARD = 1  # somebody was dealt a card
 FIRST_CARD = 2  # + card, or + higher card * 52 + lower card for the two of one's own
-FREE_FOLD_IS_ILLEGAL = 0
 
 
 # ---- the course of a hand ------------------------------------------------------------------------
@@ -70,7 +80,7 @@ def clear_table(s, r):
     s.num_decisions[:] = 0
     s.num_in = 0
     for seat in range(r.num_players):
-        if r.has_fresh_stacks:
+        if r.fresh_stacks:
             s.stacks[seat] = r.stacks[seat]
         s.status[seat] = IN if s.stacks[seat] > 0 else ABSENT
         s.num_in += s.status[seat] == IN
@@ -115,7 +125,7 @@ def end_hand(s, r):
     num_with_chips = 0
     for seat in range(r.num_players):
         num_with_chips += s.stacks[seat] > 0
-    if s.num_hands == r.num_hands or (num_with_chips < 2 and not r.has_fresh_stacks):
+    if s.num_hands == r.num_hands or (num_with_chips < 2 and not r.fresh_stacks):
         s.to_move = OVER
     else:
         start_hand(s, r, next_seat(r, s.button))
@@ -127,10 +137,9 @@ def end_round(s, r):
     if s.num_in == 1 or s.num_board == 5:
         end_hand(s, r)
         return
-    for seat in range(r.num_players):
-        s.bets[seat] = 0
-        s.has_acted[seat] = 0
-        s.moves[seat] = 0
+    s.bets[:] = 0
+    s.has_acted[:] = 0
+    s.moves[:] = 0
     s.bet_to = 0
     s.raise_by = 0 if r.is_pokerkit else r.big_blind
     s.short_raises = 0
@@ -193,15 +202,6 @@ def sort_hole(s, seat):
     first, second = s.hole[seat, 0], s.hole[seat, 1]
     s.hole[seat, 0] = max(first, second)
     s.hole[seat, 1] = min(first, second)
-
-
-@helper
-def draw(taken, rng):
-    """A card that is not in the set ``taken``."""
-    while True:
-        card = below(rng, DECK_SIZE)
-        if not (taken >> card) & 1:
-            return card
 
 
 @helper
@@ -281,7 +281,7 @@ def legal(state, rules, mask):
     mask[:] = 0
     mask[1] = 1
     is_free = call_to(s, r, seat) <= s.bets[seat]
-    can_fold = not (is_free and r.free_fold == FREE_FOLD_IS_ILLEGAL)
+    can_fold = not (is_free and r.fold_when_free == FREE_FOLD_IS_ILLEGAL)
     mask[0] = can_fold
     num_legal = 1 + can_fold
     if r.menu == THESIS:
@@ -297,7 +297,7 @@ def sample(state, rules, rng):
     s = state.view(STATE)[0]
     if s.button == NOBODY:
         return below(rng, rules.view(RULES)[0].num_players)
-    return draw(s.taken, rng)
+    return draw_card(s.taken, DECK_SIZE, rng)
 
 
 @kernel
@@ -395,7 +395,7 @@ def determinize(state, rules, player, rng):
             continue
         for i in range(2):
             if s.hole[seat, i] != NO_CARD:
-                s.hole[seat, i] = draw(known, rng)
+                s.hole[seat, i] = draw_card(known, DECK_SIZE, rng)
                 known |= np.int64(1) << s.hole[seat, i]
         if has_looked(s, seat):
             sort_hole(s, seat)
@@ -410,7 +410,7 @@ def settle(state, rules, rng):
         if s.button == NOBODY:
             deal(s, r, below(rng, r.num_players))
         else:
-            deal(s, r, draw(s.taken, rng))
+            deal(s, r, draw_card(s.taken, DECK_SIZE, rng))
     return s.to_move
 
 
@@ -462,11 +462,7 @@ def choose(state, rules, rng, respect):
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
     seat = np.int64(s.to_move)
-    others = 0
-    for other in range(r.num_players):
-        others += other != seat and s.status[other] == IN
-    missing = max(call_to(s, r, seat) - s.bets[seat], np.int64(0))
-    price = min(missing, np.int64(s.stacks[seat]))
+    others, price = num_opponents(s, r, seat), to_pay(s, r, seat)
     odds = price / (price + s.pot) if price else 0.0
     low, high = odds + respect, 1.0 / (1.0 + others) + RAISE_MARGIN + 0.5 * odds
     equity = compared_equity(

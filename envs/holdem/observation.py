@@ -41,26 +41,11 @@ from envs.holdem.betting import (
 )
 from envs.holdem.equity import class_of, fixed_equity, strength_now
 from envs.holdem.evaluator import DECK_SIZE, NUM_RANKS, NUM_SUITS
-from envs.holdem.options import IN, MAX_HISTORY, MAX_LOG, NO_CARD
-
-__all__ = [
-    "NUM_KINDS",
-    "NUM_STREETS",
-    "block_sizes",
-    "block_values",
-    "keep_decision",
-    "pack_decision",
-    "past_decision",
-    "position_of",
-    "to_pay",
-    "write_blocks",
-    "write_full",
-]
+from envs.holdem.options import IN, MAX_HISTORY, MAX_LOG, NO_CARD, NORMALISED, ONE_HOT
 
 NUM_CODES = 6  # no move, fold, check or call, three sizes of bets
 NUM_ODDS = 6
 NUM_LEVELS = 21
-ONE_HOT, NORMALISED = 0, 1
 BASIC_SCALE = 16.0
 
 # A decision in one number: where each value begins.
@@ -342,9 +327,9 @@ def write_blocks(s, r, player, out):
         packed = past_decision(s, player, back)
         if packed >= 0:
             put_decision(s, r, player, packed, out, at)
-            if r.has_own_actions:
+            if r.history_actions:
                 put(r, out, at + size, ((packed >> CODE_AT) & 7) - 1, NUM_CODES - 1)
-        at += size + (width(r, NUM_CODES - 1) if r.has_own_actions else 0)
+        at += size + (width(r, NUM_CODES - 1) if r.history_actions else 0)
 
 
 # ---- the full observation: cards as planes, chips as shares of all, and latest moves -------------
@@ -401,7 +386,7 @@ def put_log(s, r, player, out, at):
     """The latest moves, the last one first: who, what, when and how much."""
     n = r.num_players
     size = n + NUM_KINDS + NUM_STREETS + 1
-    for back in range(min(r.num_log, s.num_moves, MAX_LOG)):
+    for back in range(min(r.moves_shown, s.num_moves, MAX_LOG)):
         i = (s.num_moves - 1 - back) % MAX_LOG
         ahead = np.int64(s.log_seats[i]) - player
         out[at + (ahead if ahead >= 0 else ahead + n)] = 1.0

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from common.errors import OptionError
-from envs.core.options import Options, option
+from envs.core.options import free_option, option
+from envs.core.records import record
+from envs.core.seat_options import SeatOptions
 from envs.holdem.equity import starting_equities
 from envs.holdem.evaluator import TABLE_FIELDS, tables
-
-__all__ = ["RULES", "STATE", "THESIS_FRACTIONS", "HoldemOptions", "rules_array"]
 
 MAX_PLAYERS = 10
 MAX_FRACTIONS = 16
@@ -30,90 +30,87 @@ FOLD_CODE, CALL_CODE, BET_CODES = 1, 2, 3
 """``moves``: folded, checked or called, bet about 50 %, 75 %, 100 % of the pot; 0 for no move."""
 THESIS, MENU_LIST, EXACT = range(3)
 BASES = ("after_call", "literal_clamped")
+AFTER_CALL, LITERAL_CLAMPED = range(2)
 FREE_FOLDS = ("illegal", "fold", "check")
+FREE_FOLD_IS_ILLEGAL, FREE_FOLD, FREE_FOLD_IS_CHECK = range(3)
 ENCODINGS = ("one_hot", "normalised", "basic")
+ONE_HOT, NORMALISED, BASIC = range(3)
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("to_move", np.int8),  # seat to move, CHANCE or OVER
-            ("button", np.int8),  # seat of the dealer; NOBODY until it is drawn
-            ("big_blind_seat", np.int8),
-            ("num_in", np.int8),  # players who have not folded
-            ("deal_seat", np.int8),  # who gets the next private card
-            ("num_own", np.int8),  # private cards of that seat so far, 0 or 1
-            ("num_board", np.int8),  # common cards, 0 .. 5
-            ("street", np.int8),  # 0 before the flop, 1 flop, 2 turn, 3 river
-            # 1 when the big blind is short, so that nobody may have bet what is to be called.
-            ("is_blind_short", np.int8),
-            # Once all private cards are dealt every hand is sorted, higher card first.
-            ("hole", np.int8, (MAX_PLAYERS, 2)),
-            ("board", np.int8, (5,)),
-            ("status", np.int8, (MAX_PLAYERS,)),  # IN, FOLDED or ABSENT
-            ("has_acted", np.int8, (MAX_PLAYERS,)),  # in this round of betting
-            ("moves", np.int8, (MAX_PLAYERS,)),  # last move in this round, by its code
-            ("stacks", np.int32, (MAX_PLAYERS,)),  # chips a player can still bet
-            ("bets", np.int32, (MAX_PLAYERS,)),  # chips put in during this round
-            ("paid", np.int32, (MAX_PLAYERS,)),  # chips put in during this hand, 0 when it is over
-            ("profits", np.int32, (MAX_PLAYERS,)),  # chips won or lost in all finished hands
-            ("pot", np.int32),  # all chips in the middle, the bets of this round included
-            ("bet_to", np.int32),  # what must be matched in this round
-            ("raise_by", np.int32),  # the least by which it may be raised
-            ("short_raises", np.int32),  # sum of all-in raises in a row that were too small
-            ("num_hands", np.int32),  # finished hands
-            ("taken", np.int64),  # cards dealt in this hand, as a set
-            ("num_moves", np.int32),  # in this hand
-            ("log_seats", np.int8, (MAX_LOG,)),  # the latest moves of this hand: move i at i % 32
-            ("log_kinds", np.int8, (MAX_LOG,)),
-            ("log_streets", np.int8, (MAX_LOG,)),
-            ("log_shares", np.float32, (MAX_LOG,)),  # chips of the move, of the pot with them
-            ("num_decisions", np.int16, (MAX_PLAYERS,)),  # of each player in this hand
-            ("past", np.int64, (MAX_PLAYERS, MAX_HISTORY)),  # packed blocks of the latest ones
-            # The last finished hand, as everybody has seen it.
-            ("last_hole", np.int8, (MAX_PLAYERS, 2)),  # NO_CARD when not shown
-            ("last_board", np.int8, (5,)),
-            ("last_profits", np.int32, (MAX_PLAYERS,)),
-        ],
-    )
+STATE = record(
+    to_move=np.int8,  # seat to move, CHANCE or OVER
+    button=np.int8,  # seat of the dealer; NOBODY until it is drawn
+    big_blind_seat=np.int8,
+    num_in=np.int8,  # players who have not folded
+    deal_seat=np.int8,  # who gets the next private card
+    num_own=np.int8,  # private cards of that seat so far, 0 or 1
+    num_board=np.int8,  # common cards, 0 .. 5
+    street=np.int8,  # 0 before the flop, 1 flop, 2 turn, 3 river
+    # 1 when the big blind is short, so that nobody may have bet what is to be called.
+    is_blind_short=np.int8,
+    # Once all private cards are dealt every hand is sorted, higher card first.
+    hole=(np.int8, (MAX_PLAYERS, 2)),
+    board=(np.int8, (5,)),
+    status=(np.int8, (MAX_PLAYERS,)),  # IN, FOLDED or ABSENT
+    has_acted=(np.int8, (MAX_PLAYERS,)),  # in this round of betting
+    moves=(np.int8, (MAX_PLAYERS,)),  # last move in this round, by its code
+    stacks=(np.int32, (MAX_PLAYERS,)),  # chips a player can still bet
+    bets=(np.int32, (MAX_PLAYERS,)),  # chips put in during this round
+    paid=(np.int32, (MAX_PLAYERS,)),  # chips put in during this hand, 0 when it is over
+    profits=(np.int32, (MAX_PLAYERS,)),  # chips won or lost in all finished hands
+    pot=np.int32,  # all chips in the middle, the bets of this round included
+    bet_to=np.int32,  # what must be matched in this round
+    raise_by=np.int32,  # the least by which it may be raised
+    short_raises=np.int32,  # sum of all-in raises in a row that were too small
+    num_hands=np.int32,  # finished hands
+    taken=np.int64,  # cards dealt in this hand, as a set
+    num_moves=np.int32,  # in this hand
+    log_seats=(np.int8, (MAX_LOG,)),  # the latest moves of this hand: move i at i % 32
+    log_kinds=(np.int8, (MAX_LOG,)),
+    log_streets=(np.int8, (MAX_LOG,)),
+    log_shares=(np.float32, (MAX_LOG,)),  # chips of the move, of the pot with them
+    num_decisions=(np.int16, (MAX_PLAYERS,)),  # of each player in this hand
+    past=(np.int64, (MAX_PLAYERS, MAX_HISTORY)),  # packed blocks of the latest ones
+    # The last finished hand, as everybody has seen it.
+    last_hole=(np.int8, (MAX_PLAYERS, 2)),  # NO_CARD when not shown
+    last_board=(np.int8, (5,)),
+    last_profits=(np.int32, (MAX_PLAYERS,)),
 )
 
-_OPTION_FIELDS = [
-    ("num_players", np.int32),
-    ("small_blind", np.int32),
-    ("big_blind", np.int32),
-    ("ante", np.int32),
-    ("stacks", np.int32, (MAX_PLAYERS,)),
-    ("total_chips", np.int32),  # on the table
-    ("num_short", np.int32),  # of the next
-    ("short_stacks", np.int32, (MAX_SHORT,)),  # of one or all in every other round
-    ("num_hands", np.int32),
-    ("has_fresh_stacks", np.int32),  # every hand begins with the same stacks
-    ("is_button_random", np.int32),
-    ("first_button", np.int32),  # NOBODY: the seat with the number of the opening
-    ("menu", np.int32),  # THESIS, MENU_LIST or EXACT
-    ("num_actions", np.int32),
-    ("num_fractions", np.int32),
-    ("fractions", np.int32, (MAX_FRACTIONS,)),  # of the pot, in thousandths
-    ("has_minimum", np.int32),  # a list menu begins with the smallest raise
-    ("has_all_in", np.int32),  # and ends with everything
-    ("basis", np.int32),  # index in BASES
-    ("free_fold", np.int32),  # index in FREE_FOLDS
-    ("is_pot_limit", np.int32),
-    ("is_pokerkit", np.int32),  # PokerKit's reading of short blinds and short raises
-    ("reward_unit", np.int32),  # chips that count as 1
-    ("has_blocks", np.int32),  # observation in blocks, otherwise the full one
-    ("blocks", np.int32, (NUM_BLOCKS + 1,)),  # 1 for each that is shown; entry 0 is not used
-    ("encoding", np.int32),  # index in ENCODINGS
-    ("history", np.int32),  # earlier decisions in the observation
-    ("has_own_actions", np.int32),  # with the action chosen there
-    ("num_log", np.int32),  # latest moves in the full observation
-    ("pays_at_once", np.int32),  # chips count as lost when they are put in, not when they are
+RULES = record(
+    num_players=np.int32,
+    small_blind=np.int32,
+    big_blind=np.int32,
+    ante=np.int32,
+    stacks=(np.int32, (MAX_PLAYERS,)),
+    total_chips=np.int32,  # on the table
+    num_short=np.int32,  # of the next
+    short_stacks=(np.int32, (MAX_SHORT,)),  # of one or all in every other round
+    num_hands=np.int32,
+    fresh_stacks=np.int32,  # every hand begins with the same stacks
+    is_button_random=np.int32,
+    first_button=np.int32,  # NOBODY: the seat with the number of the opening
+    menu=np.int32,  # THESIS, MENU_LIST or EXACT
+    num_actions=np.int32,
+    fractions=(np.int32, (MAX_FRACTIONS,)),  # of the pot, in thousandths
+    minimum=np.int32,  # a list menu begins with the smallest raise
+    all_in=np.int32,  # and ends with everything
+    raise_basis=np.int32,  # AFTER_CALL or LITERAL_CLAMPED
+    fold_when_free=np.int32,  # FREE_FOLD_IS_ILLEGAL, FREE_FOLD or FREE_FOLD_IS_CHECK
+    is_pot_limit=np.int32,
+    is_pokerkit=np.int32,  # PokerKit's reading of short blinds and short raises
+    reward_unit=np.int32,  # chips that count as 1
+    has_blocks=np.int32,  # observation in blocks, otherwise the full one
+    blocks=(np.int32, (NUM_BLOCKS + 1,)),  # 1 for each that is shown; entry 0 is not used
+    encoding=np.int32,  # ONE_HOT, NORMALISED or BASIC
+    history=np.int32,  # earlier decisions in the observation
+    history_actions=np.int32,  # with the action chosen there
+    moves_shown=np.int32,  # latest moves in the full observation
+    pays_at_once=np.int32,  # chips count as lost when they are put in, not when they are
+    # Of int32 above there is an even number, so that the tables of int64 below lie on even ground.
     # Millionths that each of the 169 kinds of starting hands wins; filled in for block 8 only.
-    ("start_equities", np.int32, (169,)),
-    ("padding", np.int32),
-]
-RULES = np.dtype((np.record, [*_OPTION_FIELDS, *TABLE_FIELDS]))
+    start_equities=(np.int32, (169,)),
+    **TABLE_FIELDS,
+)
 
 
 MOST_CHIPS = 10_000_000
@@ -123,55 +120,38 @@ CHANCES_BLOCK = 8
 MILLION = 1_000_000
 
 
-class HoldemOptions(Options):
+def chips(default: int, help: str, low: int = 0, is_list: bool = False) -> Any:
+    """Declare a number of chips; with another one actions and observations are of the same kind."""
+    return free_option(default, low=low, high=MOST_CHIPS, is_list=is_list, help=help)
+
+
+class HoldemOptions(SeatOptions):
     """Options of No-Limit Texas Hold'em."""
 
     num_players: int = option(6, low=2, high=MAX_PLAYERS, help="players at the table")
-    stacks: int | tuple[int, ...] = option(
-        10_000,
-        low=1,
-        high=MOST_CHIPS,
-        is_list=True,
-        is_structural=False,
-        help="chips of every player at the start, or one number for each",
+    stacks: int | tuple[int, ...] = chips(
+        10_000, "chips of every player at the start, or one number for each", low=1, is_list=True
     )
-    short_stacks: int | tuple[int, ...] = option(
+    short_stacks: int | tuple[int, ...] = chips(
         0,
-        low=0,
-        high=MOST_CHIPS,
+        "in every other round one player or everybody has at most one of these; 0: nobody",
         is_list=True,
-        is_structural=False,
-        help="in every other round one player or everybody has at most one of these; 0: nobody",
     )
-    small_blind: int = option(
-        50, low=0, high=MOST_CHIPS, is_structural=False, help="chips of the small blind"
-    )
-    big_blind: int = option(
-        100,
-        low=1,
-        high=MOST_CHIPS,
-        is_structural=False,
-        help="chips of the big blind, and the smallest bet",
-    )
-    ante: int = option(
-        0, low=0, high=MOST_CHIPS, is_structural=False, help="chips everybody pays before a hand"
-    )
-    num_hands: int = option(
+    small_blind: int = chips(50, "chips of the small blind")
+    big_blind: int = chips(100, "chips of the big blind, and the smallest bet", low=1)
+    ante: int = chips(0, "chips everybody pays before a hand")
+    num_hands: int = free_option(
         1,
         low=1,
         high=100_000,
-        is_structural=False,
         help="hands of a game; it ends earlier when one player has all chips",
     )
-    fresh_stacks: bool = option(
-        False, is_structural=False, help="every hand begins with the same stacks"
-    )
-    button: int | str = option(
+    fresh_stacks: bool = free_option(False, help="every hand begins with the same stacks")
+    button: int | str = free_option(
         "rotate",
         low=0,
         high=MAX_PLAYERS - 1,
         choices=("rotate", "random"),
-        is_structural=False,
         help="who deals first: another seat in every game, a random one, or always this seat",
     )
     menu: float | tuple[float, ...] | str = option(
@@ -198,19 +178,15 @@ class HoldemOptions(Options):
     limit: str = option(
         "none", choices=("none", "pot"), help="the most one may raise to: all chips, or the pot"
     )
-    table_rules: str = option(
+    table_rules: str = free_option(
         "standard",
         choices=("standard", "pokerkit"),
-        is_structural=False,
         help="how short blinds and short raises are treated",
     )
-    rewards: str = option(
-        "chips", choices=("chips", "big_blinds"), is_structural=False, help="unit of returns"
-    )
-    reward_time: str = option(
+    rewards: str = free_option("chips", choices=("chips", "big_blinds"), help="unit of returns")
+    reward_time: str = free_option(
         "hand",
         choices=("hand", "move"),
-        is_structural=False,
         help="chips count as lost when a hand is over, or as soon as they are put in",
     )
     observation: str = option(
@@ -235,24 +211,13 @@ class HoldemOptions(Options):
 
     def __post_init__(self) -> None:
         """Check what no single option can, and give every game one spelling."""
-        if isinstance(self.stacks, tuple):
-            if len(self.stacks) != self.num_players:
-                raise OptionError(
-                    f"stacks must list {self.num_players} numbers, one for each player, "
-                    f"not {len(self.stacks)}"
-                )
-            if len(set(self.stacks)) == 1:
-                object.__setattr__(self, "stacks", self.stacks[0])
+        self.settle_list("stacks")
         if self.small_blind > self.big_blind:
             raise OptionError(
                 f"small_blind must not exceed big_blind: {self.small_blind} is more than "
                 f"{self.big_blind}"
             )
-        if isinstance(self.button, int) and self.button >= self.num_players:
-            raise OptionError(
-                f"button must be a seat from 0 to {self.num_players - 1}, 'rotate' or 'random', "
-                f"not {self.button}"
-            )
+        self.check_seat("button")
         # Single players may be short, but not everybody by one number.
         if isinstance(self.stacks, int) and self.stacks < self.big_blind:
             raise OptionError(
@@ -286,14 +251,14 @@ class HoldemOptions(Options):
     @property
     def stacks_by_seat(self) -> tuple[int, ...]:
         """Chips of each player at the start."""
-        return self.stacks if isinstance(self.stacks, tuple) else (self.stacks,) * self.num_players
+        return self.by_seat("stacks")
 
     @property
     def fractions(self) -> tuple[float, ...]:
         """The bets of the menu as fractions of the pot."""
-        if isinstance(self.menu, str):
-            return THESIS_FRACTIONS if self.menu == "thesis" else ()
-        return self.menu if isinstance(self.menu, tuple) else (self.menu,)
+        if isinstance(self.menu, tuple):
+            return self.menu
+        return THESIS_FRACTIONS if self.menu == "thesis" else ()
 
     @property
     def short_sizes(self) -> tuple[int, ...]:
@@ -326,37 +291,31 @@ class HoldemOptions(Options):
 
 def rules_array(o: HoldemOptions) -> Any:
     """Every option as a number, and the tables of the evaluator behind them."""
-    r = np.zeros(1, RULES)[0]
-    n = o.num_players
-    r.num_players = n
-    r.small_blind, r.big_blind, r.ante = o.small_blind, o.big_blind, o.ante
-    r.stacks[:n] = o.stacks_by_seat
-    r.num_short = len(o.short_sizes)
+    rules = o.as_record(
+        RULES,
+        stacks=0,
+        short_stacks=0,
+        total_chips=sum(o.stacks_by_seat),
+        num_short=len(o.short_sizes),
+        is_button_random=o.button == "random",
+        first_button=o.button if isinstance(o.button, int) else NOBODY,
+        menu={"thesis": THESIS, "exact": EXACT}.get(str(o.menu), MENU_LIST),
+        num_actions=o.num_actions,
+        is_pot_limit=o.limit == "pot",
+        is_pokerkit=o.table_rules == "pokerkit",
+        reward_unit=o.big_blind if o.rewards == "big_blinds" else 1,
+        has_blocks=o.observation == "blocks",
+        blocks=np.isin(np.arange(NUM_BLOCKS + 1), o.blocks),
+        # Decisions need not be remembered for an observation that does not show them.
+        history=o.history if o.observation == "blocks" else 0,
+        pays_at_once=o.reward_time == "move",
+    )
+    r = rules[0]
+    r.stacks[: o.num_players] = o.stacks_by_seat
     r.short_stacks[: r.num_short] = o.short_sizes
-    r.total_chips = sum(o.stacks_by_seat)
-    r.num_hands = o.num_hands
-    r.has_fresh_stacks = o.fresh_stacks
-    r.is_button_random = o.button == "random"
-    r.first_button = o.button if isinstance(o.button, int) else NOBODY
-    r.menu = {"thesis": THESIS, "exact": EXACT}.get(str(o.menu), MENU_LIST)
-    r.num_actions = o.num_actions
-    r.num_fractions = len(o.fractions)
     r.fractions[: len(o.fractions)] = [round(1000 * x) for x in o.fractions]
-    r.has_minimum, r.has_all_in = o.minimum, o.all_in
-    r.basis = BASES.index(o.raise_basis)
-    r.free_fold = FREE_FOLDS.index(o.fold_when_free)
-    r.is_pot_limit = o.limit == "pot"
-    r.is_pokerkit = o.table_rules == "pokerkit"
-    r.reward_unit = o.big_blind if o.rewards == "big_blinds" else 1
-    r.has_blocks = o.observation == "blocks"
-    r.blocks[list(o.blocks if isinstance(o.blocks, tuple) else (o.blocks,))] = 1
-    r.encoding = ENCODINGS.index(o.encoding)
-    # Decisions need not be remembered for an observation that does not show them.
-    r.history = o.history if o.observation == "blocks" else 0
-    r.has_own_actions = o.history_actions
-    r.num_log = o.moves_shown
-    r.pays_at_once = o.reward_time == "move"
-    if o.observation == "blocks" and r.blocks[CHANCES_BLOCK]:
+    if r.has_blocks and r.blocks[CHANCES_BLOCK]:
         r.start_equities[:] = np.round(MILLION * starting_equities())
-    options = np.frombuffer(r.tobytes(), np.int32)
-    return np.concatenate([options[: len(options) - len(tables())], tables()])
+    numbers = rules.view(np.int32)
+    numbers[-len(tables()) :] = tables()
+    return numbers

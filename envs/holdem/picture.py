@@ -19,9 +19,7 @@ from envs.holdem.evaluator import RANK_NAMES, SUIT_NAMES, card_name, evaluate, s
 from envs.holdem.options import (
     ABSENT,
     CALL,
-    CHECK,
     EXACT,
-    FOLD,
     FOLDED,
     IN,
     NO_CARD,
@@ -33,24 +31,10 @@ from envs.holdem.options import (
 if TYPE_CHECKING:
     from envs.holdem.game import Holdem
 
-__all__ = [
-    "Pot",
-    "bet_amount",
-    "button_words",
-    "cards_text",
-    "draw_table",
-    "hand_name",
-    "is_hand_visible",
-    "meaning",
-    "move_text",
-    "offered_actions",
-    "read_move",
-    "side_pots",
-    "table_text",
-]
 
 # ---- words ---------------------------------------------------------------------------------------
 
+FREE, BETS = ("folds", "checks"), ("bets", "raises to")
 STREETS = ("before the flop", "flop", "turn", "river")
 
 
@@ -70,30 +54,38 @@ def meaning(state, rules, action):
     return kind, np.int64(bet), np.int64(highest_raise(s, r, s.to_move))
 
 
-def bet_amount(state: Any, rules: Any, action: int) -> tuple[int, str] | None:
-    """What a bet or a raise is to, and its words with a gap for that; not of one that is all-in."""
+def _move(state: Any, rules: Any, action: int) -> tuple[str, int, bool]:
+    """The verb of an action of the player to move, its chips, and whether it is all-in."""
     s = state.view(STATE)[0]
     kind, amount, _ = meaning(state, rules, action)
-    if kind != RAISE or amount == s.bets[s.to_move] + s.stacks[s.to_move]:
-        return None
-    return amount, "raises to {}" if s.bet_to > 0 else "bets {}"
+    stack, bet = int(s.stacks[s.to_move]), int(s.bets[s.to_move])
+    if kind == RAISE:
+        return "raises to" if s.bet_to > 0 else "bets", amount, amount == bet + stack
+    price = min(amount - bet, stack)
+    return ("folds", "checks", "calls")[kind], price, kind == CALL and price == stack
+
+
+def bet_amount(state: Any, rules: Any, action: int) -> tuple[int, str] | None:
+    """What a bet or a raise is to, and its words with a gap for that; not of one that is all-in."""
+    verb, amount, is_all_in = _move(state, rules, action)
+    return None if is_all_in or verb not in BETS else (amount, verb + " {}")
 
 
 def move_text(state: Any, rules: Any, action: int) -> str:
     """An action of the player to move: ``folds``, ``checks``, ``calls 50``, ``raises to 325``."""
-    s = state.view(STATE)[0]
-    seat = int(s.to_move)
-    kind, amount, _ = meaning(state, rules, action)
-    if kind == FOLD:
-        return "folds"
-    if kind == CHECK:
-        return "checks"
-    stack, bet = int(s.stacks[seat]), int(s.bets[seat])
-    if kind == CALL:
-        price = min(amount - bet, stack)
-        return f"calls {price}" + (" and is all-in" if price == stack else "")
-    verb = "raises to" if s.bet_to > 0 else "bets"
-    return f"{verb} {amount}" + (" and is all-in" if amount == bet + stack else "")
+    verb, amount, is_all_in = _move(state, rules, action)
+    if verb in FREE:
+        return verb
+    return f"{verb} {amount}" + (" and is all-in" if is_all_in else "")
+
+
+def button_words(state: Any, rules: Any, action: int) -> str:
+    """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
+    verb, amount, is_all_in = _move(state, rules, action)
+    if is_all_in and verb in BETS:
+        return f"All-in {amount}"
+    words = re.sub(r"s\b", "", verb, count=1).capitalize()
+    return words if verb in FREE else f"{words} {amount}"
 
 
 def read_move(state: Any, rules: Any, text: str) -> int | None:
@@ -200,7 +192,7 @@ def side_pots(s: Any, num_players: int) -> list[Pot]:
 WIDTH, HEIGHT = 900, 620
 MIDDLE = (450, 280)
 SEATS = (365, 205)  # half axes of the ellipse of seats
-BETS = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
+BET_PLACES = (0.64, 0.62)  # where bets lie on the way from the middle to a seat
 CARD = 62
 BOARD_CARD = 78
 BUTTONS_Y = 590
@@ -209,133 +201,123 @@ BUTTONS_Y = 590
 EXACT_BUTTONS = (0.5, 0.75, 1.0)
 RULER_Y, RULER_WIDTH = 552, 640
 MOST_ON_RULER = 400
-EQUITY_SAMPLES = 2000
 
 
 def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
     """The whole picture; see ``Game.draw``."""
-    s, r = game.record(state), game.rules.view(RULES)[0]
-    drawing = Drawing(WIDTH, HEIGHT, _title(s, r, viewer))
-    drawing.rect(0, 0, WIDTH, HEIGHT, 16, fill="plate")
-    drawing.ellipse(*MIDDLE, 395, 228, fill="felt_edge")
-    drawing.ellipse(*MIDDLE, 384, 217, fill="felt", stroke="felt_light", thick=1.5)
-    _draw_middle(drawing, s, int(r.num_players))
-    first = viewer if viewer is not None else 0
-    places = around(int(r.num_players), *MIDDLE, *SEATS, first)
-    for seat, place in enumerate(places):
-        _draw_seat(drawing, s, seat, place, viewer)
-    _draw_equity(drawing, s, int(r.num_players), viewer)
-    _draw_buttons(drawing, game, state, viewer)
+    drawing = _Table(game, state, viewer)
+    n = game.options.num_players
+    drawing.middle()
+    for seat, place in enumerate(around(n, *MIDDLE, *SEATS, viewer or 0)):
+        drawing.seat(seat, *place)
+    drawing.equity()
+    drawing.buttons()
     return drawing.svg()
 
 
-def _draw_equity(drawing: Drawing, s: Any, num_players: int, viewer: int | None) -> None:
-    """A layer with the viewer's share of the pot against random hands of those who are in."""
-    if viewer is None or s.to_move < 0 or s.status[viewer] != IN or s.hole[viewer, 1] == NO_CARD:
-        return
-    num_opponents = int((s.status[:num_players] == IN).sum()) - 1
-    if num_opponents < 1:
-        return
-    hole = [int(card) for card in s.hole[viewer]]
-    board = [int(card) for card in s.board if card != NO_CARD]
-    # Always the same generator: the picture is a function of what the viewer knows.
-    share = equity(hole, board, num_opponents, rng=new_rng(0), num_samples=EQUITY_SAMPLES)
-    x, y = MIDDLE
-    with drawing.layer("equity"):
-        words = f"equity {100 * share:.0f} % against {num_opponents} random"
-        drawing.text(x, y + 98, words, 15, "chalk", max_width=300)
+class _Table(Drawing):
+    """A drawing of one position."""
 
+    def __init__(self, game: Holdem, state: Any, viewer: int | None) -> None:
+        self.game, self.state, self.viewer = game, state, viewer
+        self.s = s = game.record(state)
+        who = "the whole table" if viewer is None else f"as player {viewer} sees it"
+        title = f"Texas hold'em, {STREETS[s.street]}, pot {int(s.pot)}, {who}"
+        super().__init__(WIDTH, HEIGHT, title)
+        self.rect(0, 0, WIDTH, HEIGHT, 16, fill="plate")
+        self.ellipse(*MIDDLE, 395, 228, fill="felt_edge")
+        self.ellipse(*MIDDLE, 384, 217, fill="felt", stroke="felt_light", thick=1.5)
 
-def _title(s: Any, r: Any, viewer: int | None) -> str:
-    who = "the whole table" if viewer is None else f"as player {viewer} sees it"
-    return f"Texas hold'em, {STREETS[s.street]}, pot {int(s.pot)}, {who}"
+    def playing_card(self, x: float, y: float, card: int, height: float) -> None:
+        """A card face up, by its number."""
+        self.card(x, y, RANK_NAMES[card >> 2].replace("T", "10"), SUIT_NAMES[card & 3], height)
 
-
-def _draw_card(drawing: Drawing, x: float, y: float, card: int, height: float) -> None:
-    rank = RANK_NAMES[card >> 2].replace("T", "10")
-    drawing.card(x, y, rank, SUIT_NAMES[card & 3], height)
-
-
-def _draw_middle(drawing: Drawing, s: Any, num_players: int) -> None:
-    """The common cards with the pots below them."""
-    x, y = MIDDLE
-    for i in range(5):
-        at = x + (i - 2) * 66
-        if s.board[i] == NO_CARD:
-            drawing.card_place(at, y - 12, BOARD_CARD)
-        else:
-            _draw_card(drawing, at, y - 12, int(s.board[i]), BOARD_CARD)
-    pots = side_pots(s, num_players)
-    if len(pots) > 1 and not s.bets.any():
-        words = "main pot " + ", side pot ".join(str(pot.chips) for pot in pots)
-    else:
-        words = f"pot {int(s.pot)}"
-    if s.to_move == OVER:
-        words = "the hand is over"
-    drawing.text(x, y + 46, words, 18, "chalk", is_bold=True, max_width=380)
-
-
-def _draw_seat(
-    drawing: Drawing, s: Any, seat: int, place: tuple[float, float], viewer: int | None
-) -> None:
-    """A player: cards, plate with name and stack, bet, dealer button."""
-    x, y = place
-    if s.status[seat] == ABSENT:
-        drawing.plate(x, y + 22, 128, 44)
-        drawing.text(x, y + 22, f"player {seat}: out", 14, "faint")
-        return
-    with drawing.group(opacity=0.45 if s.status[seat] == FOLDED else None):
-        for i in range(2):
-            card = int(s.hole[seat, i])
-            at = x - 24 + 48 * i
-            if card == NO_CARD:
-                continue
-            if is_hand_visible(s, seat, viewer):
-                _draw_card(drawing, at, y - 32, card, CARD)
+    def middle(self) -> None:
+        """The common cards with the pots below them."""
+        s, (x, y) = self.s, MIDDLE
+        for i in range(5):
+            at = x + (i - 2) * 66
+            if s.board[i] == NO_CARD:
+                self.card_place(at, y - 12, BOARD_CARD)
             else:
-                drawing.card_back(at, y - 32, CARD)
-    drawing.plate(x, y + 22, 128, 44, is_lit=s.to_move == seat)
-    name = f"player {seat}" + (" (you)" if seat == viewer else "")
-    drawing.text(x, y + 12, name, 14, "ink", is_bold=True, max_width=118)
-    drawing.text(x, y + 32, _stack_words(s, seat, viewer), 14, "ink", max_width=118)
-    if s.bets[seat]:
-        bet_x = MIDDLE[0] + BETS[0] * (x - MIDDLE[0])
-        bet_y = MIDDLE[1] + BETS[1] * (y - MIDDLE[1])
-        drawing.chip(bet_x - 14, bet_y, "red", 9)
-        drawing.text(bet_x, bet_y, int(s.bets[seat]), 15, "chalk", "start", is_bold=True)
-    if s.button == seat:
-        drawing.circle(x + 74, y - 6, 12, fill="white", stroke="black", thick=1.5)
-        drawing.text(x + 74, y - 6, "D", 14, "black", is_bold=True)
+                self.playing_card(at, y - 12, int(s.board[i]), BOARD_CARD)
+        words = f"pot {int(s.pot)}"
+        pots = side_pots(s, self.game.options.num_players)
+        if len(pots) > 1 and not s.bets.any():
+            words = "main pot " + ", side pot ".join(str(pot.chips) for pot in pots)
+        if s.to_move == OVER:
+            words = "the hand is over"
+        self.text(x, y + 46, words, 18, "chalk", is_bold=True, max_width=380)
 
+    def seat(self, seat: int, x: float, y: float) -> None:
+        """A player: cards, plate with name and stack, bet, dealer button."""
+        s = self.s
+        if s.status[seat] == ABSENT:
+            self.plate(x, y + 22, 128, 44)
+            self.text(x, y + 22, f"player {seat}: out", 14, "faint")
+            return
+        with self.group(opacity=0.45 if s.status[seat] == FOLDED else None):
+            for i, card in enumerate(s.hole[seat].tolist()):
+                at = x - 24 + 48 * i
+                if card != NO_CARD and is_hand_visible(s, seat, self.viewer):
+                    self.playing_card(at, y - 32, card, CARD)
+                elif card != NO_CARD:
+                    self.card_back(at, y - 32, CARD)
+        self.plate(x, y + 22, 128, 44, is_lit=s.to_move == seat)
+        name = f"player {seat}" + (" (you)" if seat == self.viewer else "")
+        self.text(x, y + 12, name, 14, "ink", is_bold=True, max_width=118)
+        self.text(x, y + 32, self._stack_words(seat), 14, "ink", max_width=118)
+        if s.bets[seat]:
+            bet_x = MIDDLE[0] + BET_PLACES[0] * (x - MIDDLE[0])
+            bet_y = MIDDLE[1] + BET_PLACES[1] * (y - MIDDLE[1])
+            self.chip(bet_x - 14, bet_y, "red", 9)
+            self.text(bet_x, bet_y, int(s.bets[seat]), 15, "chalk", "start", is_bold=True)
+        if s.button == seat:
+            self.circle(x + 74, y - 6, 12, fill="white", stroke="black", thick=1.5)
+            self.text(x + 74, y - 6, "D", 14, "black", is_bold=True)
 
-def _stack_words(s: Any, seat: int, viewer: int | None) -> str:
-    """The stack, with the result at the end or what the hand makes."""
-    chips = int(s.stacks[seat])
-    if s.to_move == OVER:
-        return f"{chips} ({int(s.last_profits[seat]):+d})"
-    if s.status[seat] == FOLDED:
-        return f"{chips}, folded"
-    if s.status[seat] == IN and chips == 0:
-        return "all-in"
-    made = hand_name(s, seat) if is_hand_visible(s, seat, viewer) else ""
-    return f"{chips}, {made}" if made else str(chips)
+    def _stack_words(self, seat: int) -> str:
+        """The stack, with the result at the end or what the hand makes."""
+        s, chips = self.s, int(self.s.stacks[seat])
+        if s.to_move == OVER:
+            return f"{chips} ({int(s.last_profits[seat]):+d})"
+        if s.status[seat] == FOLDED:
+            return f"{chips}, folded"
+        if s.status[seat] == IN and chips == 0:
+            return "all-in"
+        made = hand_name(s, seat) if is_hand_visible(s, seat, self.viewer) else ""
+        return f"{chips}, {made}" if made else str(chips)
 
+    def equity(self) -> None:
+        """A layer with the viewer's share of the pot against random hands of those who are in."""
+        s, viewer = self.s, self.viewer
+        if viewer is None or s.to_move < 0 or s.hole[viewer, 1] == NO_CARD:
+            return
+        num_opponents = int((s.status[: self.game.options.num_players] == IN).sum()) - 1
+        if s.status[viewer] != IN or num_opponents < 1:
+            return
+        hole, board = s.hole[viewer].tolist(), s.board[s.board != NO_CARD].tolist()
+        # Always the same generator: the picture is a function of what the viewer knows.
+        share = equity(hole, board, num_opponents, rng=new_rng(0), num_samples=2000)
+        x, y = MIDDLE
+        with self.layer("equity"):
+            words = f"equity {100 * share:.0f} % against {num_opponents} random"
+            self.text(x, y + 98, words, 15, "chalk", max_width=300)
 
-# ---- what can be pressed -------------------------------------------------------------------------
-
-
-def button_words(state: Any, rules: Any, action: int) -> str:
-    """What stands on the button of an action: ``Fold``, ``Call 50``, ``Raise to 325``."""
-    s = state.view(STATE)[0]
-    kind, amount, _ = meaning(state, rules, action)
-    if kind in (FOLD, CHECK):
-        return "Fold" if kind == FOLD else "Check"
-    stack, bet = int(s.stacks[s.to_move]), int(s.bets[s.to_move])
-    if kind == CALL:
-        return f"Call {min(amount - bet, stack)}"
-    if amount == stack + bet:
-        return f"All-in {amount}"
-    return f"Raise to {amount}" if s.bet_to > 0 else f"Bet {amount}"
+    def buttons(self) -> None:
+        """What can be pressed: buttons, and above them the ruler."""
+        state, rules = self.state, self.game.rules
+        actions, on_ruler = offered_actions(self.game, state, self.viewer)
+        width = min(120.0, (WIDTH - 20) / max(len(actions), 1) - 8)
+        left = WIDTH / 2 - (width + 8) * (len(actions) - 1) / 2
+        for i, action in enumerate(actions):
+            words = button_words(state, rules, action)
+            self.button(left + i * (width + 8), BUTTONS_Y, words, action, width)
+        step = RULER_WIDTH / max(len(on_ruler), 1)
+        for i, action in enumerate(on_ruler):
+            at = (WIDTH - RULER_WIDTH) / 2 + i * step
+            with self.group(at, RULER_Y, action, button_words(state, rules, action)):
+                self.rect(0, -7, step, 14, fill="gold" if i % 2 else "gold_edge")
 
 
 def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[int], list[int]]:
@@ -356,18 +338,3 @@ def offered_actions(game: Holdem, state: Any, viewer: int | None) -> tuple[list[
     rest = [action for action in raises if action not in some]
     stride = -(-len(rest) // MOST_ON_RULER)
     return [action for action in legal if action < 2] + sorted(some), rest[:: max(stride, 1)]
-
-
-def _draw_buttons(drawing: Drawing, game: Holdem, state: Any, viewer: int | None) -> None:
-    actions, on_ruler = offered_actions(game, state, viewer)
-    width = min(120.0, (WIDTH - 20) / max(len(actions), 1) - 8)
-    left = WIDTH / 2 - (width + 8) * (len(actions) - 1) / 2
-    for i, action in enumerate(actions):
-        words = button_words(state, game.rules, action)
-        drawing.button(left + i * (width + 8), BUTTONS_Y, words, action, width)
-    step = RULER_WIDTH / max(len(on_ruler), 1)
-    for i, action in enumerate(on_ruler):
-        at = (WIDTH - RULER_WIDTH) / 2 + i * step
-        with drawing.group(at, RULER_Y, action, button_words(state, game.rules, action)):
-            fill = "gold" if i % 2 else "gold_edge"
-            drawing.rect(0, -7, step, 14, fill=fill)

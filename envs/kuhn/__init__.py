@@ -1,1 +1,1 @@
-"""Kuhn poker: rules in ``kernels``, the game in ``game``, its picture in ``picture``."""
+"""Kuhn poker: rules in ``kernels``, the game in ``game``."""

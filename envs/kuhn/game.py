@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.drawing import Layout
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
-from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
+from envs.core.small_poker import SmallPoker
 from envs.kuhn import kernels as functions
-from envs.kuhn.kernels import MAX_PLAYERS, NO_CARD, NOBODY, STATE, turn
+from envs.kuhn.kernels import MAX_PLAYERS, NOBODY, STATE, turn
 
 __all__ = ["Kuhn", "KuhnOptions"]
 
@@ -41,13 +40,14 @@ class KuhnOptions(Options):
     )
 
 
-class Kuhn(Game):
+class Kuhn(SmallPoker):
     """Kuhn poker; see the module for the rules."""
 
     id = "kuhn_v0"
     title = "Kuhn poker"
     summary = "Three cards, one bet: the smallest poker there is."
     Options = KuhnOptions
+    move_names = ("pass", "bet")
     state_dtype = STATE
     kernels = Kernels.of(functions)
     optional = OptionalKernels.of(functions)
@@ -77,47 +77,29 @@ class Kuhn(Game):
             ObservationField("moves", 2 * (2 * n - 1), "for each move in order: passed, bet"),
         )
 
-    def action_text(self, state: Any, action: int) -> str:
-        """``pass`` or ``bet``."""
-        return ("pass", "bet")[action]
+    # ---- words -----------------------------------------------------------------------------------
 
-    def chance_text(self, state: Any, outcome: int) -> str:
-        """The card that is dealt."""
-        return f"deals {self.card_name(outcome)}"
+    def moves(self, s: Any) -> dict[str, list[tuple[int, str]]]:
+        """Who passed and who bet; the record keeps the first bettor and who has bet."""
+        moves = []
+        for number in range(s.num_moves):
+            seat = number % self.options.num_players
+            # The first bettor's seat is the number of the first bet; nobody bets before it.
+            made_bet = NOBODY < s.first_bettor <= number and s.has_bet[seat]
+            moves.append((seat, "bet" if made_bet else "pass"))
+        return {"betting": moves}
 
-    def card_name(self, card: int) -> str:
-        """Rank of a card, or a dash for none."""
-        names = (
-            "JQK" if self.options.num_players == 2 else "9TJQKA"[-(self.options.num_players + 1) :]
-        )
-        return names[card] if card >= 0 else "-"
+    def chips(self, s: Any, seat: int) -> int:
+        """The ante, and a bet."""
+        return 1 + int(s.has_bet[seat])
 
-    def render(self, state: Any, viewer: int | None = None) -> str:
-        """One line per player: card, chips in the pot, and who is to move."""
-        s = self.record(state)
-        to_move = turn(state, self.rules)
-        lines = []
-        for player in range(self.options.num_players):
-            is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self.card_name(s.cards[player]) if is_visible else "?"
-            mark = ">" if to_move == player else " "
-            lines.append(f"{mark} player {player}: card {card}, {1 + s.has_bet[player]} in the pot")
-        return "\n".join(lines)
-
-    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
-        """See ``envs/kuhn/picture.py``."""
-        from envs.kuhn.picture import draw
-
-        return draw(self, state, viewer)
+    def has_folded(self, s: Any, seat: int) -> bool:
+        """A pass after the first bet gives up the pot."""
+        moves = self.moves(s)["betting"]
+        return bool(s.first_bettor != NOBODY and (seat, "pass") in moves[s.first_bettor :])
 
     def is_showdown(self, state: Any) -> bool:
         """Whether the game is over and nobody has passed a bet: then all cards are turned up."""
         s, n = self.record(state), self.options.num_players
         is_over = turn(state, self.rules) == OVER
         return is_over and bool(s.first_bettor == NOBODY or s.has_bet[:n].all())
-
-    def conserved(self, state: Any) -> dict[str, float]:
-        """No card may be dealt twice."""
-        cards = self.record(state).cards
-        dealt = [int(card) for card in cards if card != NO_CARD]
-        return {"duplicate cards": float(len(dealt) - len(set(dealt)))}

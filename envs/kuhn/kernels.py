@@ -6,6 +6,7 @@ import numpy as np
 
 from envs.core.compiling import helper
 from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.records import record
 from envs.core.rng import below, card_bit, nth_card_left
 
 MAX_PLAYERS = 5
@@ -13,19 +14,14 @@ PASS, BET = 0, 1
 NOBODY = -1
 NO_CARD = -1
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("cards", np.int8, (MAX_PLAYERS,)),  # card of each seat, NO_CARD before it is dealt
-            ("num_dealt", np.int8),  # 0 .. num_players
-            ("num_moves", np.int8),  # passes and bets so far
-            ("first_bettor", np.int8),  # seat of the first bet, or NOBODY
-            ("has_bet", np.int8, (MAX_PLAYERS,)),  # 1 for a seat that put in the second chip
-        ],
-    )
+STATE = record(
+    cards=(np.int8, (MAX_PLAYERS,)),  # card of each seat, NO_CARD before it is dealt
+    num_dealt=np.int8,  # 0 .. num_players
+    num_moves=np.int8,  # passes and bets so far
+    first_bettor=np.int8,  # seat of the first bet, or NOBODY
+    has_bet=(np.int8, (MAX_PLAYERS,)),  # 1 for a seat that put in the second chip
 )
-RULES = np.dtype((np.record, [("num_players", np.int32)]))
+RULES = record(num_players=np.int32)
 
 
 @helper
@@ -41,12 +37,9 @@ def winner_of(s, n):
 
 @kernel
 def new(state, rules, opening):
+    state[:] = 0
     s = state.view(STATE)[0]
-    for player in range(MAX_PLAYERS):
-        s.cards[player] = NO_CARD
-        s.has_bet[player] = 0
-    s.num_dealt = 0
-    s.num_moves = 0
+    s.cards[:] = NO_CARD
     s.first_bettor = NOBODY
 
 

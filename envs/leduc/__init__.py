@@ -1,1 +1,1 @@
-"""Leduc poker: rules in ``kernels``, the game in ``game``, its picture in ``picture``."""
+"""Leduc poker: rules in ``kernels``, the game in ``game``."""

@@ -30,13 +30,12 @@ from typing import Any
 
 import numpy as np
 
-from envs.core.drawing import Layout
 from envs.core.facts import CHIPS, Facts, ObservationField, equal_seats
-from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
 from envs.core.options import Options, option
+from envs.core.small_poker import SmallPoker
 from envs.leduc import kernels as functions
-from envs.leduc.kernels import MAX_CHIPS, MAX_PLAYERS, NO_CARD, NUM_ACTIONS, NUM_ROUNDS, STATE
+from envs.leduc.kernels import FOLD, MAX_CHIPS, MAX_PLAYERS, NO_MOVE, NUM_ACTIONS, NUM_ROUNDS, STATE
 
 __all__ = ["Leduc", "LeducOptions"]
 
@@ -49,13 +48,14 @@ class LeducOptions(Options):
     )
 
 
-class Leduc(Game):
+class Leduc(SmallPoker):
     """Leduc poker; see the module for the rules."""
 
     id = "leduc_v0"
     title = "Leduc poker"
     summary = "Six cards, two rounds of betting."
     Options = LeducOptions
+    move_names = ("fold", "call", "raise")
     state_dtype = STATE
     kernels = Kernels.of(functions)
     optional = OptionalKernels.of(functions)
@@ -94,47 +94,48 @@ class Leduc(Game):
             ObservationField("second_round", num_places, moves),
         )
 
-    def action_text(self, state: Any, action: int) -> str:
-        """``fold``, ``call`` or ``raise``."""
-        return ("fold", "call", "raise")[action]
+    # ---- words -----------------------------------------------------------------------------------
 
-    def chance_text(self, state: Any, outcome: int) -> str:
-        """The card that is dealt."""
-        return f"deals {self.card_name(outcome)}"
+    def moves(self, s: Any) -> dict[str, list[tuple[int, str]]]:
+        """Who did what in each round, in order; the record keeps the actions alone."""
+        rounds = {}
+        seats = list(range(self.options.num_players))
+        for name, actions in zip(("1st round", "2nd round"), s.moves, strict=True):
+            moves: list[tuple[int, str]] = []
+            waiting = seats.copy()
+            for action in actions:
+                if action == NO_MOVE:
+                    break
+                seat = waiting.pop(0)
+                moves.append((seat, self.move_names[action]))
+                if action == FOLD:
+                    seats.remove(seat)
+                else:
+                    waiting.append(seat)
+            rounds[name] = moves
+        return rounds
+
+    def chips(self, s: Any, seat: int) -> int:
+        """The ante, and what was called and raised."""
+        return int(s.chips[seat])
+
+    def has_folded(self, s: Any, seat: int) -> bool:
+        """Whether a seat is out."""
+        return bool(s.has_folded[seat])
+
+    def public_card(self, s: Any) -> int | None:
+        """The card between the rounds."""
+        return int(s.public)
 
     def card_name(self, card: int) -> str:
         """Rank and suit of a card, or a dash for none."""
-        num_ranks = self.options.num_players + 1
-        names = "JQK" if num_ranks == 3 else "9TJQKA"[-num_ranks:]
-        return names[card // 2] + "sh"[card % 2] if card >= 0 else "-"
+        return super().card_name(card // 2) + "sh"[card % 2] if card >= 0 else "-"
 
-    def render(self, state: Any, viewer: int | None = None) -> str:
-        """The public card, then one line per player: card, chips, who is out, who is to move."""
-        s = self.record(state)
-        lines = [f"public card {self.card_name(s.public)}"]
-        for player in range(self.options.num_players):
-            is_visible = viewer in (None, player) or s.cards[player] == NO_CARD
-            card = self.card_name(s.cards[player]) if is_visible else "?"
-            mark = ">" if s.to_move == player else " "
-            folded = ", folded" if s.has_folded[player] else ""
-            lines.append(
-                f"{mark} player {player}: card {card}, {s.chips[player]} in the pot{folded}"
-            )
-        return "\n".join(lines)
-
-    def draw(self, state: Any, viewer: int | None = None, layout: Layout = "wide") -> str:
-        """See ``envs/leduc/picture.py``."""
-        from envs.leduc.picture import draw
-
-        return draw(self, state, viewer)
+    def seat_text(self, s: Any, seat: int) -> str:
+        """Chips, and who is out."""
+        return super().seat_text(s, seat) + (", folded" if s.has_folded[seat] else "")
 
     def is_showdown(self, state: Any) -> bool:
         """Whether the game is over and nobody has folded: then all cards are turned up."""
         s = self.record(state)
         return bool(s.to_move == OVER and s.num_in == self.options.num_players)
-
-    def conserved(self, state: Any) -> dict[str, float]:
-        """No card may be dealt twice."""
-        s = self.record(state)
-        dealt = [int(card) for card in (*s.cards, s.public) if card != NO_CARD]
-        return {"duplicate cards": float(len(dealt) - len(set(dealt)))}

@@ -6,6 +6,7 @@ import numpy as np
 
 from envs.core.compiling import helper
 from envs.core.kernels import CHANCE, OVER, kernel
+from envs.core.records import record
 from envs.core.rng import below, card_bit, nth_card_left
 
 MAX_PLAYERS = 5
@@ -24,49 +25,29 @@ HIDDEN_CARD = 1  # somebody else was dealt a private card
 FIRST_MOVE = 2  # + action
 FIRST_CARD = 5  # + card
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            (
-                "cards",
-                np.int8,
-                (MAX_PLAYERS,),
-            ),  # private card of each seat, NO_CARD before it is dealt
-            ("public", np.int8),  # public card, NO_CARD before it is turned up
-            ("num_dealt", np.int8),  # private cards dealt, 0 .. num_players
-            ("to_move", np.int8),  # seat to move, CHANCE or OVER
-            (
-                "round_index",
-                np.int8,
-            ),  # 0 until the public card is turned up, then 1 (records have a "round")
-            ("stakes", np.int8),  # chips a player must have put in to stay, 1 .. MAX_CHIPS
-            ("num_raises", np.int8),  # in this round, 0 .. MAX_RAISES
-            ("num_in", np.int8),  # players who have not folded
-            (
-                "num_to_answer",
-                np.int8,
-            ),  # players yet to speak since the round began or the last raise
-            ("num_moves", np.int8),  # in this round
-            ("chips", np.int8, (MAX_PLAYERS,)),  # put in by each seat, 1 .. MAX_CHIPS
-            ("has_folded", np.int8, (MAX_PLAYERS,)),  # 1 for a seat that is out
-            (
-                "moves",
-                np.int8,
-                (NUM_ROUNDS, LONGEST_ROUND),
-            ),  # actions of each round in order, then NO_MOVE
-        ],
-    )
+STATE = record(
+    # Private card of each seat, NO_CARD before it is dealt.
+    cards=(np.int8, (MAX_PLAYERS,)),
+    public=np.int8,  # public card, NO_CARD before it is turned up
+    num_dealt=np.int8,  # private cards dealt, 0 .. num_players
+    to_move=np.int8,  # seat to move, CHANCE or OVER
+    # 0 until the public card is turned up, then 1 (records have a "round").
+    round_index=np.int8,
+    stakes=np.int8,  # chips a player must have put in to stay, 1 .. MAX_CHIPS
+    num_raises=np.int8,  # in this round, 0 .. MAX_RAISES
+    num_in=np.int8,  # players who have not folded
+    # Players yet to speak since the round began or the last raise.
+    num_to_answer=np.int8,
+    num_moves=np.int8,  # in this round
+    chips=(np.int8, (MAX_PLAYERS,)),  # put in by each seat, 1 .. MAX_CHIPS
+    has_folded=(np.int8, (MAX_PLAYERS,)),  # 1 for a seat that is out
+    # Actions of each round in order, then NO_MOVE.
+    moves=(np.int8, (NUM_ROUNDS, LONGEST_ROUND)),
 )
-RULES = np.dtype(
-    (
-        np.record,
-        [
-            ("num_players", np.int32),
-            ("deck_size", np.int32),  # two suits of num_players + 1 ranks
-            ("longest_round", np.int32),  # the most moves one round can have
-        ],
-    )
+RULES = record(
+    num_players=np.int32,
+    deck_size=np.int32,  # two suits of num_players + 1 ranks
+    longest_round=np.int32,  # the most moves one round can have
 )
 
 
@@ -102,24 +83,17 @@ def winners_of(s, n):
 
 @kernel
 def new(state, rules, opening):
+    state[:] = 0
     s = state.view(STATE)[0]
     n = rules.view(RULES)[0].num_players
-    for player in range(MAX_PLAYERS):
-        s.cards[player] = NO_CARD
-        s.chips[player] = 1 if player < n else 0
-        s.has_folded[player] = 0
-    for move in range(LONGEST_ROUND):
-        s.moves[0, move] = NO_MOVE
-        s.moves[1, move] = NO_MOVE
+    s.cards[:] = NO_CARD
     s.public = NO_CARD
-    s.num_dealt = 0
-    s.to_move = CHANCE
-    s.round_index = 0
+    s.moves[:] = NO_MOVE
+    s.chips[:n] = 1
     s.stakes = 1
-    s.num_raises = 0
     s.num_in = n
     s.num_to_answer = n
-    s.num_moves = 0
+    s.to_move = CHANCE
 
 
 @kernel

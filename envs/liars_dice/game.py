@@ -49,12 +49,13 @@ from typing import Any
 
 import numpy as np
 
-from common.errors import IllegalActionError, OptionError, nearest
+from common.errors import IllegalActionError, nearest
 from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import OVER, Kernels, OptionalKernels
-from envs.core.options import Options, option
+from envs.core.options import free_option, option
+from envs.core.seat_options import SeatOptions
 from envs.liars_dice import kernels as functions
 from envs.liars_dice.kernels import (
     IN_TURN,
@@ -75,7 +76,7 @@ from envs.liars_dice.kernels import (
 __all__ = ["LiarsDice", "LiarsDiceOptions"]
 
 
-class LiarsDiceOptions(Options):
+class LiarsDiceOptions(SeatOptions):
     """Options of Liar's Dice."""
 
     num_players: int = option(2, low=2, high=MAX_PLAYERS, help="players at the table")
@@ -85,7 +86,7 @@ class LiarsDiceOptions(Options):
     faces: int = option(6, low=2, high=MAX_FACES, help="faces of a die")
     wild: str = option("none", choices=WILD, help="the face that counts as every face")
     raising: str = option("never_lower", choices=RAISING, help="which bids are higher")
-    single_round: bool = option(False, is_structural=False, help="stop after the first call")
+    single_round: bool = free_option(False, help="stop after the first call")
     first_player: int | str = option(
         0,
         low=0,
@@ -93,40 +94,24 @@ class LiarsDiceOptions(Options):
         choices=("random", "alternate"),
         help="who opens the first round",  # structural: "random" adds an event that all see
     )
-    starter_after_elimination: str = option(
+    starter_after_elimination: str = free_option(
         "next",
         choices=("next", "winner"),
-        is_structural=False,
         help="who opens when a caller is out: the next seat, or the bidder who won the call",
     )
-    rewards: str = option(
-        "winner",
-        choices=("winner", "dice"),
-        is_structural=False,
-        help="pay at the end, or every lost die at once",
+    rewards: str = free_option(
+        "winner", choices=("winner", "dice"), help="pay at the end, or every lost die at once"
     )
 
     def __post_init__(self) -> None:
         """Check what no single option can: dice and first seat must fit the players."""
-        super().__post_init__()
-        if isinstance(self.dice, tuple):
-            if len(self.dice) != self.num_players:
-                raise OptionError(
-                    f"dice must list {self.num_players} numbers, one for each player, "
-                    f"not {len(self.dice)}"
-                )
-            if len(set(self.dice)) == 1:  # the same game has one spelling
-                object.__setattr__(self, "dice", self.dice[0])
-        if isinstance(self.first_player, int) and self.first_player >= self.num_players:
-            raise OptionError(
-                f"first_player must be a seat from 0 to {self.num_players - 1}, 'random' or "
-                f"'alternate', not {self.first_player}"
-            )
+        self.settle_list("dice")
+        self.check_seat("first_player")
 
     @property
     def dice_by_seat(self) -> tuple[int, ...]:
         """Dice of each player at the start."""
-        return self.dice if isinstance(self.dice, tuple) else (self.dice,) * self.num_players
+        return self.by_seat("dice")
 
 
 def _dice(number: int) -> str:

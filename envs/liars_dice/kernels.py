@@ -11,6 +11,7 @@ from numba import types
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, INT, OVER, kernel
 from envs.core.kernels import RULES as RULES_ARRAY
+from envs.core.records import record
 from envs.core.rng import below, first_key, fold, uniform
 
 MAX_PLAYERS = 6
@@ -36,57 +37,44 @@ RAISING = ("count_first", "face_first", "never_lower")
 COUNT_FIRST, FACE_FIRST, NEVER_LOWER = range(3)
 WILD = ("none", "ones", "ones_unbiddable", "highest")
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            ("turn", np.int8),  # seat to move, CHANCE or OVER
-            ("starter", np.int8),  # who opens this round; NOBODY until it is drawn
-            ("bidder", np.int8),  # who made the standing bid, or NOBODY
-            ("loser", np.int8),  # who lost the last round, or NOBODY in the first
-            ("bid", np.int16),  # the standing bid as an action, or NO_BID
-            ("roll_seat", np.int8),  # whose die is rolled next
-            ("roll_die", np.int8),  # which one
-            ("num_rounds", np.int8),  # rounds finished
-            ("num_in_play", np.int8),  # dice on the table
-            ("dice_left", np.int8, (MAX_PLAYERS,)),
-            # Faces 1 .. 6, NO_DIE when lost or not rolled yet; the hand of a player who has looked
-            # is sorted.
-            ("dice", np.int8, (MAX_PLAYERS, MAX_DICE)),
-            ("was_bid", np.int8, (MAX_BIDS,)),  # 1 for every bid of this round
-            # The last finished round of a match, which everybody has seen; all zero before there is
-            # one.
-            ("last_starter", np.int8),
-            ("last_bid", np.int16),
-            ("last_bidder", np.int8),
-            ("last_caller", np.int8),
-            ("last_dice", np.int8, (MAX_PLAYERS, MAX_DICE)),
-            ("last_was_bid", np.int8, (MAX_BIDS,)),
-        ],
-    )
+STATE = record(
+    turn=np.int8,  # seat to move, CHANCE or OVER
+    starter=np.int8,  # who opens this round; NOBODY until it is drawn
+    bidder=np.int8,  # who made the standing bid, or NOBODY
+    loser=np.int8,  # who lost the last round, or NOBODY in the first
+    bid=np.int16,  # the standing bid as an action, or NO_BID
+    roll_seat=np.int8,  # whose die is rolled next
+    roll_die=np.int8,  # which one
+    num_rounds=np.int8,  # rounds finished
+    num_in_play=np.int8,  # dice on the table
+    dice_left=(np.int8, (MAX_PLAYERS,)),
+    # Faces 1 .. 6, NO_DIE when lost or not rolled yet; the hand of a player who has looked
+    # is sorted.
+    dice=(np.int8, (MAX_PLAYERS, MAX_DICE)),
+    was_bid=(np.int8, (MAX_BIDS,)),  # 1 for every bid of this round
+    # The last finished round of a match, which everybody has seen; all zero before there is
+    # one.
+    last_starter=np.int8,
+    last_bid=np.int16,
+    last_bidder=np.int8,
+    last_caller=np.int8,
+    last_dice=(np.int8, (MAX_PLAYERS, MAX_DICE)),
+    last_was_bid=(np.int8, (MAX_BIDS,)),
 )
-RULES = np.dtype(
-    (
-        np.record,
-        [
-            ("num_players", np.int32),
-            ("dice", np.int32, (MAX_PLAYERS,)),  # dice of each seat at the start
-            ("num_dice", np.int32),  # all of them
-            ("faces", np.int32),
-            ("bid_faces", np.int32),  # faces that can be bid
-            ("lowest_bid_face", np.int32),  # 1, or 2 when ones cannot be bid
-            ("wild_face", np.int32),  # counts as every face; 0 when none does
-            ("raising", np.int32),  # COUNT_FIRST, FACE_FIRST or NEVER_LOWER
-            ("liar", np.int32),  # the last action, after all bids
-            ("is_single_round", np.int32),
-            (
-                "first_player",
-                np.int32,
-            ),  # or NOBODY: chance decides; IN_TURN: the opening
-            ("winner_opens", np.int32),  # after an elimination the winner of the challenge starts
-            ("pays_dice", np.int32),  # lost dice are paid at once
-        ],
-    )
+RULES = record(
+    num_players=np.int32,
+    dice=(np.int32, (MAX_PLAYERS,)),  # dice of each seat at the start
+    num_dice=np.int32,  # all of them
+    faces=np.int32,
+    bid_faces=np.int32,  # faces that can be bid
+    lowest_bid_face=np.int32,  # 1, or 2 when ones cannot be bid
+    wild_face=np.int32,  # counts as every face; 0 when none does
+    raising=np.int32,  # COUNT_FIRST, FACE_FIRST or NEVER_LOWER
+    liar=np.int32,  # the last action, after all bids
+    is_single_round=np.int32,
+    first_player=np.int32,  # or NOBODY: chance decides; IN_TURN: the opening
+    winner_opens=np.int32,  # after an elimination the winner of the challenge starts
+    pays_dice=np.int32,  # lost dice are paid at once
 )
 
 
@@ -140,14 +128,22 @@ def mark_raises(r, bid, num_in_play, mask):
 
 
 @helper
+def num_held(s, r, seat, face):
+    """How many dice of ``seat`` count as a face."""
+    num_found = 0
+    for die in range(s.dice_left[seat]):
+        value = s.dice[seat, die]
+        num_found += value == face or value == r.wild_face
+    return num_found
+
+
+@helper
 def bid_stands(s, r):
     """Whether the table shows at least as many dice of the standing bid's face as it claims."""
     face = bid_face(r, s.bid)
     num_found = 0
     for player in range(r.num_players):
-        for die in range(s.dice_left[player]):
-            value = s.dice[player, die]
-            num_found += value == face or value == r.wild_face
+        num_found += num_held(s, r, player, face)
     return num_found >= bid_count(r, s.bid)
 
 
@@ -439,16 +435,6 @@ def bid_of(r, face, count):
 
 
 @helper
-def num_held(s, r, seat, face):
-    """How many dice of ``seat`` count as a face."""
-    num_found = 0
-    for die in range(s.dice_left[seat]):
-        value = s.dice[seat, die]
-        num_found += value == face or value == r.wild_face
-    return num_found
-
-
-@helper
 def surplus(s, r, seat, bid):
     """How many dice more than a bid claims are expected by ``seat``, in standard deviations."""
     face = bid_face(r, bid)
@@ -499,6 +485,3 @@ def evaluate(state, rules, out):
     for player in range(r.num_players):
         prob = np.float64(s.dice_left[player]) ** DICE_POWER / total
         out[player] = prob - (1.0 - prob) * share
-
-
-# ---- the Python face -----------------------------------------------------------------------------

@@ -48,8 +48,9 @@ from envs.core.drawing import Layout
 from envs.core.facts import Facts, ObservationField, equal_seats
 from envs.core.game import Game
 from envs.core.kernels import CHANCE, OVER, Kernels, OptionalKernels
-from envs.core.options import Options, option
+from envs.core.options import free_option, option
 from envs.core.position import Position
+from envs.core.seat_options import SeatOptions
 from envs.no_thanks import kernels as functions
 from envs.no_thanks import picture
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS, NO_CARD, NOBODY, NUM_ACTIONS, RULES
@@ -60,7 +61,7 @@ RETURNS = ("score", "place", "win")
 MAX_CHIPS = 99
 
 
-class NoThanksOptions(Options):
+class NoThanksOptions(SeatOptions):
     """Options of No Thanks!."""
 
     num_players: int = option(3, low=3, high=MAX_PLAYERS, help="players at the table")
@@ -79,21 +80,13 @@ class NoThanksOptions(Options):
     chips_shown: bool = option(True, help="observations and pictures show everybody's chips")
     cap: bool = option(False, help="a card with as many chips as its value must be taken")
     known_future: bool = option(False, help="the order of the deck is public")
-    first_player: int | str = option(
-        0,
-        low=0,
-        high=MAX_PLAYERS - 1,
-        choices=("random", "alternate"),
-        is_structural=False,
-        help="who begins",
+    first_player: int | str = free_option(
+        0, low=0, high=MAX_PLAYERS - 1, choices=("random", "alternate"), help="who begins"
     )
-    returns: str = option(
-        "score", choices=RETURNS, is_structural=False, help="what is paid at the end"
-    )
+    returns: str = free_option("score", choices=RETURNS, help="what is paid at the end")
 
     def __post_init__(self) -> None:
         """Check what no single option can."""
-        super().__post_init__()
         if not 1 <= self.num_cards <= MAX_CARDS:
             raise OptionError(
                 f"lowest {self.lowest}, highest {self.highest} and card_step {self.card_step} make "
@@ -105,11 +98,7 @@ class NoThanksOptions(Options):
             )
         if self.chips == "unlimited" and not self.cap:
             raise OptionError("with unlimited chips a game may never end: set cap to true as well")
-        if isinstance(self.first_player, int) and self.first_player >= self.num_players:
-            raise OptionError(
-                f"first_player must be a seat from 0 to {self.num_players - 1}, 'random' or "
-                f"'alternate', not {self.first_player}"
-            )
+        self.check_seat("first_player")
 
     @property
     def num_cards(self) -> int:

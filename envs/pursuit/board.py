@@ -48,19 +48,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import MasqueradeError, nearest, one_line
-from common.files import read_text, write_text
-
-__all__ = [
-    "MAX_NODES",
-    "MAX_TRANSPORTS",
-    "Board",
-    "BoardError",
-    "Node",
-    "Transport",
-    "load_board",
-    "parse_board",
-    "save_board",
-]
+from common.files import read_text
 
 MAX_NODES = 256
 """Numbers of places; the record of a state has room for so many."""
@@ -162,7 +150,7 @@ class Board:
         return sorted(found)
 
     def to_text(self) -> str:
-        """The board as the text of its file, one node a line."""
+        """The text of its file, from which ``load_board`` makes an equal board; one node a line."""
         nodes = [
             json.dumps({"number": node.number, "x": node.x, "y": node.y}) for node in self.nodes
         ]
@@ -214,11 +202,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         key = next(key for key in keys if keys.count(key) > 1)
         raise BoardError(f"the key {shown(key)} is there twice in one object: keep one")
     return found
-
-
-def save_board(board: Board, path: str | Path) -> None:
-    """Write a board file, from which ``load_board`` makes an equal board."""
-    write_text(Path(path), board.to_text())
 
 
 def parse_board(content: Any) -> Board:

@@ -72,16 +72,7 @@ def _make(args: argparse.Namespace) -> Board:
         return grid_board(args.rows, args.columns)
     if args.kind == "city":
         return city_board(args.seed)
-    recipe = MapRecipe(
-        args.rows, args.columns, args.keep, args.taxi, args.tram, args.edge_mode, args.radius
-    )
-    return random_board(recipe, args.seed, args.number)
-
-
-def _write(args: argparse.Namespace, text: str) -> None:
-    """Write a file: what would be the same is no loss, and another one stays."""
-    check_out(args.out, "this command", args.force, head=text, is_whole=True)
-    write_text(args.out, text)
+    return random_board(MapRecipe.of(args), args.seed, args.number)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -95,19 +86,17 @@ def _run(args: argparse.Namespace) -> int:
                 print(error, file=sys.stderr)
         return 2 if num_broken else 0
     if args.command == "draw":
-        svg = draw_board(named_board(args.board, args.rows, args.columns))
-        if args.out is None:
-            print(svg)
-        else:
-            _write(args, svg)
-            print(f"wrote {args.out}")
-        return 0
-    board = _make(args)
-    if args.out is None:
-        print(board.to_text(), end="")
+        text, note = draw_board(named_board(args.board, args.rows, args.columns)), ""
     else:
-        _write(args, board.to_text())
-        print(f"wrote {args.out}: {describe(board)}")
+        board = _make(args)
+        text, note = board.to_text(), f": {describe(board)}"
+    if args.out is None:
+        print(text.rstrip("\n"))
+    else:
+        # What would be the same is no loss, and another file stays.
+        check_out(args.out, "this command", args.force, head=text, is_whole=True)
+        write_text(args.out, text)
+        print(f"wrote {args.out}{note}")
     return 0
 
 

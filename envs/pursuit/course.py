@@ -37,24 +37,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = [
-    "begin",
-    "can_leave",
-    "draw_place",
-    "has_move",
-    "is_free",
-    "keep_able",
-    "know",
-    "mark_moves",
-    "play_action",
-    "play_chance",
-    "spread",
-    "stands_there",
-    "start_anywhere",
-    "total_weight",
-]
-
-
 # ---- who may go where: edges, tickets, and who stands in the way ---------------------------------
 
 
@@ -189,11 +171,18 @@ def next_to_move(s, r, rules, m):
 @helper
 def know(s, place):
     """He was seen: one place is left."""
-    belief = s.belief
-    for i in range(belief.size):
-        belief[i] = 0.0
+    s.belief[:] = 0.0
     if place != NOWHERE:
-        belief[place] = 1.0
+        s.belief[place] = 1.0
+
+
+@helper
+def show(s):
+    """Everybody sees him where he is, and it is noted in the log."""
+    s.seen_place = s.place[FUGITIVE]
+    s.seen_move = s.num_moves
+    s.log_place[s.num_moves] = s.place[FUGITIVE]
+    know(s, s.place[FUGITIVE])
 
 
 @helper
@@ -284,16 +273,14 @@ def draw_place(s, r, rng):
 @helper
 def begin(s, r, rules):
     """Hand out tickets and see what is to be drawn first."""
-    for piece in range(s.place.size):
-        s.place[piece] = NOWHERE
-        s.last_from[piece] = NOWHERE
+    s.place[:] = NOWHERE
+    s.last_from[:] = NOWHERE
+    s.log_place[:] = NOWHERE
     for piece in range(1 + r.num_detectives):
         for kind in range(r.num_kinds):
             given = r.fugitive_tickets[kind] if piece == FUGITIVE else r.detective_tickets[kind]
             s.tickets[piece, kind] = given
-    for field in range(s.log_place.size):
-        s.log_place[field] = NOWHERE
-    s.doubles_left = r.doubles
+    s.doubles_left = r.double_moves
     s.seen_place = NOWHERE
     s.piece = 1
     if r.num_maps > 1:
@@ -337,7 +324,7 @@ def play_chance(s, r, rules, outcome):
             s.phase = FUGITIVE_DRAW
         return
     s.place[FUGITIVE] = outcome
-    if r.is_start_known:
+    if r.start_is_known:
         s.seen_place = outcome
         know(s, outcome)
     else:
@@ -349,15 +336,12 @@ def play_chance(s, r, rules, outcome):
 def place_fugitive(s, r, rules, m, place):
     """He chooses where to start, and nobody sees it."""
     s.place[FUGITIVE] = place
-    if r.is_placement_a_round:
+    if r.placement_is_round:
         s.num_moves += 1
         s.log_kind[s.num_moves] = START
         s.log_round[s.num_moves] = 1
-    if r.is_start_known:
-        s.seen_place = place
-        s.seen_move = s.num_moves
-        s.log_place[s.num_moves] = place
-        know(s, place)
+    if r.start_is_known:
+        show(s)
     else:
         start_anywhere(s, r, rules, m.nodes, m.num_nodes)
     if stands_there(s, r, place):
@@ -388,7 +372,7 @@ def place_detective(s, r, rules, m, place):
 @helper
 def end_placing(s, r, rules, m):
     """The placement is the first round, or comes before it."""
-    s.round_number = 1 if r.is_placement_a_round else 0
+    s.round_number = 1 if r.placement_is_round else 0
     end_round(s, r, rules, m)
 
 
@@ -404,17 +388,8 @@ def end(s, reason):
 @helper
 def end_caught(s):
     """A detective and the fugitive stand on one place, and everybody sees it."""
-    s.seen_place = s.place[FUGITIVE]
-    s.seen_move = s.num_moves
-    s.log_place[s.num_moves] = s.place[FUGITIVE]
-    know(s, s.place[FUGITIVE])
+    show(s)
     end(s, CAUGHT)
-
-
-@helper
-def are_all_out(s, r):
-    """Whether every detective has left the game."""
-    return s.is_out == (1 << r.num_detectives) - 1
 
 
 @helper
@@ -423,13 +398,9 @@ def begin_round(s, r, rules, m):
     s.round_number += 1
     if r.are_detectives_first:
         s.moved = 0
-        if not ask_next_detective(s, r, rules, m):
-            if are_all_out(s, r):
-                end(s, ALL_OUT)
-            else:
-                ask_fugitive(s, r, rules, m)
-    else:
-        ask_fugitive(s, r, rules, m)
+        if chase(s, r, rules, m):
+            return
+    ask_fugitive(s, r, rules, m)
 
 
 @helper
@@ -454,8 +425,8 @@ def ask_fugitive(s, r, rules, m):
 
 
 @helper
-def ask_next_detective(s, r, rules, m):
-    """Find the detective who moves next in this round; ``False`` if there is none."""
+def chase(s, r, rules, m):
+    """Ask the detective who moves next in this round; ``False`` if all who could have moved."""
     if r.do_stuck_leave:
         for piece in range(1, 1 + r.num_detectives):
             is_waiting = not ((s.moved | s.is_out) >> (piece - 1)) & 1
@@ -463,9 +434,11 @@ def ask_next_detective(s, r, rules, m):
                 s.is_out |= 1 << (piece - 1)
                 s.place[piece] = NOWHERE
     piece, num_able = next_to_move(s, r, rules, m)
-    if num_able == 0:
+    if s.is_out == (1 << r.num_detectives) - 1:
+        end(s, ALL_OUT)
+    elif num_able == 0:
         return False
-    if num_able > 1 and r.moving == ANY_ORDER:
+    elif num_able > 1 and r.moving == ANY_ORDER:
         s.piece = 0
         s.phase = PICK
         s.turn = 1
@@ -492,10 +465,7 @@ def move_fugitive(s, r, rules, m, action):
         end_caught(s)
         return
     if r.is_reveal[s.num_moves]:
-        s.seen_place = place
-        s.seen_move = s.num_moves
-        s.log_place[s.num_moves] = place
-        know(s, place)
+        show(s)
     else:
         spread(s, r, rules, m, kind)
     if s.double > 0:
@@ -512,11 +482,9 @@ def move_fugitive(s, r, rules, m, action):
 @helper
 def go_on(s, r, rules, m):
     """The next detective, the fugitive, or the next round."""
-    if ask_next_detective(s, r, rules, m):
+    if chase(s, r, rules, m):
         return
-    if are_all_out(s, r):
-        end(s, ALL_OUT)
-    elif r.are_detectives_first:
+    if r.are_detectives_first:
         ask_fugitive(s, r, rules, m)
     else:
         end_round(s, r, rules, m)

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,11 @@ class MapRecipe:
     tram: float = 0.2
     edge_mode: str = "radius"
     radius: int = 2
+
+    @classmethod
+    def of(cls, settings: Any) -> MapRecipe:
+        """The recipe that options or arguments of these names make."""
+        return cls(*(getattr(settings, field.name) for field in fields(cls)))
 
     def __str__(self) -> str:
         """The recipe as it stands in a board's origin."""
@@ -287,19 +293,14 @@ def _crossing_at_bridges(
     points: Points, pairs: list[Pair], per_bridge: int, reach: float
 ) -> list[Pair]:
     """Leave out what crosses the water, but for the edges nearest to each bridge."""
-    dry, wet = [], []
-    for pair in pairs:
-        crossing = _crossing(points[pair[0]], points[pair[1]])
-        if crossing is None:
-            dry.append(pair)
-        else:
-            wet.append((crossing, pair))
+    crossings = {(a, b): _crossing(points[a], points[b]) for a, b in pairs}
+    wet = [(crossing, pair) for pair, crossing in crossings.items() if crossing is not None]
     bridges = [(x, river(x)) for x in RIVER_BRIDGES] + [(canal(y), y) for y in CANAL_BRIDGES]
-    kept: set[Pair] = set()
+    kept = {pair for pair, crossing in crossings.items() if crossing is None}
     for bridge in bridges:
         near = sorted((math.dist(crossing, bridge), pair) for crossing, pair in wet)
         kept |= {pair for gap, pair in near[:per_bridge] if gap <= reach}
-    return sorted({*dry, *kept})
+    return sorted(kept)
 
 
 def _crossing(a: Points, b: Points) -> tuple[float, float] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, OPTIONAL_SIGNATURES, OVER, SIGNATURES, kernel
 from envs.core.rng import below
@@ -41,16 +43,8 @@ from envs.pursuit.options import (
     UNLIMITED,
     distance,
     map_of,
-    spare_state,
+    spare_weights,
 )
-
-__all__ = [
-    "evaluate",
-    "nearest_detective",
-    "plain_choice",
-    "rollout",
-    "unknown_choice",
-]
 
 # Tokens: 4 * what + how it ended + 1.
 NOT_ENDED, SHOWN_CAUGHT, SHOWN_BLOCKED = range(3)
@@ -82,6 +76,16 @@ def mark_places(s, r, rules, m, mask):
             mask[rules[at]] = 1
             num_marked += 1
     return num_marked
+
+
+@helper
+def draw_start(s, r, rules, m, rng):
+    """Draw a card, and another if a detective already stands there."""
+    first, count = card_list(s, m)
+    place = rules[first + below(rng, count)]
+    while stands_there(s, r, place):
+        place = rules[first + below(rng, count)]
+    return place
 
 
 # ---- the ten kernels -----------------------------------------------------------------------------
@@ -130,16 +134,12 @@ def legal(state, rules, mask):
 
 @kernel
 def sample(state, rules, rng):
-    """Draw a card, and another if a detective already stands there."""
+    """Draw a map, or a start card."""
     s = state.view(STATE)[0]
     r = rules[:RULES_SIZE].view(RULES)[0]
     if s.phase == MAP_DRAW:
         return below(rng, r.num_maps)
-    first, count = card_list(s, map_of(rules, s.map))
-    place = rules[first + below(rng, count)]
-    while stands_there(s, r, place):
-        place = rules[first + below(rng, count)]
-    return place
+    return draw_start(s, r, rules, map_of(rules, s.map), rng)
 
 
 @kernel
@@ -192,7 +192,7 @@ def ending(state, rules, action):
         return SHOWN_CAUGHT
     if not may_block(s, r, rules, map_of(rules, s.map), action):
         return NOT_ENDED
-    after = spare_state()
+    after = spare_weights().view(np.uint8)[: state.size]
     for i in range(state.size):
         after[i] = state[i]
     step(after, rules, action)
@@ -209,7 +209,7 @@ def seen(state, rules, action, player):
     if player != FUGITIVE and shown != SHOWN_CAUGHT:
         is_start = s.phase == FUGITIVE_DRAW or s.phase == FUGITIVE_PLACING
         is_move = s.phase == FUGITIVE_MOVE and action != r.double_action
-        if is_start and not r.is_start_known:
+        if is_start and not r.start_is_known:
             what = HIDDEN
         elif is_move and not r.is_reveal[s.num_moves + 1]:
             what = HIDDEN + action // r.num_slots
@@ -265,7 +265,7 @@ def write_clock(s, r, out):
     out[1] = min(s.num_moves - s.seen_move, 8) / 8.0
     next_move = s.num_moves + 1
     out[2] = r.is_reveal[next_move] if next_move < r.is_reveal.size else 0.0
-    out[3] = s.doubles_left / max(r.doubles, 1)
+    out[3] = s.doubles_left / max(r.double_moves, 1)
     out[4] = s.double / 2.0
     out[5] = s.phase == FUGITIVE_PLACING or s.phase == DETECTIVE_PLACING
     if s.num_moves > 0 and s.log_kind[s.num_moves] >= 0:
@@ -375,12 +375,9 @@ def best_move(s, r, rules, m, rng, goal, skipped):
 @helper
 def random_start(s, r, rules, m, rng):
     """A place for the piece that is to be put on the board."""
-    first, count = card_list(s, m)
     if s.phase == DETECTIVE_PLACING:
-        place = rules[first + below(rng, count)]
-        while stands_there(s, r, place):
-            place = rules[first + below(rng, count)]
-        return place
+        return draw_start(s, r, rules, m, rng)
+    first, count = card_list(s, m)
     best, best_gap = 0, -1
     num_tries = 0
     while num_tries < NUM_STARTS or best_gap <= 0:

@@ -20,22 +20,10 @@ from pydantic import Field
 
 from common.errors import OptionError
 from envs.core.compiling import JIT_DISABLED, helper
-from envs.core.options import Options, option
+from envs.core.options import Options, free_option, option
+from envs.core.records import record
 from envs.pursuit.board import MAX_NODES, MAX_TRANSPORTS
 from envs.pursuit.generators import EDGE_MODES, MapRecipe
-
-__all__ = [
-    "MAP",
-    "MAX_DETECTIVES",
-    "MAX_KINDS",
-    "MAX_LOG",
-    "RULES",
-    "SHIPPED",
-    "STATE",
-    "PursuitOptions",
-    "board_option",
-    "with_default",
-]
 
 MAX_DETECTIVES = 6
 MAX_PIECES = 1 + MAX_DETECTIVES
@@ -67,88 +55,73 @@ RUNNING, CAUGHT, BLOCKED, ESCAPED, ALL_OUT = range(5)
 MOVING = ("in_order", "any_order", "at_once")
 IN_ORDER, ANY_ORDER, AT_ONCE = range(3)
 
-STATE = np.dtype(
-    (
-        np.record,
-        [
-            # Public: how many histories, consistent with all that detectives have seen, lead to
-            # each place. Whole numbers, exact up to 2**53.
-            ("belief", np.float64, (MAX_NODES,)),
-            ("turn", np.int8),  # seat to move, CHANCE or OVER
-            ("phase", np.int8),  # what comes next
-            ("reason", np.int8),  # how it ended, or RUNNING
-            ("map", np.int32),  # which map of the pool
-            ("round_number", np.int16),  # number of the round, from 1; 0 before the first
-            ("num_moves", np.int16),  # fields of the log in use
-            ("piece", np.int8),  # whose move comes next
-            ("moved", np.uint8),  # bit d - 1: detective d has moved in this round
-            ("is_out", np.uint8),  # bit d - 1: detective d has left the game
-            ("double", np.int8),  # moves left of a double move, or 0
-            ("doubles_left", np.int8),
-            ("place", np.int16, (MAX_PIECES,)),  # the fugitive's is the only secret
-            ("seen_place", np.int16),  # where the fugitive was last seen, or NOWHERE
-            ("seen_move", np.int16),  # in which field of the log
-            ("tickets", np.int16, (MAX_PIECES, MAX_KINDS)),
-            ("given", np.int16, (MAX_KINDS,)),  # tickets that detectives have spent
-            ("used", np.int16, (MAX_KINDS,)),  # tickets that the fugitive has used
-            ("log_kind", np.int8, (MAX_LOG,)),  # ticket of each move, START for a placement
-            ("log_place", np.int16, (MAX_LOG,)),  # where he showed himself, or NOWHERE
-            ("log_round", np.int16, (MAX_LOG,)),
-            ("last_from", np.int16, (MAX_PIECES,)),  # detectives' last moves, for pictures
-            ("last_kind", np.int8, (MAX_PIECES,)),
-        ],
-    )
+STATE = record(
+    # Public: how many histories, consistent with all that detectives have seen, lead to
+    # each place. Whole numbers, exact up to 2**53.
+    belief=(np.float64, (MAX_NODES,)),
+    turn=np.int8,  # seat to move, CHANCE or OVER
+    phase=np.int8,  # what comes next
+    reason=np.int8,  # how it ended, or RUNNING
+    map=np.int32,  # which map of the pool
+    round_number=np.int16,  # number of the round, from 1; 0 before the first
+    num_moves=np.int16,  # fields of the log in use
+    piece=np.int8,  # whose move comes next
+    moved=np.uint8,  # bit d - 1: detective d has moved in this round
+    is_out=np.uint8,  # bit d - 1: detective d has left the game
+    double=np.int8,  # moves left of a double move, or 0
+    doubles_left=np.int8,
+    place=(np.int16, (MAX_PIECES,)),  # the fugitive's is the only secret
+    seen_place=np.int16,  # where the fugitive was last seen, or NOWHERE
+    seen_move=np.int16,  # in which field of the log
+    tickets=(np.int16, (MAX_PIECES, MAX_KINDS)),
+    given=(np.int16, (MAX_KINDS,)),  # tickets that detectives have spent
+    used=(np.int16, (MAX_KINDS,)),  # tickets that the fugitive has used
+    log_kind=(np.int8, (MAX_LOG,)),  # ticket of each move, START for a placement
+    log_place=(np.int16, (MAX_LOG,)),  # where he showed himself, or NOWHERE
+    log_round=(np.int16, (MAX_LOG,)),
+    last_from=(np.int16, (MAX_PIECES,)),  # detectives' last moves, for pictures
+    last_kind=(np.int8, (MAX_PIECES,)),
 )
-RULES = np.dtype(
-    (
-        np.record,
-        [
-            ("num_players", np.int32),
-            ("num_detectives", np.int32),
-            ("has_seat_each", np.int32),  # a seat for every detective
-            ("num_slots", np.int32),  # places have numbers below
-            ("num_kinds", np.int32),
-            ("num_tickets", np.int32),  # kinds without the black one
-            ("black", np.int32),  # the kind of a black ticket, or NOTHING
-            ("double_action", np.int32),  # or NOTHING
-            ("pick_action", np.int32),  # picks detective 1; the others follow
-            ("rounds", np.int32),
-            ("are_detectives_first", np.int32),
-            ("are_starts_chosen", np.int32),
-            ("does_fugitive_place_first", np.int32),
-            ("is_placement_a_round", np.int32),
-            ("is_start_known", np.int32),
-            ("moving", np.int32),
-            ("may_share", np.int32),  # detectives may stand on one place
-            ("may_step_on_detective", np.int32),
-            ("do_stuck_leave", np.int32),
-            ("do_tickets_pass", np.int32),  # from detectives to the fugitive
-            ("pays_survival", np.int32),
-            ("detective_tickets", np.int32, (MAX_KINDS,)),
-            ("fugitive_tickets", np.int32, (MAX_KINDS,)),
-            ("doubles", np.int32),
-            ("is_reveal", np.int32, (MAX_LOG,)),  # by field of the log
-            ("num_maps", np.int32),
-            ("shows_map", np.int32),  # the observation tells which transport stops where
-        ],
-    )
+RULES = record(
+    num_players=np.int32,
+    num_detectives=np.int32,
+    has_seat_each=np.int32,  # a seat for every detective
+    num_slots=np.int32,  # places have numbers below
+    num_kinds=np.int32,
+    num_tickets=np.int32,  # kinds without the black one
+    black=np.int32,  # the kind of a black ticket, or NOTHING
+    double_action=np.int32,  # or NOTHING
+    pick_action=np.int32,  # picks detective 1; the others follow
+    rounds=np.int32,
+    are_detectives_first=np.int32,
+    are_starts_chosen=np.int32,
+    does_fugitive_place_first=np.int32,
+    placement_is_round=np.int32,
+    start_is_known=np.int32,
+    moving=np.int32,
+    may_share=np.int32,  # detectives may stand on one place
+    may_step_on_detective=np.int32,
+    do_stuck_leave=np.int32,
+    do_tickets_pass=np.int32,  # from detectives to the fugitive
+    pays_survival=np.int32,
+    detective_tickets=(np.int32, (MAX_KINDS,)),
+    fugitive_tickets=(np.int32, (MAX_KINDS,)),
+    double_moves=np.int32,
+    is_reveal=(np.int32, (MAX_LOG,)),  # by field of the log
+    num_maps=np.int32,
+    shows_map=np.int32,  # the observation tells which transport stops where
 )
-MAP = np.dtype(
-    (
-        np.record,
-        [
-            ("num_nodes", np.int32),
-            ("nodes", np.int32),  # where the list of places begins
-            ("num_detective_starts", np.int32),
-            ("detective_starts", np.int32),
-            ("num_fugitive_starts", np.int32),
-            ("fugitive_starts", np.int32),
-            ("universal", np.int32),  # a kind of ticket that takes one away from everywhere
-            ("ways", np.int32, (MAX_KINDS,)),  # by kind: where its neighbours begin
-            ("distances", np.int32),
-            ("stops", np.int32),  # by kind and place: 1 where it stops
-        ],
-    )
+MAP = record(
+    num_nodes=np.int32,
+    nodes=np.int32,  # where the list of places begins
+    num_detective_starts=np.int32,
+    detective_starts=np.int32,
+    num_fugitive_starts=np.int32,
+    fugitive_starts=np.int32,
+    universal=np.int32,  # a kind of ticket that takes one away from everywhere
+    ways=(np.int32, (MAX_KINDS,)),  # by kind: where its neighbours begin
+    distances=np.int32,
+    stops=np.int32,  # by kind and place: 1 where it stops
 )
 RULES_SIZE, MAP_SIZE = RULES.itemsize // 4, MAP.itemsize // 4
 
@@ -169,50 +142,38 @@ def distance(rules, m, num_slots, a, b):
 
 # ---- memory for one call -------------------------------------------------------------------------
 
+SPARE_WORDS = -(-STATE.itemsize // 8)
+"""Room for one state is more than for one weight per place."""
+
 if JIT_DISABLED:
 
     def spare_weights() -> Any:
-        """Room for one weight per place, for as long as the caller runs."""
-        return np.empty(MAX_NODES)
-
-    def spare_state() -> Any:
-        """Room for one state, for as long as the caller runs."""
-        return np.empty(STATE.itemsize, np.uint8)
+        """Room for one weight per place, or for one state, for as long as the caller runs."""
+        return np.empty(SPARE_WORDS)
 
 else:
     # Compiled code allocates nothing; what a call needs for itself lies on the caller's stack.
 
-    def _stack_array(dtype: Any, size: int) -> Any:
-        """Code for an array of ``size`` entries on the stack of the function that asks for it."""
-        array_type = types.Array(dtype, 1, "C")
+    @intrinsic  # type: ignore[untyped-decorator]
+    def spare_weights(_context: Any) -> Any:
+        """Room for one weight per place, or for one state, for as long as the caller runs."""
+        array_type = types.Array(types.float64, 1, "C")
 
         def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-            entry = context.get_data_type(dtype)
-            memory = cgutils.alloca_once(builder, entry, size=size)
+            entry = context.get_data_type(types.float64)
             array = make_array(array_type)(context, builder)
-            number = types.intp
-            width = context.get_abi_sizeof(entry)
+            width = context.get_constant(types.intp, context.get_abi_sizeof(entry))
             populate_array(
                 array,
-                data=memory,
-                shape=[context.get_constant(number, size)],
-                strides=[context.get_constant(number, width)],
-                itemsize=context.get_constant(number, width),
+                data=cgutils.alloca_once(builder, entry, size=SPARE_WORDS),
+                shape=[context.get_constant(types.intp, SPARE_WORDS)],
+                strides=[width],
+                itemsize=width,
                 meminfo=None,
             )
             return array._getvalue()
 
         return array_type(), codegen
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def spare_weights(_context: Any) -> Any:
-        """Room for one weight per place, for as long as the caller runs."""
-        return _stack_array(types.float64, MAX_NODES)
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def spare_state(_context: Any) -> Any:
-        """Room for one state, for as long as the caller runs."""
-        return _stack_array(types.uint8, STATE.itemsize)
 
 
 SHIPPED = ("grid", "random", "city", "map_1", "map_2", "map_3")
@@ -243,52 +204,35 @@ class PursuitOptions(Options):
     board: str = board_option("city")
     rows: int = option(5, low=1, high=MAX_NODES, help="rows of a grid or a random map")
     columns: int = option(5, low=1, high=MAX_NODES, help="columns of a grid or a random map")
-    num_maps: int = option(
-        1, low=1, high=MAX_MAPS, is_structural=False, help="random maps to draw from"
-    )
-    first_map: int = option(
+    num_maps: int = free_option(1, low=1, high=MAX_MAPS, help="random maps to draw from")
+    first_map: int = free_option(
         0,
         low=0,
         high=10**6,
-        is_structural=False,
         help="number of the first of them, so that maps to train and to test on can differ",
     )
-    map_seed: int = option(0, low=0, high=2**31, is_structural=False, help="series of random maps")
-    keep: float = option(
-        0.8, low=0.0, high=1.0, is_structural=False, help="share of a random map's cells in use"
-    )
-    taxi: float = option(
-        0.4, low=0.0, high=1.0, is_structural=False, help="share of places where taxis stop"
-    )
-    tram: float = option(
-        0.2, low=0.0, high=1.0, is_structural=False, help="share of places where trams stop"
-    )
-    edge_mode: str = option(
-        "radius", choices=EDGE_MODES, is_structural=False, help="which stops are joined"
-    )
-    radius: int = option(
-        2, low=1, high=MAX_NODES, is_structural=False, help="how far apart joined stops may be"
-    )
-    max_imbalance: float | None = option(
+    map_seed: int = free_option(0, low=0, high=2**31, help="series of random maps")
+    keep: float = free_option(0.8, low=0.0, high=1.0, help="share of a random map's cells in use")
+    taxi: float = free_option(0.4, low=0.0, high=1.0, help="share of places where taxis stop")
+    tram: float = free_option(0.2, low=0.0, high=1.0, help="share of places where trams stop")
+    edge_mode: str = free_option("radius", choices=EDGE_MODES, help="which stops are joined")
+    radius: int = free_option(2, low=1, high=MAX_NODES, help="how far apart joined stops may be")
+    max_imbalance: float | None = free_option(
         None,
         low=0.01,
         high=0.5,
-        is_structural=False,
         help="random maps on which simple players' win rate is farther from one half are refused",
     )
     num_detectives: int = option(5, low=1, high=MAX_DETECTIVES, help="detectives who give chase")
     seats: str = option(
         "team", choices=("team", "each"), help="one player for all detectives, or one for each"
     )
-    rounds: int = option(
-        22, low=1, high=MAX_ROUNDS, is_structural=False, help="rounds until the fugitive escapes"
-    )
-    reveals: int | tuple[int, ...] = option(
+    rounds: int = free_option(22, low=1, high=MAX_ROUNDS, help="rounds until the fugitive escapes")
+    reveals: int | tuple[int, ...] = free_option(
         (3, 8, 13, 18, 24),
         low=0,
         high=MAX_LOG - 1,
         is_list=True,
-        is_structural=False,
         help="moves after which the fugitive shows himself; one number: every so many, 0: never",
     )
     first: str = option(
@@ -338,10 +282,9 @@ class PursuitOptions(Options):
     may_step_on_detective: bool = option(
         False, help="whether the fugitive may walk into a detective, and lose"
     )
-    rewards: str = option(
+    rewards: str = free_option(
         "win",
         choices=("win", "survival"),
-        is_structural=False,
         help="1 for the winner, or a share for every round that the fugitive has survived",
     )
 
@@ -368,15 +311,7 @@ class PursuitOptions(Options):
     @property
     def recipe(self) -> MapRecipe:
         """How random maps are made."""
-        return MapRecipe(
-            self.rows,
-            self.columns,
-            self.keep,
-            self.taxi,
-            self.tram,
-            self.edge_mode,
-            self.radius,
-        )
+        return MapRecipe.of(self)
 
     def reveal_moves(self) -> set[int]:
         """The moves after which the fugitive shows himself.

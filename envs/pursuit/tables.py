@@ -30,7 +30,7 @@ from envs.pursuit.options import (
     FAR,
     MAP,
     MAP_SIZE,
-    MOVING,
+    MAX_LOG,
     NOTHING,
     RULES,
     RULES_SIZE,
@@ -39,18 +39,6 @@ from envs.pursuit.options import (
     UNLIMITED,
     PursuitOptions,
 )
-
-__all__ = [
-    "FOLDER",
-    "balance",
-    "boards_of",
-    "distances",
-    "named_board",
-    "pack_rules",
-    "rules_of",
-    "ticket_numbers",
-    "ways",
-]
 
 Table = npt.NDArray[np.int32]
 
@@ -114,38 +102,34 @@ def ticket_numbers(tickets: int | tuple[int, ...] | str, board: Board, name: str
 
 def _header(o: PursuitOptions, boards: tuple[Board, ...]) -> Any:
     board = boards[0]
-    r = np.zeros(1, RULES)[0]
     num_tickets = len(board.tickets)
-    r.num_detectives = o.num_detectives
-    r.has_seat_each = o.seats == "each"
-    r.num_players = 1 + o.num_detectives if r.has_seat_each else 2
-    r.num_slots = o.rows * o.columns if o.board == "random" else board.num_slots
-    r.num_tickets = num_tickets
-    r.black = num_tickets if o.black_tickets else NOTHING
-    r.num_kinds = num_tickets + (o.black_tickets > 0)
-    r.double_action = r.num_kinds * r.num_slots if o.double_moves else NOTHING
-    r.pick_action = r.num_kinds * r.num_slots + (o.double_moves > 0)
-    r.rounds = o.rounds
-    r.are_detectives_first = o.first == "detectives"
-    r.are_starts_chosen = o.starts == "chosen"
-    r.does_fugitive_place_first = o.placement_order == "fugitive_first"
-    r.is_placement_a_round = o.placement_is_round
-    r.is_start_known = o.start_is_known
-    r.moving = MOVING.index(o.moving)
-    r.may_share = o.may_share
-    r.may_step_on_detective = o.may_step_on_detective
-    r.do_stuck_leave = o.stuck_detectives == "leave"
-    r.do_tickets_pass = o.spent_tickets == "fugitive"
-    r.pays_survival = o.rewards == "survival"
-    r.detective_tickets[:num_tickets] = ticket_numbers(
-        o.detective_tickets, board, "detective_tickets"
-    )
-    r.fugitive_tickets[:num_tickets] = ticket_numbers(o.fugitive_tickets, board, "fugitive_tickets")
+    num_slots = o.rows * o.columns if o.board == "random" else board.num_slots
+    num_kinds = num_tickets + (o.black_tickets > 0)
+    r = o.as_record(
+        RULES,
+        has_seat_each=o.seats == "each",
+        num_players=1 + o.num_detectives if o.seats == "each" else 2,
+        num_slots=num_slots,
+        num_tickets=num_tickets,
+        black=num_tickets if o.black_tickets else NOTHING,
+        num_kinds=num_kinds,
+        double_action=num_kinds * num_slots if o.double_moves else NOTHING,
+        pick_action=num_kinds * num_slots + (o.double_moves > 0),
+        are_detectives_first=o.first == "detectives",
+        are_starts_chosen=o.starts == "chosen",
+        does_fugitive_place_first=o.placement_order == "fugitive_first",
+        do_stuck_leave=o.stuck_detectives == "leave",
+        do_tickets_pass=o.spent_tickets == "fugitive",
+        pays_survival=o.rewards == "survival",
+        detective_tickets=0,
+        fugitive_tickets=0,
+        is_reveal=np.isin(np.arange(MAX_LOG), list(o.reveal_moves())),
+        num_maps=len(boards),
+        shows_map=o.board == "random",
+    )[0]
+    for name in ("detective_tickets", "fugitive_tickets"):
+        r[name][:num_tickets] = ticket_numbers(getattr(o, name), board, name)
     r.fugitive_tickets[num_tickets] = o.black_tickets
-    r.doubles = o.double_moves
-    r.is_reveal[list(o.reveal_moves())] = 1
-    r.num_maps = len(boards)
-    r.shows_map = o.board == "random"
     return r
 
 
@@ -209,10 +193,7 @@ def distances(board: Board, num_slots: int) -> npt.NDArray[np.int64]:
 def _packed(steps: npt.NDArray[np.int64]) -> Table:
     flat = np.zeros(-(-steps.size // 4) * 4, np.uint8)
     flat[: steps.size] = np.minimum(steps, FAR).ravel()
-    words = flat.reshape(-1, 4).astype(np.uint32)
-    shifts = np.array([0, 8, 16, 24], np.uint32)
-    packed: Table = (words << shifts).sum(axis=1, dtype=np.uint32).view(np.int32)
-    return packed
+    return flat.view("<i4")
 
 
 FOLDER = Path(__file__).resolve().parent / "maps"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -148,20 +149,16 @@ def test_lost_dice_lie_beside_those_that_are_left() -> None:
 
 
 def test_moves_of_leduc_are_told_apart_by_their_player() -> None:
-    from envs.leduc.picture import _moves
-
-    game = make_game("leduc_v0", num_players=3)
+    game: Any = make_game("leduc_v0", num_players=3)
     # Raise, fold, raise, call; then a king is turned up, and those who are in check.
     position = game.replay([0, 1, 2, 2, 0, 2, 1, 7, 1, 1])
-    first, second = _moves(game.record(position.state), 3)
+    first, second = game.moves(game.record(position.state)).values()
     assert first == [(0, "raise"), (1, "fold"), (2, "raise"), (0, "call")]
     assert second == [(0, "call"), (2, "call")]
 
 
 def test_moves_of_kuhn_are_told_apart_by_their_player() -> None:
-    from envs.kuhn.picture import _moves
-
-    game = make_game("kuhn_v0", num_players=3)
+    game: Any = make_game("kuhn_v0", num_players=3)
     position = game.replay([0, 1, 2, 0, 1, 0, 1])
-    moves = _moves(game.record(position.state), 3)
+    moves = game.moves(game.record(position.state))["betting"]
     assert moves == [(0, "pass"), (1, "bet"), (2, "pass"), (0, "bet")]

@@ -18,23 +18,22 @@ from envs.holdem.equity import (
     equity,
     equity_against,
     expand_classes,
-    potential,
-    sampled_equity,
     starting_class,
     starting_equities,
+    strength_now,
 )
 from envs.holdem.evaluator import (
     BEST_STRENGTH,
     TABLES,
     card_name,
     category,
-    count_categories,
     evaluate,
     parse_card,
     parse_hands,
     strength_name,
     tables,
 )
+from tests.support.holdem_counts import count_categories
 
 FIVE = (4, 36, 624, 3744, 5108, 10200, 54912, 123552, 1098240, 1302540)
 SEVEN = (4324, 37260, 224848, 3473184, 4047644, 6180020, 6461620, 31433400, 58627800, 23294460)
@@ -130,16 +129,10 @@ def test_cards_are_numbered_by_rank_and_by_suit_from_spades() -> None:
 # ---- equity --------------------------------------------------------------------------------------
 
 
-def test_strength_and_potential_are_those_of_the_published_example() -> None:
+def test_strength_is_that_of_the_published_example() -> None:
     # Billings and others (2002): ace-queen on jack, four, three.
-    now = potential("Ad Qc", "Jh 4c 3h")
-    assert (round(now.strength, 3), round(now.positive, 3), round(now.negative, 3)) == (
-        0.585,
-        0.208,
-        0.274,
-    )
-    one = potential("Ad Qc", "Jh 4c 3h", num_cards=1)
-    assert (round(one.positive, 3), round(one.negative, 3)) == (0.108, 0.145)
+    hole, board = parse_hands(["Ad Qc"])[0], parse_hands(["Jh 4c 3h"])[0]
+    assert round(strength_now(tables().view(TABLES)[0], hole, board, 3), 3) == 0.585
 
 
 def test_an_open_straight_draw_comes_in_17_percent_with_a_card_and_31_with_two() -> None:
@@ -179,7 +172,7 @@ def test_a_comparison_that_ends_early_says_what_all_samples_say(low: float, high
     for seed in range(40):
         cards = rng.permutation(52)[:5].astype(np.int8)
         one, other = new_rng(seed), new_rng(seed)
-        whole = sampled_equity(t, cards[:2], cards[2:], 3, 2, 50, one)
+        whole = compared_equity(t, cards[:2], cards[2:], 3, 2, 50, np.nan, np.nan, one)
         early = compared_equity(t, cards[:2], cards[2:], 3, 2, 50, low, high, other)
         assert (early > low, early > high) == (whole > low, whole > high)
         num_ended_early += (one != other).any()
@@ -201,12 +194,10 @@ def test_there_are_169_kinds_of_starting_hands() -> None:
 
 def test_impossible_cards_are_refused() -> None:
     with pytest.raises(MasqueradeError, match="both in the hand"):
-        potential("As Kd", "As 2c 3d")
+        equity("As Kd", "As 2c 3d", rng=new_rng(0))
     with pytest.raises(MasqueradeError, match="2 different cards"):
         equity("As As", rng=new_rng(0))
     with pytest.raises(MasqueradeError, match="num_opponents"):
         equity("As Ks", num_opponents=0, rng=new_rng(0))
     with pytest.raises(MasqueradeError, match="1326 or 169"):
         equity_against("As Ks", [1.0, 2.0], rng=new_rng(0))
-    with pytest.raises(MasqueradeError, match="num_cards"):
-        potential("As Kd", "Ah 2c 3d 4s", num_cards=2)

@@ -11,7 +11,8 @@ from envs import make_game
 from envs.core.game import Game
 from envs.core.position import Position
 from envs.core.rng import new_rng
-from envs.holdem.equity import equity, strength
+from envs.holdem.equity import all_hands, equity
+from envs.holdem.evaluator import evaluate, parse_hands
 from tests.support.holdem_table import deal, play
 
 SIX = ["Th 2h", "Ks Kd", "Qs Jd", "8s 7d", "Ts 9c", "9s 9d"]
@@ -28,6 +29,15 @@ def seen(position: Position, player: int) -> dict[str, np.ndarray]:
 
 def ones(values: np.ndarray) -> list[int]:
     return [int(i) for i in np.flatnonzero(values)]
+
+
+def strength(hole: str, board: str) -> float:
+    """The chance to be ahead of one random hand now, with ties as halves."""
+    own, common = parse_hands([hole])[0], parse_hands([board])[0]
+    others = [hand for hand in all_hands() if not {*hand} & {*own, *common}]
+    mine = evaluate([[*own, *common]])[0]
+    theirs = evaluate([[*hand, *common] for hand in others])
+    return float(np.mean((theirs < mine) + 0.5 * (theirs == mine)))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from common.errors import MasqueradeError
 from envs import make_game
-from envs.pursuit.board import Board, BoardError, load_board, parse_board, save_board
+from envs.pursuit.board import Board, BoardError, load_board, parse_board
 from envs.pursuit.boards import describe, main
 from envs.pursuit.generators import MapRecipe, random_board
 from envs.pursuit.picture import draw_board
@@ -157,7 +157,7 @@ def test_places_far_apart_or_on_one_pixel_are_played_drawn_and_printed(
         node["x"] = x
     board = parse_board(content)
     use(board)
-    save_board(board, tmp_path / "b.json")
+    (tmp_path / "b.json").write_text(board.to_text())
     assert load_board(tmp_path / "b.json") == board
     game = make_game("phantom_v0", board=str(tmp_path / "b.json"), num_detectives=2)
     position = game.replay([])

@@ -15,7 +15,7 @@ from envs import make_game
 from envs.core.kernels import CHANCE
 from envs.core.position import Position
 from envs.core.rng import below, new_rng
-from envs.pursuit.board import parse_board, save_board
+from envs.pursuit.board import parse_board
 from envs.pursuit.options import ALL_OUT, BLOCKED, CAUGHT, ESCAPED, REASONS
 from tests.support.pursuits import belief, cell, play, record, started, targets
 
@@ -242,7 +242,7 @@ def small_board(tmp_path: Path) -> str:
             },
         }
     )
-    save_board(board, tmp_path / "small.json")
+    (tmp_path / "small.json").write_text(board.to_text())
     return str(tmp_path / "small.json")
 
 
