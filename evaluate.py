@@ -428,9 +428,9 @@ def main(arguments: list[str] | None = None) -> int:
         job = COMMANDS[parsed.command](parsed)
         # What is named by its run and is not there yet is trained first.
         device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
-        train_missing(job.agents, device or "auto", workers or 1)
+        train_missing(next(job), device or "auto", workers or 1)
         going_on = GOING_ON.get(parsed.command, "nothing is kept of what was not printed")
-        job.run()
+        next(job, None)
     except KeyboardInterrupt:
         print(f"\nstopped; {going_on}", file=sys.stderr)
         return 130

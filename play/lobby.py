@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-async def show_lobby(tables: Tables, browser: Browser, _message: Lobby) -> None:
+async def show_lobby(tables: Tables, browser: Browser, message: Lobby) -> None:
     """Send the games, and the tables and files that can be opened."""
     games, run = tables.catalogue.games(), tables.thinkers.run
     browser.send(
