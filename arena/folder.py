@@ -12,7 +12,7 @@ import numpy as np
 from arena.match import Fault, MatchResult
 from arena.schedule import Group, WorkUnit, make_units
 from arena.spec import TournamentSpec
-from arena.summary import SHARED, Summary
+from arena.summary import Summary
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import (
     check_folder,
@@ -107,8 +107,7 @@ def _noted(spec: TournamentSpec) -> dict[str, Any]:
 
 def _changed(what: dict[str, Any], before: dict[str, Any]) -> list[str]:
     """What differs of the games."""
-    played = [key for key in what if key not in OF_THE_TABLE]
-    return [key for key in played if (SHARED | before).get(key) != what[key]]
+    return [key for key in what if key not in OF_THE_TABLE and before.get(key) != what[key]]
 
 
 def _read_seed(path: Path) -> int:

@@ -123,10 +123,11 @@ def export(arguments: argparse.Namespace) -> Request:
     replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
     groups = [replayer.find_group(arguments.group)] if arguments.group else None
     path = arguments.out or arguments.folder / "games"
-    written = export_games(replayer, path, groups, arguments.deals, arguments.force)
-    print(f"{written.num_games:,} games in {written.path}")
-    for note in written.notes:
-        print(f"note: {note}")
+    found = export_games(replayer, path, groups, arguments.deals, arguments.force)
+    path, num_games, num_lost = found
+    print(f"{num_games:,} games in {path}")
+    if num_lost:
+        print(f"note: {num_lost} forfeited games are left out")
 
 
 def leaderboard(arguments: argparse.Namespace) -> Request:

@@ -367,9 +367,9 @@ class RecordedTable(Table):
         super().__init__(recording.game, [Seat(name, "recorded") for name in recording.names])
         self._recording = recording
         self.number = recording.number
+        self._deal()
         if recording.fault is not None:
             self.fault = recording.fault.seat, recording.fault.reason
-        self._deal()
         then = recording.game.new_position(recording.number)
         for then, action in walk(recording.game, recording.history, recording.number):
             if not then.is_chance:

@@ -99,6 +99,6 @@ def _to_json(report: Report) -> str:
         "versions": report.versions,
         "summary": report.summary.to_dict(),
         "runs": [vars(run) for run in report.runs],
-        "games": [sample.to_dict() for sample in report.samples.games],
+        "games": [vars(sample) for sample in report.samples.games],
     }
     return json.dumps(content, indent=1) + "\n"

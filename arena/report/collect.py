@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,10 +53,6 @@ class Sample:
     """For each step who acted and, for the spectator and each seat, the words and the board as
     numbers of texts, and the number of a picture."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Samples:
@@ -83,7 +79,7 @@ def read_samples(
             if not recording.is_exact:
                 continue
             sample = _sample(recording, seating)
-            num_letters += len(json.dumps(sample.to_dict()))
+            num_letters += len(json.dumps(vars(sample)))
             if games and num_letters > MAX_LETTERS:
                 break
             games.append(sample)
@@ -210,12 +206,6 @@ class Run:
     """For metrics that have columns ``.._low`` and ``.._high`` beside them, these."""
     exploitability: float | None = None
     """The last value there is."""
-
-
-def read_runs(agents: Iterable[AgentSpec], game: Game) -> list[Run]:
-    """The runs of those agents that have one."""
-    runs = [read_run(agent, game) for agent in agents]
-    return [run for run in runs if run is not None]
 
 
 def read_run(agent: AgentSpec, game: Game) -> Run | None:
@@ -403,6 +393,7 @@ def collect(
         is_trusted: run programs and modules that the folder names, to show a few games again.
     """
     tournament = read_tournament(folder) if summary is None else Tournament(folder, summary)
-    runs = read_runs(tournament.spec.agents, tournament.spec.build_game())
+    spec, game = tournament.spec, tournament.spec.build_game()
+    runs = [run for agent in spec.agents if (run := read_run(agent, game)) is not None]
     samples = read_samples(tournament, context, is_trusted)
     return Report(tournament.summary, folder, tournament.versions, runs, samples)

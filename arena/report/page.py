@@ -281,7 +281,7 @@ def _background(report: Report) -> dict[str, Any]:
     return {
         "games_note": f"The first deals{shown}, not chosen ones, played again from the seed. Step "
         "with the arrow keys; a player's view shows only what that player could know.",
-        "game_data": {"games": [game.to_dict() for game in samples.games], "replay": replay},
+        "game_data": {"games": [vars(game) for game in samples.games], "replay": replay},
         "replay": replay,
         "repeat_note": note,
         **_training(report),
