@@ -7,6 +7,7 @@ quietly ignored.
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -34,25 +35,11 @@ ME = "me"
 OF_THE_PAGE = ("port", "host", "no_open", "pace", "folder")
 OF_A_TABLE = ("against", "watch", "seat")
 MAX_PACE = 20_000
-EXAMPLES = """\
-examples:
-  python play.py                                   every game, in the browser
-  python play.py liars_dice_v0 --against liars_dice_rule --seat 1
-  python play.py scotland_yard_v0 --option num_detectives=3
-  python play.py leduc_v0 --watch leduc_rule random
-  python play.py --load runs/play/games/FILE       step through a game that was kept
-  python play.py --terminal no_thanks_v0           without a browser
-  python play.py --players my_agents/              with players of your own in the list
-"""
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = Parser(
-        prog="play.py",
-        description="Play any game against any agent.",
-        epilog=EXAMPLES,
-    )
+    parser = Parser(prog="play.py", description=inspect.getdoc(main))
     parser.add_argument("game", nargs="?", help="a game's id (default: choose on the page)")
     parser.add_argument(
         "--against", nargs="+", default=[], metavar="AGENT", help="who has the other seats; me: you"
@@ -105,7 +92,17 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 @answers_in_one_line("play.py")
 def main(words: list[str] | None = None) -> int:
-    """Play; bad input gets one line and exit code 2."""
+    """Play any game against any agent.
+
+    Examples:
+      python play.py                                   every game, in the browser
+      python play.py liars_dice_v0 --against liars_dice_rule --seat 1
+      python play.py scotland_yard_v0 --option num_detectives=3
+      python play.py leduc_v0 --watch leduc_rule random
+      python play.py --load runs/play/games/FILE       step through a game that was kept
+      python play.py --terminal no_thanks_v0           without a browser
+      python play.py --players my_agents/              with players of your own in the list
+    """
     arguments = parse_arguments(words)
     if arguments.list and arguments.game is None:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))
