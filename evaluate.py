@@ -210,16 +210,15 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    r"""Print one game step by step, for a spectator or as one of its players saw it.
+    """Print one game step by step, for a spectator or as one of its players saw it.
 
     Exactly the game that a tournament played, a new one, the moves up to a saved position, or a
     hand of a poker hand history (PHH).
 
     Examples:
-      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 \
-          --pair random leduc_rule --deal 7 --seating 1
-      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 \
-          --viewer 0                                       (what player 0 saw)
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --pair random leduc_rule
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --seating 1
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --viewer 0
       python evaluate.py replay --game leduc_v0 --agents leduc_rule random --seed 3
       python evaluate.py replay position.json
       python evaluate.py replay hands.phhs --deal 3            (the fourth hand of the file)
@@ -247,14 +246,13 @@ def _add_trust(command: argparse.ArgumentParser) -> None:
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:
-    r"""Write the games of a tournament in the notation that other programs read.
+    """Write the games of a tournament in the notation that other programs read.
 
     Hold'em is written as poker hand histories (PHH), one file with a numbered table for every hand.
 
     Examples:
       python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0
-      python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --deals 100 \
-          --out hands.phhs
+      python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --deals 100 --out h.phhs
     """
     _add_trust(command)
     command.add_argument("folder", type=Path, help="what a tournament has written")
