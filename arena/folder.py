@@ -25,15 +25,6 @@ from common.files import (
 )
 from common.imports import versions
 
-__all__ = [
-    "Tournament",
-    "UnitStore",
-    "check_place",
-    "holds_another",
-    "open_folder",
-    "read_tournament",
-]
-
 NO_TOURNAMENT = "give the folder of a tournament"
 # What may change when a tournament is resumed: it changes the table, not the games.
 OF_THE_TABLE = ("deals", "confidence", "unit")

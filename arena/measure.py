@@ -40,8 +40,6 @@ from envs.core.game import Game
 if TYPE_CHECKING:
     from arena.exploitability import Distance
 
-__all__ = ["faults_by_agent", "side_names", "summarise"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

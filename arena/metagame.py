@@ -19,8 +19,6 @@ from arena.ratings import square
 from arena.summary import Cycle
 from common.errors import MasqueradeError
 
-__all__ = ["alpha_rank", "cycles", "nash_average"]
-
 Floats = npt.NDArray[np.float64]
 
 

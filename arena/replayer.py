@@ -18,8 +18,6 @@ from common.files import check_out, is_stream, signed, write_text
 from envs import NOTATIONS, find_notation
 from envs.core.position import Notation
 
-__all__ = ["Replayer", "export_games"]
-
 MAX_LISTED = 12
 
 

@@ -25,16 +25,6 @@ from envs.core.facts import Unit, roles_of
 from envs.core.game import Game
 from envs.core.rng import stream
 
-__all__ = [
-    "VARIANCE_REDUCTION",
-    "Seeds",
-    "TournamentSpec",
-    "config_of",
-    "read_config",
-    "to_yaml",
-    "with_games",
-]
-
 VARIANCE_REDUCTION = ("none", "chance", "full")
 """What is taken out of returns: nothing, chance, or chance and the decisions of known policies."""
 MIN_PILOT = 100

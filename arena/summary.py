@@ -23,19 +23,6 @@ MAX_NUMBER = 1e300
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHARES = {f"{share:g}" for share in QUANTILES}
 
-__all__ = [
-    "Comparison",
-    "Cycle",
-    "GroupResult",
-    "Metagame",
-    "RoleResult",
-    "SeatResult",
-    "SingleResult",
-    "Standing",
-    "Stopping",
-    "Summary",
-]
-
 
 @dataclass(frozen=True)
 class Standing:

@@ -37,19 +37,6 @@ from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
 from envs.core.rollouts import FAULTS
 
-__all__ = [
-    "NO_POLICIES",
-    "Policies",
-    "Records",
-    "Values",
-    "added_values",
-    "corrections",
-    "in_parts",
-    "lines_of",
-    "read_policies",
-    "record_match",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Lines = tuple[npt.NDArray[np.uint8], Floats, Ints]

@@ -20,8 +20,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, INT, KERNELS, OBSERVATION, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.rng import mix
 
-__all__ = ["MEMO_BITS", "NO_POLICY", "add_products", "add_values", "line_up"]
-
 NO_POLICY = -1
 MEMO_BITS = 14
 """The values of 2 to this power states are remembered."""

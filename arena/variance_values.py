@@ -44,8 +44,6 @@ from common.progress import Progress
 from envs.core.game import Game
 from envs.core.rng import stream
 
-__all__ = ["choose_features", "fit_weights", "pilot_values", "play_corrected", "with_values"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

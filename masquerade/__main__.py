@@ -9,8 +9,6 @@ from common.errors import OptionError, nearest
 from common.imports import look_up
 from masquerade import __version__
 
-__all__ = ["DOORS", "main"]
-
 DOORS = {
     "train": "masquerade.doors.train:main",
     "evaluate": "masquerade.doors.evaluate:main",

@@ -21,8 +21,6 @@ from common.files import check_folder, check_out, read_json, read_yaml
 from common.outline import value_of
 from envs import NOTATIONS
 
-__all__ = ["check_arguments", "command_of", "split_param"]
-
 FINDINGS = (".json", ".md")
 NO_TOURNAMENT = "give the folder of a tournament"
 CONFIGS = Path("configs")

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from agents.cfr.evaluation import ExactEvaluator
     from arena.exploitability import Distance
 
-__all__ = ["COMMANDS", "make_spec"]
-
 RUNS = Path("runs") / "tournaments"
 MOST_NAMES = 60
 

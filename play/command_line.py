@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from play.catalogue import Catalogue
     from play.tables import Tables
 
-__all__ = ["main", "parse_arguments"]
-
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
 USUAL = {"port": DEFAULT_PORT, "host": "127.0.0.1", "pace": 600, "folder": FOLDER}

@@ -25,8 +25,6 @@ from play.catalogue import Catalogue
 from play.messages import Compiling, Told
 from play.table import Seat, Table
 
-__all__ = ["Compiler", "main"]
-
 TABLE = Path(__file__).resolve().with_name("table.py")
 ROOT = TABLE.parents[1]
 EVERY = 0.5

@@ -37,8 +37,6 @@ from play.maps import map_text
 from play.messages import MAX_MESSAGE, Asked, Refusal, parse_message
 from play.tables import Browser, Tables
 
-__all__ = ["FAULT", "HANDLERS", "LOOPBACK", "handle", "hosts_of", "listen", "make_app", "serve"]
-
 IN_ORDER = (moves.move, moves.take_back, moves.again, moves.set_pace, advice.look, lobby.set_screen)
 """Done one after the other, and by nobody who may take long; all else is done beside them."""
 BESIDE = (

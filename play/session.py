@@ -20,8 +20,6 @@ from play.store import KeptTable
 from play.table import Decision, Table, walk
 from play.view import ELLIPSIS, Entry, notice
 
-__all__ = ["Session", "hashed", "lines_of", "new_secret"]
-
 OF_THE_SERIES = ("title", "pace", "is_paused", "results", "kept", "is_counted")
 """What is kept of a session beside its table."""
 

@@ -46,8 +46,6 @@ from play.messages import (
 )
 from play.table import Decision, Seat, Table, walk
 
-__all__ = ["KeptTable", "Library", "Store"]
-
 VERSION = 1
 MAX_KEPT = 4000
 """Tables on disk; the oldest are forgotten."""

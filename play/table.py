@@ -24,8 +24,6 @@ from envs.core.position import Position
 from envs.core.rollouts import Rollouts
 from play.view import Entry, Sight, look, notice
 
-__all__ = ["MAX_LENGTH", "Decision", "Seat", "Table", "check_role", "walk"]
-
 MAX_LENGTH = 20_000
 """Actions and chance events that a game at a table may have at most."""
 ROW = np.zeros(1, np.int64)  # a table's game is the only row of its batch

@@ -22,8 +22,6 @@ from play.messages import SeatChoice
 from play.session import Session, lines_of
 from play.table import Seat, Table
 
-__all__ = ["Terminal", "play_in_terminal"]
-
 HELP = """\
 type a move by its words or its number, or the beginning of its words; or
   ?         this help and all moves        hint [AGENT]  what an agent would do

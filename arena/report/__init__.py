@@ -20,8 +20,6 @@ from arena.workers import WorkerContext
 from common.errors import MasqueradeError
 from common.files import check_out, signed, write_text
 
-__all__ = ["check_report", "write_report"]
-
 COMMAND = "python evaluate.py report"
 
 

@@ -24,8 +24,6 @@ from common.errors import MasqueradeError
 from common.files import read_json, read_text
 from envs.core.game import Game
 
-__all__ = ["Report", "Run", "collect", "read_run", "sample_games"]
-
 MAX_GAMES = 40
 MAX_GAMES_OF_A_GROUP = 4
 # Letters of all samples together: a report is a page to be sent by mail.

@@ -20,8 +20,6 @@ from arena.report.words import decimals_for, listing, minus, plus_minus, signed,
 from arena.summary import Metagame, Summary
 from common.statistics import Interval
 
-__all__ = ["scale_for", "to_html"]
-
 STEPS = (("first", "|◀"), ("back", "◀"), ("next", "▶"), ("last", "▶|"))
 MAX_CIRCLES = 12
 FAR = 5.0
