@@ -120,9 +120,9 @@ def export(arguments: argparse.Namespace) -> Request:
     yield ()
     replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
     groups = [replayer.find_group(arguments.group)] if arguments.group else None
-    path = arguments.out or arguments.folder / "games"
-    found = export_games(replayer, path, groups, arguments.deals, arguments.force)
-    path, num_games, num_lost = found
+    out = arguments.out or arguments.folder / "games"
+    deals, is_forced = arguments.deals, arguments.force
+    path, num_games, num_lost = export_games(replayer, out, groups, deals, is_forced)
     print(f"{num_games:,} games in {path}")
     if num_lost:
         print(f"note: {num_lost} forfeited games are left out")

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from agents import LEARNERS, ON_TOP, OUTSIDE, split_path
 from agents.naming import check_agent, check_game, list_games, list_players
-from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
+from common.commands import SEED, Parser, add_option, answers_in_one_line, at_least
 from common.errors import MasqueradeError, OptionError, one_line
 from envs import game_class
 from play.messages import Create, SeatChoice
@@ -71,8 +71,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         type=at_least(0, most=MAX_PACE),
         help="least milliseconds of an agent's move (default 600)",
     )
-    seed = at_least(0, most=MAX_SEED)
-    parser.add_argument("--seed", type=seed, help="of the first game in a terminal (drawn)")
+    parser.add_argument("--seed", type=SEED, help="of the first game in a terminal (drawn)")
     parser.add_argument("--folder", type=Path, help=f"where tables are kept (default {FOLDER})")
     parsed = parser.parse_args(arguments)
     unsaid: list[Any] = [None, False, []]  # 0 is a seat
