@@ -316,19 +316,11 @@ def _from_json(folder: Path) -> float | None:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tournament):
     """A tournament with what its agents left behind and a few of its games."""
 
-    summary: Summary
-    folder: Path
-    versions: dict[str, str]
     runs: list[Run]
     samples: Samples
-
-    @property
-    def spec(self) -> TournamentSpec:
-        """What was played."""
-        return self.summary.spec
 
     @property
     def percent(self) -> str:
@@ -394,4 +386,4 @@ def collect(
     spec, game = tournament.spec, tournament.spec.build_game()
     runs = [run for agent in spec.agents if (run := read_run(agent, game)) is not None]
     samples = read_samples(tournament, context, is_trusted)
-    return Report(tournament.summary, folder, tournament.versions, runs, samples)
+    return Report(folder, tournament.summary, runs, samples)
