@@ -33,20 +33,20 @@ CODE = ("envs/**/*.py", "agents/**/*.py", "arena/*.py")
 COMMAND = "python evaluate.py leaderboard"
 
 
-def find_configs(names: Sequence[str] = ()) -> list[Path]:
+def find_configs(names: Sequence[str] = (), folder: Path = CONFIGS) -> list[Path]:
     """The tournament files of some games, by file or by game, or of all of them.
 
     >>> [name_of(path) for path in find_configs(["kuhn", "leduc_v0", "search/leduc"])]
     ['kuhn', 'leduc', 'search/leduc']
     """
-    if not CONFIGS.is_dir():
+    if not folder.is_dir():
         raise MasqueradeError(
             "leaderboards are made from configs/tournaments/, which is in the repository, not in "
             "the installed package: run the command in a clone"
         )
     # A game's own file comes before those of a folder, such as search/.
-    paths = sorted(CONFIGS.glob("*.yaml")) + sorted(CONFIGS.glob("*/*.yaml"))
-    known = {name_of(path): path for path in paths}
+    paths = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*/*.yaml"))
+    known = {name_of(path, folder): path for path in paths}
     if not names:
         return list(known.values())
     by_game: dict[str, Path] = {}
@@ -60,10 +60,10 @@ def find_configs(names: Sequence[str] = ()) -> list[Path]:
     return found
 
 
-def name_of(config: Path) -> str:
+def name_of(config: Path, folder: Path = CONFIGS) -> str:
     """What a tournament file is called: with its folder, if it is in one of ours."""
-    is_ours = config.is_relative_to(CONFIGS)
-    return config.relative_to(CONFIGS).with_suffix("").as_posix() if is_ours else config.stem
+    is_ours = config.is_relative_to(folder)
+    return config.relative_to(folder).with_suffix("").as_posix() if is_ours else config.stem
 
 
 def write_leaderboards(
