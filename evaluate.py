@@ -18,8 +18,10 @@ python evaluate.py --list
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,118 +41,11 @@ from common.commands import (
 )
 
 RUNS = Path("runs") / "tournaments"
-FOLDER = RUNS / "leduc_v0-tournament-seed0"
 GOING_ON = dict.fromkeys(("tournament", "match"), "go on with the same command and --resume")
 GOING_ON |= dict.fromkeys(("best-response", "leaderboard"), "the same command goes on")
 MAX_SECONDS = 86_400.0
 MAX_NODES = 10**10
 MAX_STEPS = 10**12
-TOURNAMENT = f"""\
-everybody against everybody, each deal in every seating, with a table and a report
-
-examples:
-  python evaluate.py tournament leduc_v0 random leduc_rule --games 20000 --workers 2
-  python evaluate.py tournament kuhn_v0 random kuhn_rule other=random --until 0.01
-  python evaluate.py tournament kuhn_v0 random mine=external:examples/external_player.py
-  python evaluate.py tournament --config configs/tournaments/liars_dice.yaml --games 400
-  python evaluate.py tournament leduc_v0 random leduc_rule --resume   (in {FOLDER})
-"""
-MATCH = """\
-one group of agents, each deal in every seating, with a table and a report
-
-examples:
-  python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
-  python evaluate.py match leduc_v0 ismcts leduc_rule --games 200 --param ismcts.iterations=5000
-  python evaluate.py match leduc_v0 a=leduc_rule b=leduc_rule c=random --option num_players=3
-"""
-REPORT = f"""\
-write the report of a tournament that has been played
-
-It is a page that needs no network, and the same as Markdown, CSV and JSON beside it.
-
-examples:
-  python evaluate.py report {FOLDER}
-  python evaluate.py report {FOLDER} --out leduc.html
-"""
-REPLAY = f"""\
-print one game step by step, for a spectator or as one of its players saw it
-
-Exactly the game that a tournament played, a new one, the moves up to a saved position, or a hand
-of a poker hand history (PHH).
-
-examples:
-  python evaluate.py replay {FOLDER} --pair random leduc_rule --deal 7 --seating 1
-  python evaluate.py replay {FOLDER} --deal 7 --viewer 0   (what player 0 saw)
-  python evaluate.py replay --game leduc_v0 --agents leduc_rule random --seed 3
-  python evaluate.py replay position.json
-  python evaluate.py replay hands.phhs --deal 3            (the fourth hand of the file)
-"""
-EXPORT = """\
-write the games of a tournament in the notation that other programs read
-
-Hold'em is written as poker hand histories (PHH), one file with a numbered table for every hand.
-
-examples:
-  python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0
-  python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --deals 100 --out hands.phhs
-"""
-LEADERBOARD = """\
-play the tournament of every game and write the pages in docs/leaderboards/
-
-The tournaments are those of configs/tournaments/. What the same code has played before is not
-played again.
-
-examples:
-  python evaluate.py leaderboard                        every game
-  python evaluate.py leaderboard kuhn leduc --workers 2
-  python evaluate.py leaderboard search/leduc           search players and rules
-  python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
-"""
-EXPLOITABILITY = """\
-how far agents are from an equilibrium, exactly, where the whole game tree can be built
-
-Each agent's policy is answered by a best response in every seat. An agent that cannot tell its
-policy is asked many times, and the table says so. For larger games there is best-response.
-
-examples:
-  python evaluate.py exploitability leduc_v0 random leduc_rule cfr:runs/leduc_v0/cfr-seed0
-  python evaluate.py exploitability kuhn_v0 random kuhn_rule --option num_players=3
-  python evaluate.py exploitability --config configs/tournaments/leduc.yaml --out leduc.json
-"""
-BEST_RESPONSE = """\
-how exploitable agents are at least, in games of any size: a best response is learnt and measured
-
-A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh
-games. The runs are kept below runs/best_response/, and the same command goes on with them.
-
-examples:
-  python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000
-  python evaluate.py best-response leduc_v0 leduc_rule random --learner q_learning dqn --seeds 2
-  python evaluate.py best-response --config configs/tournaments/liars_dice.yaml --out bounds.md
-  python evaluate.py best-response holdem_v0 holdem_tight --option num_players=2 --learner lbr \\
-      --games 2000                          (local best response: nothing is learnt)
-"""
-BEHAVIOUR = """\
-how agents play, in tables and a picture that players of the game know (hold'em)
-
-The chart of starting hands for every position, how often they bet and bluff when checked to, and
-whether they answer an all-in right with a draw.
-
-examples:
-  python evaluate.py behaviour holdem_v0 holdem_tight holdem_loose
-  python evaluate.py behaviour holdem_v0 holdem_odds --option num_players=2 --games 20000
-"""
-ADVISE = """\
-what agents would do in a position, and what they expect of every move
-
-The position is a saved one, or what the moves lead to in a game that is dealt by --seed. An adviser
-knows what the player to move knows, and nothing else.
-
-examples:
-  python evaluate.py advise no_thanks_v0 no_thanks_value max_n --moves pay pay take
-  python evaluate.py advise no_thanks_v0 no_thanks_slices --option known_future=true --seed 3
-  python evaluate.py advise position.json random
-"""
 
 
 class _List(argparse.Action):
@@ -172,34 +67,26 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = Parser(prog="evaluate.py", description=__doc__)
     parser.add_argument("--list", action=_List, help="games, players and tournaments there are")
     subparsers = parser.add_subparsers(dest="command", required=True)
-    for name, text, add in (
-        ("tournament", TOURNAMENT, _add_tournament),
-        ("match", MATCH, _add_match),
-        ("report", REPORT, _add_report),
-        ("replay", REPLAY, _add_replay),
-        ("export", EXPORT, _add_export),
-        ("leaderboard", LEADERBOARD, _add_leaderboard),
-        ("exploitability", EXPLOITABILITY, _add_exploitability),
-        ("best-response", BEST_RESPONSE, _add_best_response),
-        ("behaviour", BEHAVIOUR, _add_behaviour),
-        ("advise", ADVISE, _add_advise),
-    ):
-        short = text.partition("\n")[0]
-        add(subparsers.add_parser(name, help=short, description=text))
+    for name, add in COMMANDS.items():
+        text = inspect.getdoc(add) or ""
+        add(subparsers.add_parser(name, help=text.partition("\n")[0], description=text))
     parsed = parser.parse_args(arguments)
     parsed.words = sys.argv[1:] if arguments is None else list(arguments)
     return parsed
 
 
 def _add_tournament(command: argparse.ArgumentParser) -> None:
+    """Everybody against everybody, each deal in every seating, with a table and a report.
+
+    Examples:
+      python evaluate.py tournament leduc_v0 random leduc_rule --games 20000 --workers 2
+      python evaluate.py tournament kuhn_v0 random kuhn_rule other=random --until 0.01
+      python evaluate.py tournament kuhn_v0 random mine=external:examples/external_player.py
+      python evaluate.py tournament --config configs/tournaments/liars_dice.yaml --games 400
+      python evaluate.py tournament leduc_v0 random leduc_rule --resume   (in its folder)
+    """
     _add_match(command)
-    _add_config(command, "a YAML file instead of game and agents")
-
-
-def _add_config(
-    command: argparse.ArgumentParser, help: str = "the game and agents of a tournament's file"
-) -> None:
-    command.add_argument("--config", type=Path, help=help)
+    command.add_argument("--config", type=Path, help="a YAML file instead of game and agents")
 
 
 def _add_agents(command: argparse.ArgumentParser) -> None:
@@ -211,6 +98,16 @@ def _add_agents(command: argparse.ArgumentParser) -> None:
     )
     _add_params(command)
     command.add_argument("--device", help="auto, cpu or cuda, for agents that can choose")
+
+
+def _add_measured(
+    command: argparse.ArgumentParser, out: str = "also write a .json or .md file", **how: str
+) -> None:
+    """What is known of single agents takes them from a tournament's file, too."""
+    _add_agents(command)
+    command.add_argument("--config", type=Path, help="the game and agents of a tournament's file")
+    command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
+    add_out(command, out, **how)
 
 
 def _add_params(command: argparse.ArgumentParser) -> None:
@@ -237,6 +134,13 @@ def _add_group(command: argparse.ArgumentParser, default: str) -> None:
 
 
 def _add_match(command: argparse.ArgumentParser) -> None:
+    """One group of agents, each deal in every seating, with a table and a report.
+
+    Examples:
+      python evaluate.py match kuhn_v0 kuhn_rule random --games 5000
+      python evaluate.py match leduc_v0 ismcts leduc_rule --games 200 --param ismcts.iterations=5000
+      python evaluate.py match leduc_v0 a=leduc_rule b=leduc_rule c=random --option num_players=3
+    """
     _add_agents(command)
     command.add_argument("--games", type=COUNT, help="games of every group (default 2000)")
     command.add_argument(
@@ -292,12 +196,33 @@ def _add_match(command: argparse.ArgumentParser) -> None:
 
 
 def _add_report(command: argparse.ArgumentParser) -> None:
+    """Write the report of a tournament that has been played.
+
+    It is a page that needs no network, and the same as Markdown, CSV and JSON beside it.
+
+    Examples:
+      python evaluate.py report runs/tournaments/leduc_v0-tournament-seed0
+      python evaluate.py report runs/tournaments/leduc_v0-tournament-seed0 --out leduc.html
+    """
     command.add_argument("folder", type=Path, help="what a tournament has written")
     add_out(command, "the page (report.html in there)")
     _add_trust(command)
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
+    """Print one game step by step, for a spectator or as one of its players saw it.
+
+    Exactly the game that a tournament played, a new one, the moves up to a saved position, or a
+    hand of a poker hand history (PHH).
+
+    Examples:
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --pair random leduc_rule
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --seating 1
+      python evaluate.py replay runs/tournaments/leduc_v0-tournament-seed0 --deal 7 --viewer 0
+      python evaluate.py replay --game leduc_v0 --agents leduc_rule random --seed 3
+      python evaluate.py replay position.json
+      python evaluate.py replay hands.phhs --deal 3            (the fourth hand of the file)
+    """
     command.add_argument("source", type=Path, nargs="?", help="a tournament's folder or a position")
     _add_group(command, "the first group of the tournament")
     command.add_argument("--deal", type=SEED, default=0, help="number of the deal (default 0)")
@@ -321,6 +246,14 @@ def _add_trust(command: argparse.ArgumentParser) -> None:
 
 
 def _add_export(command: argparse.ArgumentParser) -> None:
+    """Write the games of a tournament in the notation that other programs read.
+
+    Hold'em is written as poker hand histories (PHH), one file with a numbered table for every hand.
+
+    Examples:
+      python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0
+      python evaluate.py export runs/tournaments/holdem_v0-tournament-seed0 --deals 100 --out h.phhs
+    """
     _add_trust(command)
     command.add_argument("folder", type=Path, help="what a tournament has written")
     _add_group(command, "every group")
@@ -329,14 +262,34 @@ def _add_export(command: argparse.ArgumentParser) -> None:
 
 
 def _add_leaderboard(command: argparse.ArgumentParser) -> None:
+    """Play the tournament of every game and write the pages in docs/leaderboards/.
+
+    The tournaments are those of configs/tournaments/. What the same code has played before is not
+    played again.
+
+    Examples:
+      python evaluate.py leaderboard                        every game
+      python evaluate.py leaderboard kuhn leduc --workers 2
+      python evaluate.py leaderboard search/leduc           search players and rules
+      python evaluate.py leaderboard kuhn --games 2000      fewer games, for a try
+    """
     command.add_argument("names", nargs="*", metavar="GAME", help="which (default: every game)")
     command.add_argument("--games", type=COUNT, help="games of every pair, instead of the file's")
     command.add_argument("--workers", type=WORKERS, default=1, help="processes (default 1)")
 
 
 def _add_exploitability(command: argparse.ArgumentParser) -> None:
-    _add_agents(command)
-    _add_config(command)
+    """How far agents are from an equilibrium, exactly, where the whole game tree can be built.
+
+    Each agent's policy is answered by a best response in every seat. An agent that cannot tell its
+    policy is asked many times, and the table says so. For larger games there is best-response.
+
+    Examples:
+      python evaluate.py exploitability leduc_v0 random leduc_rule cfr:runs/leduc_v0/cfr-seed0
+      python evaluate.py exploitability kuhn_v0 random kuhn_rule --option num_players=3
+      python evaluate.py exploitability --config configs/tournaments/leduc.yaml --out leduc.json
+    """
+    _add_measured(command)
     command.add_argument(
         "--samples",
         type=COUNT,
@@ -355,13 +308,22 @@ def _add_exploitability(command: argparse.ArgumentParser) -> None:
         default="auto",
         help="public (tree), tree (sequence form) or auto, the quicker one; the numbers are equal",
     )
-    command.add_argument("--seed", type=SEED, help="of the asking (default 0)")
-    add_out(command, "also write a .json or .md file")
 
 
 def _add_best_response(command: argparse.ArgumentParser) -> None:
-    _add_agents(command)
-    _add_config(command)
+    r"""How exploitable agents are at least, in games of any size: by responses that are learnt.
+
+    A learner plays against the frozen agent; what it has learnt then wins so much from it in fresh
+    games. The runs are kept below runs/best_response/, and the same command goes on with them.
+
+    Examples:
+      python evaluate.py best-response liars_dice_v0 liars_dice_rule --steps 200000
+      python evaluate.py best-response leduc_v0 leduc_rule random --learner q_learning dqn --seeds 2
+      python evaluate.py best-response --config configs/tournaments/liars_dice.yaml --out bounds.md
+      python evaluate.py best-response holdem_v0 holdem_tight --option num_players=2 --learner lbr \
+          --games 2000                          (local best response: nothing is learnt)
+    """
+    _add_measured(command)
     command.add_argument(
         "--learner",
         nargs="+",
@@ -385,29 +347,58 @@ def _add_best_response(command: argparse.ArgumentParser) -> None:
         default=4000,
         help="games that choose a player (default 4000)",
     )
-    command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
-    add_out(command, "also write a .json or .md file")
 
 
 def _add_behaviour(command: argparse.ArgumentParser) -> None:
-    _add_agents(command)
-    _add_config(command)
+    """How agents play, in tables and a picture that players of the game know (hold'em).
+
+    The chart of starting hands for every position, how often they bet and bluff when checked to,
+    and whether they answer an all-in right with a draw.
+
+    Examples:
+      python evaluate.py behaviour holdem_v0 holdem_tight holdem_loose
+      python evaluate.py behaviour holdem_v0 holdem_odds --option num_players=2 --games 20000
+    """
+    _add_measured(command, "(in runs/behaviour/)", metavar="FOLDER")
     command.add_argument(
         "--games",
         type=at_least(2, most=MAX_GAMES),
         default=6000,
         help="played by the agent in all seats (default 6000)",
     )
-    command.add_argument("--seed", type=SEED, help="root of all chance (default 0)")
-    add_out(command, "(in runs/behaviour/)", "FOLDER")
 
 
 def _add_advise(command: argparse.ArgumentParser) -> None:
+    """What agents would do in a position, and what they expect of every move.
+
+    The position is a saved one, or what the moves lead to in a game that is dealt by --seed. An
+    adviser knows what the player to move knows, and nothing else.
+
+    Examples:
+      python evaluate.py advise no_thanks_v0 no_thanks_value max_n --moves pay pay take
+      python evaluate.py advise no_thanks_v0 no_thanks_slices --option known_future=true --seed 3
+      python evaluate.py advise position.json random
+    """
     command.add_argument("game", help="a game's id, or a file with a position")
     command.add_argument("agents", nargs="+", help="who is asked, as in a tournament")
     command.add_argument("--moves", nargs="*", default=[], help="played before, in words")
     _add_params(command)
     command.add_argument("--seed", type=SEED, default=0, help="of the deal (default 0)")
+
+
+COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "tournament": _add_tournament,
+    "match": _add_match,
+    "report": _add_report,
+    "replay": _add_replay,
+    "export": _add_export,
+    "leaderboard": _add_leaderboard,
+    "exploitability": _add_exploitability,
+    "best-response": _add_best_response,
+    "behaviour": _add_behaviour,
+    "advise": _add_advise,
+}
+"""What each command takes; the docstring is its help."""
 
 
 @answers_in_one_line("evaluate.py")
@@ -422,15 +413,15 @@ def main(arguments: list[str] | None = None) -> int:
     going_on = "the same command goes on"
     try:
         # Imported when needed: --help and --list do without compiled code.
-        from masquerade.commands import COMMANDS
+        from masquerade import commands
         from training.missing import train_missing
 
-        job = COMMANDS[parsed.command](parsed)
+        job = commands.COMMANDS[parsed.command](parsed)
         # What is named by its run and is not there yet is trained first.
         device, workers = (getattr(parsed, name, None) for name in ("device", "workers"))
-        train_missing(job.agents, device or "auto", workers or 1)
+        train_missing(next(job), device or "auto", workers or 1)
         going_on = GOING_ON.get(parsed.command, "nothing is kept of what was not printed")
-        job.run()
+        next(job, None)
     except KeyboardInterrupt:
         print(f"\nstopped; {going_on}", file=sys.stderr)
         return 130

@@ -12,7 +12,7 @@ import numpy as np
 from arena.match import Fault, MatchResult
 from arena.schedule import Group, WorkUnit, make_units
 from arena.spec import TournamentSpec
-from arena.summary import SHARED, Summary
+from arena.summary import Summary
 from common.errors import FileError, MasqueradeError, one_line
 from common.files import (
     check_folder,
@@ -24,15 +24,6 @@ from common.files import (
     write_text,
 )
 from common.imports import versions
-
-__all__ = [
-    "Tournament",
-    "UnitStore",
-    "check_place",
-    "holds_another",
-    "open_folder",
-    "read_tournament",
-]
 
 NO_TOURNAMENT = "give the folder of a tournament"
 # What may change when a tournament is resumed: it changes the table, not the games.
@@ -107,8 +98,7 @@ def _noted(spec: TournamentSpec) -> dict[str, Any]:
 
 def _changed(what: dict[str, Any], before: dict[str, Any]) -> list[str]:
     """What differs of the games."""
-    played = [key for key in what if key not in OF_THE_TABLE]
-    return [key for key in played if (SHARED | before).get(key) != what[key]]
+    return [key for key in what if key not in OF_THE_TABLE and before.get(key) != what[key]]
 
 
 def _read_seed(path: Path) -> int:

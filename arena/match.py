@@ -32,8 +32,6 @@ from envs.core.kernels import OVER
 from envs.core.rng import seed_stream, stream
 from envs.core.rollouts import FAULTS, Rollouts
 
-__all__ = ["Fault", "MatchResult", "play_match", "play_recorded", "play_shown"]
-
 
 class Learners:
     """The agents of a match that learn; without any it does nothing."""

@@ -22,7 +22,6 @@ from arena.spec import TournamentSpec
 from arena.summary import (
     QUANTILES,
     Comparison,
-    Cycle,
     GroupResult,
     Lengths,
     Metagame,
@@ -40,8 +39,6 @@ from envs.core.game import Game
 
 if TYPE_CHECKING:
     from arena.exploitability import Distance
-
-__all__ = ["faults_by_agent", "side_names", "summarise"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -93,7 +90,7 @@ def summarise(
         roles=measured.roles,
         is_two_sided=is_two_sided(game.facts),
         seats=[
-            SeatResult(role, *measured.return_and_wins(results.of_side(side)))
+            SeatResult(role, *measured.of(results.of_side(side))[1:])
             for side, role in enumerate(measured.roles)
         ],
         by_role=measured.by_role(),
@@ -293,17 +290,9 @@ class _Measured:
             for side, role in enumerate(self.roles):
                 for against in (None, *others):
                     weights = self.results.of_agent(agent, against, side)
-                    num_games = self.results.num_games(weights)
-                    if num_games and agent != against:
-                        found.append(
-                            RoleResult(
-                                self.names[agent],
-                                role,
-                                None if against is None else self.names[against],
-                                num_games * self.results.num_deals,
-                                *self.return_and_wins(weights),
-                            )
-                        )
+                    if agent != against and self.results.num_games(weights):
+                        other = None if against is None else self.names[against]
+                        found.append(RoleResult(self.names[agent], role, other, *self.of(weights)))
         return found
 
     def singles(self) -> list[SingleResult]:
@@ -311,25 +300,17 @@ class _Measured:
         for pair in self.results.pairs if len(self.roles) > 2 else ():
             for agent, against in (pair, pair[::-1]):
                 weights = self.results.of_single(agent, against)
-                num_games = self.results.num_games(weights)
-                if num_games:
-                    found.append(
-                        SingleResult(
-                            self.names[agent],
-                            self.names[against],
-                            len(self.roles) - 1,
-                            num_games * self.results.num_deals,
-                            *self.return_and_wins(weights),
-                        )
-                    )
+                if self.results.num_games(weights):
+                    one, other, rest = self.names[agent], self.names[against], self.of(weights)
+                    found.append(SingleResult(one, other, len(self.roles) - 1, *rest))
         return found
 
-    def return_and_wins(self, weights: list[Floats]) -> tuple[Interval, Interval | None]:
-        """Mean return and win rate of what the weights pick; a deal is one observation."""
-        mean = self.mean_return(self.results.ask(self.results.corrected, weights))
-        if not self.counts_wins:
-            return mean, None
-        return mean, self.rate(self.results.ask(self.results.wins, weights))
+    def of(self, weights: list[Floats]) -> tuple[int, Interval, Interval | None]:
+        """Games, mean return and win rate of what the weights pick; a deal is one observation."""
+        results = self.results
+        wins = self.rate(results.ask(results.wins, weights)) if self.counts_wins else None
+        mean = self.mean_return(results.ask(results.corrected, weights))
+        return results.num_games(weights) * results.num_deals, mean, wins
 
     # ---- ladder or circle ------------------------------------------------------------------------
 
@@ -346,7 +327,7 @@ class _Measured:
             leads[b, a], low[b, a] = -lead.mean, -lead.high
         is_certain = (low > 0) | (low.T > 0)
         firm = np.where(is_certain, leads, 0.0)
-        found = cycles(leads, low)
+        found, transitive = cycles(leads, low, names)
         try:
             nash = nash_average(firm)
             weights, skill = nash.mixture, nash.skill
@@ -359,12 +340,9 @@ class _Measured:
             tuple(weights.tolist()),
             tuple(skill.tolist()),
             tuple(alpha_rank(firm).tolist()),
-            found.transitive,
-            found.cyclic,
-            tuple(
-                Cycle(tuple(names[i] for i in cycle.players), cycle.strength, cycle.is_certain)  # type: ignore[arg-type]
-                for cycle in found.found
-            ),
+            transitive,
+            1 - transitive,
+            found,
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,8 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from arena.ratings import square
+from arena.summary import Cycle
 from common.errors import MasqueradeError
-
-__all__ = ["alpha_rank", "cycles", "nash_average"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -147,71 +147,45 @@ def _stationary(log_rates: Floats) -> Floats:
     return np.asarray(special.softmax(log_mass), np.float64)
 
 
-@dataclass(frozen=True)
-class Triple:
-    """One a beats b beats c beats a."""
-
-    players: tuple[int, int, int]
-    """The smallest number first."""
-    strength: float
-    """The smallest of its three payoffs."""
-    is_certain: bool
-    """Whether all three are significant."""
-
-
-@dataclass(frozen=True)
-class Cycles:
-    """Where a table of payoffs goes round in circles, and how much of it does."""
-
-    found: list[Triple]
-    """Every cycle of three, certain or not; the certain first, then the strongest."""
-    transitive: float
-    """Share of the squared payoffs that differences of ratings explain."""
-    cyclic: float
-    """The rest: 1 - transitive. Noise of the payoffs counts as cyclic."""
-
-    @property
-    def triples(self) -> list[tuple[int, int, int]]:
-        """The players of the certain cycles, in order of their numbers."""
-        return sorted(cycle.players for cycle in self.found if cycle.is_certain)
-
-
-def cycles(payoffs: npt.ArrayLike, low: npt.ArrayLike) -> Cycles:
+def cycles(
+    payoffs: npt.ArrayLike, low: npt.ArrayLike, names: Sequence[str]
+) -> tuple[tuple[Cycle, ...], float]:
     """Find the cycles of three and split the payoffs into a ladder and a rest.
 
     The split is Helmholtz-Hodge's: the differences of ratings that come nearest to the payoffs (in
     a full table the ratings are the row means) are the gradient part, and what remains is
-    orthogonal to it: the curl (Jiang et al. 2011, Balduzzi et al. 2018).
+    orthogonal to it: the curl (Jiang et al. 2011, Balduzzi et al. 2018). Noise counts as rest.
 
     >>> payoffs = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    >>> cycles(payoffs, payoffs - 0.1).found
-    [Triple(players=(0, 2, 1), strength=1.0, is_certain=True)]
+    >>> cycles(payoffs, payoffs - 0.1, "abc")[0]
+    (Cycle(agents=('a', 'c', 'b'), strength=1.0, is_certain=True),)
 
     Args:
         payoffs: [players, players] antisymmetric; NaN for a pair that has not met.
         low: [players, players] lower end of each payoff's interval: the row beats the column when
             it is above 0.
+        names: of the players.
+
+    Returns:
+        Every cycle of three, certain or not, from its first player on; the certain first, then the
+        strongest. And the share of the squared payoffs that differences of ratings explain.
     """
     table = np.array(payoffs, np.float64)
     has_met = np.isfinite(table) & ~np.eye(len(table), dtype=bool)
     table = _antisymmetric(np.where(has_met, table, 0), is_scaled=False)
     beats = has_met & (np.nan_to_num(np.asarray(low, np.float64)) > 0)
-    found = [
-        Triple(
-            (a, b, c),
-            float(min(table[a, b], table[b, c], table[c, a])),
-            bool(beats[a, b] and beats[b, c] and beats[c, a]),
-        )
-        for a, b, c in itertools.permutations(range(len(table)), 3)
-        if a == min(a, b, c) and min(table[a, b], table[b, c], table[c, a]) > 0
-    ]
-    found.sort(key=lambda cycle: (not cycle.is_certain, -cycle.strength, cycle.players))
+    found = []
+    for a, b, c in itertools.permutations(range(len(table)), 3):
+        strength = float(min(table[a, b], table[b, c], table[c, a]))
+        if a == min(a, b, c) and strength > 0:
+            is_certain = bool(beats[a, b] and beats[b, c] and beats[c, a])
+            found.append(Cycle((names[a], names[b], names[c]), strength, is_certain))
+    found.sort(key=lambda cycle: (not cycle.is_certain, -cycle.strength))
     laplacian = np.diag(has_met.sum(axis=1)) - has_met
     ratings = np.linalg.pinv(laplacian.astype(np.float64), hermitian=True) @ table.sum(axis=1)
     ladder = np.where(has_met, ratings[:, None] - ratings, 0)
     total = float(np.sum(table**2))
-    transitive = float(np.sum(ladder**2)) / total if total else 1.0
-    return Cycles(found, transitive, 1 - transitive)
+    return tuple(found), float(np.sum(ladder**2)) / total if total else 1.0
 
 
 def _antisymmetric(payoffs: npt.ArrayLike, is_scaled: bool = True) -> Floats:

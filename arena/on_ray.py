@@ -30,8 +30,6 @@ from arena.spec import TournamentSpec
 from arena.workers import MAX_DEATHS, Played, WorkerContext, WorkersDiedError
 from common.errors import MasqueradeError
 
-__all__ = ["Files", "connected", "hash_files", "pack", "play_on_ray", "play_unit", "sources"]
-
 Files = dict[str, list[str]]
 """Folder -> names of files in it, relative to it."""
 

@@ -25,8 +25,6 @@ from scipy.sparse import csgraph
 from common.errors import MasqueradeError
 from common.statistics import DEFAULT_CONFIDENCE, Blocks, Interval, t_quantile
 
-__all__ = ["Ratings", "bradley_terry", "plackett_luce", "square"]
-
 Floats = npt.NDArray[np.float64]
 
 ELO = 400 / math.log(10)

@@ -21,18 +21,6 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE, UNSEEN
 from envs.core.position import Position
 
-__all__ = [
-    "Recording",
-    "frames",
-    "in_points",
-    "join_words",
-    "read_noted",
-    "read_position",
-    "record_game",
-    "show",
-    "winner_in_words",
-]
-
 MAX_DEALS = 2**40
 MAX_NAME = 80
 HIDDEN_EVENT = "a hidden event"

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from agents.base import Agent
 from arena.folder import Tournament
 from arena.match import MatchResult, play_recorded, play_shown
 from arena.replay import Recording, in_points, record_game
-from arena.schedule import Row
 from arena.spec import Seeds
 from arena.workers import WorkerContext
 from common.errors import MasqueradeError, one_line
 from common.files import check_out, is_stream, signed, write_text
 from envs import NOTATIONS, find_notation
 from envs.core.position import Notation
-
-__all__ = ["Replayer", "export_games"]
 
 MAX_LISTED = 12
 
@@ -68,30 +67,31 @@ class Replayer:
             seating: number of the seating.
             has_patience: play a whole work unit if the game alone comes out otherwise.
         """
-        seatings = self.groups[group].seatings
-        seeds = self.tournament.spec.seeds_of(self.groups, group, seating)
-        bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, len(seatings))
+        num_seatings = len(self.groups[group].seatings)
+        bounds = ("deal", deal, self.tournament.spec.deals), ("seating", seating, num_seatings)
         for what, value, bound in bounds:
             if not 0 <= value < bound:
                 raise MasqueradeError(f"{what} must be from 0 to {bound - 1}, not {value}")
         found = self.tournament.find(self.groups, group, seating, deal)
-        recording = self._record(seatings[seating], seeds, range(deal, deal + 1), deal)
+        agents, names, seeds = self.seated(group, seating)
+        play = partial(record_game, self.context.game, agents, names, deal, **seeds)
+        recording = play()
         if found is None:
             note = "the tournament's own result of this game is no longer in its folder"
             return replace(recording, notes=[note])
         played, together = found
         if has_patience and _differs(recording, played):
             # A network rounds differently in a batch of another size: play as many as then.
-            recording = self._record(seatings[seating], seeds, together, deal)
+            recording = play(deals=together)
         if _differs(recording, played):
             return replace(recording, notes=[self._why(played)], is_exact=False)
         return recording
 
-    def _record(self, seats: Row, seeds: Seeds, deals: range, deal: int) -> Recording:
-        """Play some deals and keep the wanted one."""
-        agents = self.context.seat(seats)
-        names = [self.names[agent] for agent in seats]
-        return record_game(self.context.game, agents, names, deal, deals=deals, **seeds)
+    def seated(self, group: int, seating: int) -> tuple[list[Agent], list[str], Seeds]:
+        """The agent in each seat, the name of each, and the seeds of the games."""
+        seats = self.groups[group].seatings[seating]
+        seeds = self.tournament.spec.seeds_of(self.groups, group, seating)
+        return self.context.seat(seats), [self.names[agent] for agent in seats], seeds
 
     def _why(self, played: MatchResult) -> str:
         """What the game that was played in the tournament did otherwise, and for what reason."""
@@ -125,15 +125,6 @@ COMMAND = "python evaluate.py export"
 # ---- all games in the notation of other programs -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Written:
-    """What was exported."""
-
-    path: Path
-    num_games: int
-    notes: tuple[str, ...] = ()
-
-
 def notation_of(game_id: str) -> Notation:
     """The notation of a game.
 
@@ -155,7 +146,7 @@ def export_games(
     groups: Sequence[int] | None = None,
     deals: int | None = None,
     is_forced: bool = False,
-) -> Written:
+) -> tuple[Path, int, int]:
     """Play the games of a tournament again and write them down.
 
     Args:
@@ -164,6 +155,9 @@ def export_games(
         groups: numbers of the groups; all by default.
         deals: only the first so many of each; all by default.
         is_forced: write over a file that is no export.
+
+    Returns:
+        The file, how many games it holds, and how many were forfeited and are left out.
     """
     spec, game = replayer.tournament.spec, replayer.context.game
     notation = notation_of(game.id)
@@ -176,10 +170,8 @@ def export_games(
     documents: list[str] = []
     num_games = num_lost = 0
     for group in range(len(replayer.groups)) if groups is None else groups:
-        for seating, seats in enumerate(replayer.groups[group].seatings):
-            seeds = spec.seeds_of(replayer.groups, group, seating)
-            agents = replayer.context.seat(seats)
-            names = [replayer.names[agent] for agent in seats]
+        for seating in range(len(replayer.groups[group].seatings)):
+            agents, names, seeds = replayer.seated(group, seating)
             result, histories = play_recorded(
                 game, agents, num_deals, play_shown, has_forfeits=True, **seeds
             )
@@ -189,5 +181,4 @@ def export_games(
                 documents += notation.write(game.replay(histories[deal], deal), names)
                 num_games += 1
     write_text(path, signed(notation.join(documents), path.suffix, COMMAND))
-    notes = (f"{num_lost} forfeited games are left out",) if num_lost else ()
-    return Written(path, num_games, notes)
+    return path, num_games, num_lost

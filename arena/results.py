@@ -23,8 +23,6 @@ from common.errors import MasqueradeError
 from common.statistics import Blocks
 from envs.core.facts import Facts, side_returns, sides_of
 
-__all__ = ["Results", "paired_gain"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

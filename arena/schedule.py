@@ -30,18 +30,6 @@ from typing import Any
 from common.errors import OptionError
 from envs.core.facts import Facts, is_symmetric, side_roles, sides_of
 
-__all__ = [
-    "DEALS_PER_UNIT",
-    "SCHEDULES",
-    "Group",
-    "WorkUnit",
-    "balanced_tables",
-    "make_groups",
-    "make_units",
-    "places_of",
-    "whole_units",
-]
-
 SCHEDULES = ("auto", "distinct", "balanced", "duels")
 
 Places = tuple[tuple[int, ...], ...]

@@ -16,24 +16,14 @@ import yaml
 from agents import agent_class
 from agents.base import Agent
 from agents.naming import check_keys, check_names
-from agents.spec import AgentSpec
+from agents.spec import AgentSpec, read_params
 from arena.schedule import Group, make_groups
-from common.errors import MasqueradeError, OptionError, nearest, one_line
+from common.errors import MasqueradeError, OptionError, one_line
 from common.files import read_yaml
 from envs import game_class
 from envs.core.facts import Unit, roles_of
 from envs.core.game import Game
 from envs.core.rng import stream
-
-__all__ = [
-    "VARIANCE_REDUCTION",
-    "Seeds",
-    "TournamentSpec",
-    "config_of",
-    "read_config",
-    "to_yaml",
-    "with_games",
-]
 
 VARIANCE_REDUCTION = ("none", "chance", "full")
 """What is taken out of returns: nothing, chance, or chance and the decisions of known policies."""
@@ -84,43 +74,31 @@ class TournamentSpec:
     """Whether all groups play the same deals; otherwise each draws its own."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played before anything is."""
-        self._check_types()
+        """Refuse what cannot be played before anything is, with what it may be."""
+        for name, value in read_params(vars(self), type(self).__annotations__).items():
+            object.__setattr__(self, name, value)
+        whole = {
+            "deals": (1, MAX_DEALS),
+            "seed": (0, 2**SEED_BITS - 1),
+            "tables": (1, MAX_TABLES),
+            "pilot": (MIN_PILOT, MAX_DEALS),
+        }
+        for name, (low, high) in whole.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise OptionError(
+                    f"{name} must be a whole number from {low} to {high}, not {value!r}"
+                )
+        if not 0.5 <= self.confidence < 1.0:
+            raise OptionError(
+                f"confidence must be a number from 0.5 to below 1, not {self.confidence!r}"
+            )
         check_names(agent.to_dict() for agent in self.agents)
         if self.variance_reduction not in VARIANCE_REDUCTION:
             raise OptionError(
                 f"variance_reduction must be one of {', '.join(VARIANCE_REDUCTION)}, "
                 f"not {self.variance_reduction!r}"
             )
-
-    def _check_types(self) -> None:
-        """Refuse a value of another type or beyond its range, with what it may be."""
-        whole = {
-            "deals": (1, MAX_DEALS, False),
-            "seed": (0, 2**SEED_BITS - 1, True),
-            "tables": (1, MAX_TABLES, True),
-            "pilot": (MIN_PILOT, MAX_DEALS, False),
-        }
-        for name, (low, high, is_optional) in whole.items():
-            value = getattr(self, name)
-            if value is None and is_optional:
-                continue
-            if type(value) is not int or not low <= value <= high:
-                raise OptionError(
-                    f"{name} must be a whole number from {low} to {high}, not {value!r}"
-                )
-        is_number = type(self.confidence) in (int, float)
-        if not is_number or not 0.5 <= self.confidence < 1.0:
-            raise OptionError(
-                f"confidence must be a number from 0.5 to below 1, not {self.confidence!r}"
-            )
-        if not isinstance(self.shared_deals, bool):
-            raise OptionError(f"shared_deals must be true or false, not {self.shared_deals!r}")
-        for name in ("game_id", "schedule", "variance_reduction"):
-            if not isinstance(getattr(self, name), str):
-                raise OptionError(f"{name} must be text, not {getattr(self, name)!r}")
-        if not isinstance(self.options, dict):
-            raise OptionError(f"params of the game must be a mapping, not {self.options!r}")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> TournamentSpec:
@@ -252,9 +230,7 @@ def _parse_unit(value: Any) -> Unit:
             f"the name of a unit is plain text of 1 to {MAX_UNIT} letters, not "
             f"{one_line(repr(unit.name), 60)}"
         )
-    for key in value:
-        if key not in UNIT_KEYS:
-            raise OptionError(f"unit: unknown key '{one_line(key)}': {nearest(key, UNIT_KEYS)}")
+    check_keys(UNIT_KEYS, value, "unit: ", "key")
     if not 0 < unit.scale < math.inf:
         raise OptionError(f"the scale of a unit must be above 0, not {unit.scale}")
     return unit

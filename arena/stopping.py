@@ -32,8 +32,6 @@ from common.statistics import (
     normal_quantile,
 )
 
-__all__ = ["SequentialStop"]
-
 Floats = npt.NDArray[np.float64]
 
 # The sequence is tightest after so many times the deals of the first look.

@@ -22,22 +22,6 @@ MAX_TEXT = 2000
 MAX_NUMBER = 1e300
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHARES = {f"{share:g}" for share in QUANTILES}
-SHARED = {"shared_deals": True}
-"""What a folder means that does not say it: once all groups played the same deals."""
-
-__all__ = [
-    "SHARED",
-    "Comparison",
-    "Cycle",
-    "GroupResult",
-    "Metagame",
-    "RoleResult",
-    "SeatResult",
-    "SingleResult",
-    "Standing",
-    "Stopping",
-    "Summary",
-]
 
 
 @dataclass(frozen=True)
@@ -267,9 +251,7 @@ class Summary:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Summary:
         """What ``to_dict`` gave; raises KeyError for what another version wrote."""
-        spec = TournamentSpec.parse({**SHARED, **config_of(content["spec"])})
-        for entry in (*content["standings"], *content["comparisons"]):
-            entry.setdefault("deals", spec.deals)
+        spec = TournamentSpec.parse(config_of(content["spec"]))
         values = {
             name: _typed(kind, content[name])
             for name, kind in get_type_hints(cls).items()

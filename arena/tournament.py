@@ -34,8 +34,6 @@ from common.files import write_json
 from common.progress import Progress
 from envs.core.facts import side_bounds
 
-__all__ = ["run_tournament"]
-
 PlayedUnits = list[tuple[WorkUnit, MatchResult]]
 
 # With a wanted precision play ends at the latest after so many times the deals of the first look.

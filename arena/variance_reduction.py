@@ -37,19 +37,6 @@ from envs.core.game import Game
 from envs.core.rng import fill_streams, stream
 from envs.core.rollouts import FAULTS
 
-__all__ = [
-    "NO_POLICIES",
-    "Policies",
-    "Records",
-    "Values",
-    "added_values",
-    "corrections",
-    "in_parts",
-    "lines_of",
-    "read_policies",
-    "record_match",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Lines = tuple[npt.NDArray[np.uint8], Floats, Ints]
@@ -275,21 +262,13 @@ def lines_of(
     files = records.numbers, records.histories, records.lengths, rngs
     probs = np.zeros(max(game.facts.num_chance_outcomes, 1))
     scratch = np.zeros(game.state_size, np.uint8), probs, np.zeros(4, np.uint64)
-    tables = policies.rows, policies.probs
+    tables, limits = (policies.rows, policies.probs), (MAX_LISTED, NUM_DRAWS)
+    openings = game.facts.num_openings
     lines, first, num_rows = _new_lines(game, ROWS_AT_A_TIME), 0, 0
     while first < len(records):
         begun = first
         first, num_rows = line_up(
-            game.kernels,
-            game.rules,
-            game.facts.num_openings,
-            files,
-            tables,
-            first,
-            MAX_LISTED,
-            NUM_DRAWS,
-            scratch,
-            lines,
+            game.kernels, game.rules, openings, files, tables, first, limits, scratch, lines
         )
         if first == begun:
             lines = _new_lines(game, 2 * len(lines[1]))
@@ -315,22 +294,10 @@ def added_values(
         policies: probabilities of decisions that count as events too.
     """
     sums = np.zeros((len(records), game.facts.num_players))
-    room = values.room(game)
-    memo_keys = np.zeros(1 << MEMO_BITS, np.uint64)
-    memo = np.zeros((1 << MEMO_BITS, game.facts.num_players))
+    room, memo = values.room(game), np.zeros((1 << MEMO_BITS, game.facts.num_players))
+    known = values.table, np.zeros(1 << MEMO_BITS, np.uint64), memo
     for lines, num_rows in lines_of(game, records, seed, policies):
-        add_values(
-            game.kernels,
-            game.rules,
-            lines,
-            num_rows,
-            values.features,
-            room,
-            values.table,
-            memo_keys,
-            memo,
-            sums,
-        )
+        add_values(game.kernels, game.rules, lines, num_rows, values.features, room, known, sums)
     return sums
 
 

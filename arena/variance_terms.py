@@ -20,8 +20,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import CHANCE, INT, KERNELS, OBSERVATION, OVER, RNG, RULES, STATE, TOTALS
 from envs.core.rng import mix
 
-__all__ = ["MEMO_BITS", "NO_POLICY", "add_products", "add_values", "line_up"]
-
 NO_POLICY = -1
 MEMO_BITS = 14
 """The values of 2 to this power states are remembered."""
@@ -34,6 +32,8 @@ _RECORDS = types.Tuple((_INTS, types.int32[:, ::1], _INTS, types.uint64[:, ::1])
 _POLICIES = types.Tuple((types.int64[:, ::1], _FLOATS))
 _SCRATCH = types.Tuple((STATE, TOTALS, RNG))
 _FEATURES = types.Tuple((_INTS, TOTALS, INT, INT))
+_KNOWN = types.Tuple((_FLOATS, types.uint64[::1], _FLOATS))
+_LIMITS = types.UniTuple(INT, 2)
 _ROOM = types.Tuple((OBSERVATION, TOTALS, _INTS, TOTALS))
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -131,14 +131,8 @@ def list_outcomes(kernels, rules, state, states, weights, max_listed, num_draws,
     return num_draws
 
 
-@compiled(
-    types.UniTuple(INT, 2)(
-        KERNELS, RULES, INT, _RECORDS, _POLICIES, INT, INT, INT, _SCRATCH, _LINES
-    )
-)
-def line_up(
-    kernels, rules, num_openings, records, policies, game, max_listed, num_draws, scratch, lines
-):
+@compiled(_LIMITS(KERNELS, RULES, INT, _RECORDS, _POLICIES, INT, _LIMITS, _SCRATCH, _LINES))
+def line_up(kernels, rules, num_openings, records, policies, game, limits, scratch, lines):
     """Write the lines of the games from ``game`` on until there is no room for another.
 
     Args:
@@ -150,8 +144,8 @@ def line_up(
         policies: [games, length] the row of each decision, or ``NO_POLICY``, in [rows, actions]
             probabilities.
         game: the first game to write.
-        max_listed: rows that a list of all ways of chance may take.
-        num_draws: how many ways of chance to draw where there are more.
+        limits: rows that a list of all ways of chance may take, and how many ways to draw where
+            there are more.
         scratch: a state, the probabilities of chance outcomes and a generator to work with.
         lines: [rows] states, weights and games.
 
@@ -160,6 +154,7 @@ def line_up(
     """
     numbers, histories, lengths, rngs = records
     policy_rows, policy_probs = policies
+    max_listed, num_draws = limits
     state, probs, rng = scratch
     states, weights, games = lines
     longest = 1 + max(max_listed, num_draws, policy_probs.shape[1])
@@ -306,17 +301,14 @@ def add_products(kernels, rules, lines, num_rows, features, room, sums):
         )
 
 
-@compiled(
-    types.void(
-        KERNELS, RULES, _LINES, INT, _FEATURES, _ROOM, _FLOATS, types.uint64[::1], _FLOATS, _FLOATS
-    )
-)
-def add_values(kernels, rules, lines, num_rows, features, room, table, memo_keys, memo, sums):
+@compiled(types.void(KERNELS, RULES, _LINES, INT, _FEATURES, _ROOM, _KNOWN, _FLOATS))
+def add_values(kernels, rules, lines, num_rows, features, room, known, sums):
     """Sum the values of each game: [games, players].
 
-    Many games of a small game pass through the same states: a memo holds the last value for each
-    remainder of the hash of a state.
+    Many games of a small game pass through the same states: beside the weights, what is known holds
+    a memo of the last value for each remainder of the hash of a state.
     """
+    table, memo_keys, memo = known
     states, weights, games = lines
     columns, scales, degree, num_bits = features
     observation, totals, ids, entries = room

@@ -44,8 +44,6 @@ from common.progress import Progress
 from envs.core.game import Game
 from envs.core.rng import stream
 
-__all__ = ["choose_features", "fit_weights", "pilot_values", "play_corrected", "with_values"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -65,15 +63,6 @@ TINY_SHARE = 1e-3
 TINY = 1e-9
 
 
-def pilot_seed(seed: int) -> int:
-    """The seed of the pilot of a tournament.
-
-    >>> pilot_seed(0) != pilot_seed(1)
-    True
-    """
-    return int(stream(seed, "pilot")[0])
-
-
 def pilot_values(
     game: Game, seatings: Sequence[Sequence[Agent]], seed: int, reduction: str, num_games: int
 ) -> list[Values]:
@@ -86,40 +75,27 @@ def pilot_values(
         reduction: what is to be taken out, ``chance`` or ``full``.
         num_games: how many games to play in each seating.
     """
-    own_seed = pilot_seed(seed)
+    own_seed = int(stream(seed, "pilot")[0])
     matches = [
         record_match(game, agents, num_games, seed=own_seed, has_forfeits=True)
         for agents in seatings
     ]
-    records = [played for _, played in matches]
-    return fit_values(game, seatings, records, [m.returns for m, _ in matches], own_seed, reduction)
-
-
-def fit_values(
-    game: Game,
-    seatings: Sequence[Sequence[Agent]],
-    records: Sequence[Records],
-    returns: Sequence[Floats],
-    seed: int,
-    reduction: str,
-) -> list[Values]:
-    """Learn from games that have been played in each seating: [games, players] returns."""
-    played = list(zip(seatings, records, strict=True))
-    begun = [next(in_parts(game, agents, part, seed, reduction)) for agents, part in played]
-    values = choose_features(game, begun, seed)
+    played = [(agents, records) for agents, (_, records) in zip(seatings, matches, strict=True)]
+    begun = [next(in_parts(game, agents, part, own_seed, reduction)) for agents, part in played]
+    values = choose_features(game, begun, own_seed)
     products = [
         sparse.vstack(
             [
-                sum_products(game, values, part, policies, seed)
-                for part, policies in in_parts(game, agents, whole, seed, reduction)
+                sum_products(game, values, part, policies, own_seed)
+                for part, policies in in_parts(game, agents, whole, own_seed, reduction)
             ]
         )
         for agents, whole in played
     ]
     shared = sparse.vstack(products)
     inputs = sparse.hstack([shared, sparse.block_diag(products)]).tocsr()
-    deals = np.concatenate([whole.numbers for whole in records])
-    centred = np.concatenate([values - values.mean(axis=0) for values in returns])
+    deals = np.concatenate([records.numbers for _, records in played])
+    centred = np.concatenate([match.returns - match.mean_returns for match, _ in matches])
     weights = fit_weights(inputs, centred, deals, partial(_by_agent, seatings))
     shared_weights, *own_weights = np.split(weights, len(seatings) + 1)
     return [replace(values, table=_zero_sum(game, shared_weights + own)) for own in own_weights]

@@ -34,17 +34,6 @@ from envs import GAMES
 from envs.core.facts import sides_of
 from envs.core.game import Game
 
-__all__ = [
-    "EXECUTORS",
-    "MAX_DEATHS",
-    "Played",
-    "WorkerContext",
-    "WorkersDiedError",
-    "play_packed",
-    "play_units",
-    "prepared",
-]
-
 Played = tuple[WorkUnit, MatchResult]
 
 # So many workers may die of a unit: the first perhaps by chance, the last by its agents.

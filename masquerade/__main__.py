@@ -1,4 +1,15 @@
-"""The one command of an installed Masquerade; what follows its first word is the door's."""
+"""The one command of an installed Masquerade; what follows its first word is the door's.
+
+usage: masquerade COMMAND ...
+
+commands:
+  masquerade train      train a player from a YAML file
+  masquerade evaluate   who is better, and how sure are we: tournaments between agents
+  masquerade play       play any game against any agent, in the browser or in a terminal
+
+  masquerade COMMAND --help     what it takes
+  masquerade --version
+"""
 
 from __future__ import annotations
 
@@ -9,8 +20,6 @@ from common.errors import OptionError, nearest
 from common.imports import look_up
 from masquerade import __version__
 
-__all__ = ["DOORS", "main"]
-
 DOORS = {
     "train": "masquerade.doors.train:main",
     "evaluate": "masquerade.doors.evaluate:main",
@@ -18,16 +27,6 @@ DOORS = {
 }
 """The three files beside the packages, which lie in here, too: what is installed has no other
 place for them that is not somebody else's, ``evaluate`` above all."""
-HELP = """\
-usage: masquerade COMMAND ...
-
-commands:
-  masquerade train      train a player from a YAML file
-  masquerade evaluate   who is better, and how sure are we: tournaments between agents
-  masquerade play       play any game against any agent, in the browser or in a terminal
-
-  masquerade COMMAND --help     what it takes
-  masquerade --version"""
 
 
 @answers_in_one_line("masquerade")
@@ -35,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Open a door; bad input gets one line and exit code 2."""
     command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if command in ("-h", "--help"):
-        print(HELP)
+        print(__doc__)
     elif command == "--version":
         print(f"masquerade {__version__}")
     elif command not in DOORS:

@@ -16,19 +16,10 @@ from typing import Any
 from agents import LEARNERS, RESPONDERS, split_name
 from agents.learning.device import check_device
 from agents.naming import check_agent, check_game, check_keys, check_names, check_params
-from common.errors import (
-    FileError,
-    MasqueradeError,
-    OptionError,
-    UnknownNameError,
-    nearest,
-    one_line,
-)
+from common.errors import MasqueradeError, OptionError, UnknownNameError, nearest, one_line
 from common.files import check_folder, check_out, read_json, read_yaml
 from common.outline import value_of
 from envs import NOTATIONS
-
-__all__ = ["check_arguments", "check_enough", "command_of", "split_param"]
 
 FINDINGS = (".json", ".md")
 NO_TOURNAMENT = "give the folder of a tournament"
@@ -68,32 +59,25 @@ def _check_words(given: Mapping[str, Any]) -> None:
             raise OptionError(f"unknown {name.replace('_', ' ')} '{word}': {nearest(word, known)}")
 
 
-def check_enough(arguments: argparse.Namespace, min_agents: int) -> None:
-    """Refuse a game without agents, and a game beside a file that names one."""
-    if getattr(arguments, "config", None):
+def _check_players(arguments: argparse.Namespace, min_agents: int = 2) -> None:
+    """Refuse a game without agents, a game beside a file that names one, and unknown names."""
+    config = getattr(arguments, "config", None)
+    if config is not None:
         if arguments.game:
             raise MasqueradeError("give either --config or a game with its agents, not both")
-    elif not arguments.game or len(arguments.agents) < min_agents:
+        content = read_yaml(config, "game and agents")
+        try:
+            _check_content(content)
+        except MasqueradeError as error:
+            raise type(error)(f"{config}: {error}") from error
+        return
+    if not arguments.game or len(arguments.agents) < min_agents:
         raise MasqueradeError(
             f"name a game and at least {'two agents' if min_agents > 1 else 'one agent'} first, "
             f"such as: kuhn_v0 {'random kuhn_rule' if min_agents > 1 else 'random'}"
         )
-
-
-def _check_players(arguments: argparse.Namespace, min_agents: int = 2) -> None:
-    check_enough(arguments, min_agents)
-    config = getattr(arguments, "config", None)
-    if config is None:
-        _check_game_and_agents(arguments.game, dict(arguments.option), arguments.agents)
-        check_names(arguments.agents)
-        _check_params(arguments)
-        return
-    try:
-        _check_content(read_yaml(config, "game and agents"))
-    except FileError:
-        raise
-    except MasqueradeError as error:
-        raise type(error)(f"{config}: {error}") from error
+    _check_named(arguments, arguments.game)
+    check_names(arguments.agents)
 
 
 def _check_content(content: Mapping[str, Any]) -> None:
@@ -114,8 +98,10 @@ def _check_game_and_agents(game_id: Any, options: Iterable[str], agents: Iterabl
         check_agent(agent, game_id)
 
 
-def _check_params(arguments: argparse.Namespace) -> None:
-    """A parameter is one that an agent has which is there."""
+def _check_named(arguments: argparse.Namespace, game_id: str | None) -> None:
+    """The game and the agents of a command line; a parameter is one that an agent has."""
+    options = dict(arguments.option) if game_id else ()
+    _check_game_and_agents(game_id, options, arguments.agents)
     ids = {name or text: text for name, text in map(split_name, arguments.agents)}
     for key, _ in arguments.param:
         name, param = split_param(key, ids)
@@ -182,8 +168,7 @@ def _replay(arguments: argparse.Namespace) -> None:
     if arguments.game:
         if arguments.source or arguments.group:
             raise MasqueradeError("give either a tournament's folder or --game with --agents")
-        _check_game_and_agents(arguments.game, dict(arguments.option), arguments.agents)
-        _check_params(arguments)
+        _check_named(arguments, arguments.game)
     elif arguments.source is None:
         raise MasqueradeError(
             "name a tournament's folder or a position file first, or give --game and --agents"
@@ -204,13 +189,10 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 
 def _advise(arguments: argparse.Namespace) -> None:
-    if not arguments.game.endswith(".json"):
-        _check_game_and_agents(arguments.game, dict(arguments.option), arguments.agents)
-    elif not Path(arguments.game).exists():
+    is_saved = arguments.game.endswith(".json")
+    if is_saved and not Path(arguments.game).exists():
         raise MasqueradeError(f"{arguments.game} is not there: give a game, or a saved position")
-    else:
-        _check_game_and_agents(None, (), arguments.agents)
-    _check_params(arguments)
+    _check_named(arguments, None if is_saved else arguments.game)
 
 
 _CHECKS: dict[str, Callable[[argparse.Namespace], None]] = {

@@ -1,7 +1,7 @@
 """What the commands of ``evaluate.py`` do, once their arguments are read.
 
-Each command says first what it asks for (a ``Request``): what can be refused is refused, and who is
-to be seen playing is named, so that runs that are missing can be trained before the rest is done.
+Each command is a generator that yields once: when what can be refused has been refused, it names
+who is to be seen playing, so that runs that are missing can be trained before all the rest is done.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import os
 import re
 import shlex
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,26 +44,19 @@ from envs.core.game import Game
 from envs.core.kernels import CHANCE
 from envs.core.position import Position
 from envs.core.rng import new_rng
-from masquerade.asked import check_enough, command_of, split_param
+from masquerade.asked import command_of, split_param
 from training.best_response import Bound, Search, bound, default_learner, find_learner
 
 if TYPE_CHECKING:
     from agents.cfr.evaluation import ExactEvaluator
     from arena.exploitability import Distance
 
-__all__ = ["COMMANDS", "make_spec"]
-
 RUNS = Path("runs") / "tournaments"
 MOST_NAMES = 60
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a command line asks for."""
-
-    run: Callable[[], None]
-    agents: Sequence[AgentSpec] = ()
-    """Those of them that come from runs are trained first, if they are not there."""
+Request = Generator[Sequence[AgentSpec]]
+"""What a command line asks for: those whose runs are trained first, then all the rest."""
 
 
 # ---- tournaments ---------------------------------------------------------------------------------
@@ -76,10 +68,7 @@ def tournament(arguments: argparse.Namespace) -> Request:
     folder = arguments.out or _folder(arguments.command, spec)
     check_place(folder, arguments.resume)
     check_report(folder / "report.html")
-    return Request(partial(_play_tournament, arguments, spec, folder), spec.agents)
-
-
-def _play_tournament(arguments: argparse.Namespace, spec: TournamentSpec, folder: Path) -> None:
+    yield spec.agents
     context = WorkerContext(spec)
     summary = run_tournament(
         spec,
@@ -120,32 +109,23 @@ def _folder(command: str, spec: TournamentSpec) -> Path:
 
 def report(arguments: argparse.Namespace) -> Request:
     """Write the report of a tournament that has been played."""
-
-    def run() -> None:
-        page = write_report(
-            arguments.folder,
-            arguments.out,
-            is_trusted=arguments.trust,
-            is_forced=arguments.force,
-        )
-        print(f"report in {page}")
-
-    return Request(run)
+    yield ()
+    folder, page = arguments.folder, arguments.out
+    page = write_report(folder, page, is_trusted=arguments.trust, is_forced=arguments.force)
+    print(f"report in {page}")
 
 
 def export(arguments: argparse.Namespace) -> Request:
     """Write the games of a tournament in the notation that other programs read."""
-
-    def run() -> None:
-        replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
-        groups = [replayer.find_group(arguments.group)] if arguments.group else None
-        path = arguments.out or arguments.folder / "games"
-        written = export_games(replayer, path, groups, arguments.deals, arguments.force)
-        print(f"{written.num_games:,} games in {written.path}")
-        for note in written.notes:
-            print(f"note: {note}")
-
-    return Request(run)
+    yield ()
+    replayer = Replayer(read_tournament(arguments.folder), is_trusted=arguments.trust)
+    groups = [replayer.find_group(arguments.group)] if arguments.group else None
+    out = arguments.out or arguments.folder / "games"
+    deals, is_forced = arguments.deals, arguments.force
+    path, num_games, num_lost = export_games(replayer, out, groups, deals, is_forced)
+    print(f"{num_games:,} games in {path}")
+    if num_lost:
+        print(f"note: {num_lost} forfeited games are left out")
 
 
 def leaderboard(arguments: argparse.Namespace) -> Request:
@@ -155,12 +135,9 @@ def leaderboard(arguments: argparse.Namespace) -> Request:
         raise MasqueradeError(
             "leaderboards are made of the runs/ in the repository: change to its folder first"
         )
-
-    def run() -> None:
-        for page in write_leaderboards(configs, arguments.games, arguments.workers):
-            print(f"wrote {os.path.relpath(page)}")
-
-    return Request(run, [agent for config in configs for agent in read_config(config).agents])
+    yield [agent for config in configs for agent in read_config(config).agents]
+    for page in write_leaderboards(configs, arguments.games, arguments.workers):
+        print(f"wrote {os.path.relpath(page)}")
 
 
 # ---- one game ------------------------------------------------------------------------------------
@@ -168,7 +145,8 @@ def leaderboard(arguments: argparse.Namespace) -> Request:
 
 def replay(arguments: argparse.Namespace) -> Request:
     """Print one game."""
-    return Request(lambda: print(show(_recording(arguments), arguments.viewer)))
+    yield ()
+    print(show(_recording(arguments), arguments.viewer))
 
 
 def _recording(arguments: argparse.Namespace) -> Recording:
@@ -198,10 +176,7 @@ def _new_game(arguments: argparse.Namespace) -> Recording:
 def advise(arguments: argparse.Namespace) -> Request:
     """Print what agents would do in a position, and what they expect of every move."""
     specs = read_agents(arguments)
-    return Request(partial(_advise, arguments, specs), specs)
-
-
-def _advise(arguments: argparse.Namespace, specs: Sequence[AgentSpec]) -> None:
+    yield specs
     position = _advised_position(arguments)
     agents = [spec.build(position.game) for spec in specs]
     views = [views_of(position, agent, arguments.seed) for agent in agents]
@@ -263,10 +238,7 @@ def _line_in_words(position: Position, line: Sequence[int], seed: int) -> str:
 def exploitability(arguments: argparse.Namespace) -> Request:
     """Print how far agents are from an equilibrium, and write it down if that is wanted."""
     spec = make_spec(arguments, min_agents=1)
-    return Request(partial(_measure_exactly, arguments, spec), spec.agents)
-
-
-def _measure_exactly(arguments: argparse.Namespace, spec: TournamentSpec) -> None:
+    yield spec.agents
     # Imported when needed: compiled code that takes seconds to load.
     from arena.exploitability import distances, make_evaluator
 
@@ -315,10 +287,7 @@ def evaluation_notes(found: Sequence[Distance], evaluator: ExactEvaluator) -> li
 def best_response(arguments: argparse.Namespace) -> Request:
     """Learn responses to agents, print what they win, and write it down if that is wanted."""
     spec = make_spec(arguments, min_agents=1)
-    return Request(partial(_measure_by_learning, arguments, spec), spec.agents)
-
-
-def _measure_by_learning(arguments: argparse.Namespace, spec: TournamentSpec) -> None:
+    yield spec.agents
     game = spec.build_game()
     search = Search(
         learners=tuple(arguments.learner) or (default_learner(game),),
@@ -399,28 +368,8 @@ def _tell_findings(
 def behaviour(arguments: argparse.Namespace) -> Request:
     """Describe how agents play, with a picture for each."""
     spec = make_spec(arguments, min_agents=1)
-    return Request(partial(_describe, arguments, spec, _files_of(arguments, spec)), spec.agents)
-
-
-def _files_of(arguments: argparse.Namespace, spec: TournamentSpec) -> list[Path]:
-    """Where each agent is described, without the suffix; other agents' files stay theirs."""
-    folder = arguments.out or Path("runs") / "behaviour" / spec.game_id
-    found: list[Path] = []
-    for agent in spec.agents:
-        file = folder / (re.sub(r"[^\w.-]+", "_", agent.name).strip("_.") or "agent")
-        if file in found:
-            raise MasqueradeError(
-                f"two agents would be described in {file}.md: name them otherwise, such as "
-                f"'other={agent.id}'"
-            )
-        for suffix in (".svg", ".md", ".json"):
-            place = file.with_name(file.name + suffix)
-            check_out(place, command_of(arguments), arguments.force)
-        found.append(file)
-    return found
-
-
-def _describe(arguments: argparse.Namespace, spec: TournamentSpec, files: Sequence[Path]) -> None:
+    files = _files_of(arguments, spec)
+    yield spec.agents
     game = spec.build_game()
     if game.id not in BEHAVIOURS:
         raise MasqueradeError(
@@ -442,12 +391,29 @@ def _describe(arguments: argparse.Namespace, spec: TournamentSpec, files: Sequen
         print(f"report and picture in {file}.md and .svg\n")
 
 
+def _files_of(arguments: argparse.Namespace, spec: TournamentSpec) -> list[Path]:
+    """Where each agent is described, without the suffix; other agents' files stay theirs."""
+    folder = arguments.out or Path("runs") / "behaviour" / spec.game_id
+    found: list[Path] = []
+    for agent in spec.agents:
+        file = folder / (re.sub(r"[^\w.-]+", "_", agent.name).strip("_.") or "agent")
+        if file in found:
+            raise MasqueradeError(
+                f"two agents would be described in {file}.md: name them otherwise, such as "
+                f"'other={agent.id}'"
+            )
+        for suffix in (".svg", ".md", ".json"):
+            place = file.with_name(file.name + suffix)
+            check_out(place, command_of(arguments), arguments.force)
+        found.append(file)
+    return found
+
+
 # ---- specifications ------------------------------------------------------------------------------
 
 
 def make_spec(arguments: argparse.Namespace, min_agents: int = 2) -> TournamentSpec:
     """The tournament that the command line or its file describes."""
-    check_enough(arguments, min_agents)
     if getattr(arguments, "config", None):
         spec = read_config(arguments.config)
         spec = replace(spec, agents=with_params(spec.agents, arguments.param))

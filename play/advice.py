@@ -26,8 +26,6 @@ from play.session import Session
 from play.table import Table, walk
 from play.tables import Browser, Tables
 
-__all__ = ["Verdict", "hint", "learnt", "look", "review", "send_advisers", "verdicts"]
-
 T = TypeVar("T")
 
 

@@ -29,8 +29,6 @@ from common.errors import MasqueradeError
 from envs.core.game import Game
 from play.catalogue import OUTSIDERS
 
-__all__ = ["Answer", "Thinkers", "is_quick"]
-
 MAX_AGENTS = 48
 MAX_THREADS = 8
 MAX_ADVISERS = 2

@@ -31,8 +31,6 @@ from envs.core.rollouts import Rollouts, UniformPlayer
 from play.maps import FOLDER, check_board, check_pool, draw_map, saved_maps
 from play.messages import GameCard, PlayerCard, PlayersNews, SeatChoice
 
-__all__ = ["OUTSIDERS", "Catalogue", "find_own", "game_of", "rules_of"]
-
 RUNS = Path("runs")
 DRAWN = Path(__file__).resolve().parents[1] / "docs" / "images"
 GAMES_ROOM = "agents.games."

@@ -7,6 +7,7 @@ quietly ignored.
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from urllib.parse import quote
 
 from agents import LEARNERS, ON_TOP, OUTSIDE, split_path
 from agents.naming import check_agent, check_game, list_games, list_players
-from common.commands import MAX_SEED, Parser, add_option, answers_in_one_line, at_least
+from common.commands import SEED, Parser, add_option, answers_in_one_line, at_least
 from common.errors import MasqueradeError, OptionError, one_line
 from envs import game_class
 from play.messages import Create, SeatChoice
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from play.catalogue import Catalogue
     from play.tables import Tables
 
-__all__ = ["main", "parse_arguments"]
-
 FOLDER = Path("runs") / "play"
 DEFAULT_PORT = 8420
 USUAL = {"port": DEFAULT_PORT, "host": "127.0.0.1", "pace": 600, "folder": FOLDER}
@@ -34,25 +33,11 @@ ME = "me"
 OF_THE_PAGE = ("port", "host", "no_open", "pace", "folder")
 OF_A_TABLE = ("against", "watch", "seat")
 MAX_PACE = 20_000
-EXAMPLES = """\
-examples:
-  python play.py                                   every game, in the browser
-  python play.py liars_dice_v0 --against liars_dice_rule --seat 1
-  python play.py scotland_yard_v0 --option num_detectives=3
-  python play.py leduc_v0 --watch leduc_rule random
-  python play.py --load runs/play/games/FILE       step through a game that was kept
-  python play.py --terminal no_thanks_v0           without a browser
-  python play.py --players my_agents/              with players of your own in the list
-"""
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    parser = Parser(
-        prog="play.py",
-        description="Play any game against any agent.",
-        epilog=EXAMPLES,
-    )
+    parser = Parser(prog="play.py", description=inspect.getdoc(main))
     parser.add_argument("game", nargs="?", help="a game's id (default: choose on the page)")
     parser.add_argument(
         "--against", nargs="+", default=[], metavar="AGENT", help="who has the other seats; me: you"
@@ -86,8 +71,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         type=at_least(0, most=MAX_PACE),
         help="least milliseconds of an agent's move (default 600)",
     )
-    seed = at_least(0, most=MAX_SEED)
-    parser.add_argument("--seed", type=seed, help="of the first game in a terminal (drawn)")
+    parser.add_argument("--seed", type=SEED, help="of the first game in a terminal (drawn)")
     parser.add_argument("--folder", type=Path, help=f"where tables are kept (default {FOLDER})")
     parsed = parser.parse_args(arguments)
     unsaid: list[Any] = [None, False, []]  # 0 is a seat
@@ -105,7 +89,17 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 @answers_in_one_line("play.py")
 def main(words: list[str] | None = None) -> int:
-    """Play; bad input gets one line and exit code 2."""
+    """Play any game against any agent.
+
+    Examples:
+      python play.py                                   every game, in the browser
+      python play.py liars_dice_v0 --against liars_dice_rule --seat 1
+      python play.py scotland_yard_v0 --option num_detectives=3
+      python play.py leduc_v0 --watch leduc_rule random
+      python play.py --load runs/play/games/FILE       step through a game that was kept
+      python play.py --terminal no_thanks_v0           without a browser
+      python play.py --players my_agents/              with players of your own in the list
+    """
     arguments = parse_arguments(words)
     if arguments.list and arguments.game is None:
         print("\n".join(["games", *list_games(), "", "players", *list_players()]))

@@ -25,9 +25,8 @@ from play.catalogue import Catalogue
 from play.messages import Compiling, Told
 from play.table import Seat, Table
 
-__all__ = ["Compiler", "main"]
-
-TABLE = Path(__file__).with_name("table.py")
+TABLE = Path(__file__).resolve().with_name("table.py")
+ROOT = TABLE.parents[1]
 EVERY = 0.5
 """Seconds between two looks at how far the compiler is."""
 
@@ -93,8 +92,7 @@ class Compiler:
             await asyncio.sleep(EVERY)
 
     def _begin(self) -> None:
-        root = str(Path(__file__).resolve().parents[1])
-        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "play.compiling", *self.cold],
             env={**os.environ, "PYTHONPATH": path},
@@ -156,7 +154,8 @@ def main(games: list[str]) -> int:
             else:
                 table.move(mover, table.position.legal_actions()[0])
         for path in _files(game_id, catalogue.card(game_id).against):
-            importlib.import_module(_module(path))  # what this game did not come to
+            module = path.relative_to(ROOT).with_suffix("").parts
+            importlib.import_module(".".join(module))  # what this game did not come to
         print(game_id, flush=True)
     thinkers.close()
     return 0
@@ -165,11 +164,6 @@ def main(games: list[str]) -> int:
 def _end_with_the_server() -> None:
     sys.stdin.read()
     os._exit(0)
-
-
-def _module(path: Path) -> str:
-    root = Path(__file__).resolve().parents[1]
-    return ".".join(path.relative_to(root).with_suffix("").parts)
 
 
 if __name__ == "__main__":

@@ -30,20 +30,8 @@ from play.session import Session, hashed, new_secret
 from play.table import Seat, Table
 from play.tables import Browser, Tables
 
-__all__ = [
-    "create",
-    "join",
-    "load_map",
-    "open_game",
-    "save_map",
-    "set_screen",
-    "show_lobby",
-    "show_players",
-    "show_tournament",
-]
 
-
-async def show_lobby(tables: Tables, browser: Browser, _message: Lobby) -> None:
+async def show_lobby(tables: Tables, browser: Browser, message: Lobby) -> None:
     """Send the games, and the tables and files that can be opened."""
     games, run = tables.catalogue.games(), tables.thinkers.run
     browser.send(

@@ -17,18 +17,6 @@ from common.errors import MasqueradeError
 from common.files import read_text, write_text
 from envs.core.game import Game
 
-__all__ = [
-    "FOLDER",
-    "board_of",
-    "check_board",
-    "check_pool",
-    "draw_map",
-    "keep_map",
-    "map_text",
-    "read_map",
-    "saved_maps",
-]
-
 FOLDER = Path("runs") / "maps"
 MAX_MAPS = 200
 MAX_POOL, MAX_FAIR_POOL = 50, 4

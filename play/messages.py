@@ -2,8 +2,8 @@
 
 Every message is a JSON object with a ``type``. ``Asked`` are those of a browser: what does not fit
 exactly is answered with one line that says why, and changes nothing. ``Told`` are those to it: what
-a model does not name is not sent. A new message is a class here, a function that does what it asks
-(named in ``play.server``), and ``on(type)`` in ``page/main.js`` for what it is answered with.
+a model does not name is not sent. A new message is a class here, a function that takes it (and is
+named in ``play.server``), and ``on(type)`` in ``page/main.js`` for what it is answered with.
 """
 
 from __future__ import annotations
@@ -352,17 +352,22 @@ class Choice(Message):
     """The amount of the first action of a range; each further action is one more."""
 
 
-class ViewNews(OfGame):
+class Shown(OfGame):
+    """Base of all that shows a position."""
+
+    svg: str
+    text: str
+    to_move: int
+    log: list[tuple[int, str]]
+
+
+class ViewNews(Shown):
     """The game as a seat may see it now."""
 
     type = "view"
     seat: int | None
     turn: int
-    svg: str
-    text: str
-    to_move: int
     choices: list[Choice]
-    log: list[tuple[int, str]]
     can_take_back: bool
 
 
@@ -379,40 +384,37 @@ class EndNews(ViewNews):
     statistics: list[dict[str, Any]]
 
 
-class LookAnswer(OfGame):
+class LookAnswer(Shown):
     """A step of a game that is over."""
 
     type = "look"
     step: int
     num_steps: int
     viewer: int | None
-    svg: str
-    text: str
-    to_move: int
-    log: list[tuple[int, str]]
 
 
-class HintAnswer(OfGame):
+class Advised(OfGame):
+    """Base of all that an agent says to a seat."""
+
+    seat: int
+    turn: int
+    agent: str
+    unit: str
+
+
+class HintAnswer(Advised):
     """What an agent would do: ``agents.advice.Advice``."""
 
     type = "hint"
-    seat: int
-    turn: int
-    agent: str
     source: str
     bars: list[dict[str, Any]]
-    unit: str
     variation: tuple[int, ...]
 
 
-class ReviewAnswer(OfGame):
+class ReviewAnswer(Advised):
     """What decisions have cost: ``play.advice.Verdict``."""
 
     type = "review"
-    seat: int
-    turn: int
-    agent: str
-    unit: str
     verdicts: list[dict[str, Any]]
 
 

@@ -16,8 +16,6 @@ from play.session import Session
 from play.table import check_role
 from play.tables import Browser, Tables
 
-__all__ = ["again", "drive", "move", "set_pace", "take_back"]
-
 
 async def move(tables: Tables, browser: Browser, message: Move) -> None:
     """Play the action of a person."""

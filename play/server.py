@@ -19,7 +19,7 @@ import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from urllib.parse import quote, urlsplit
 
 import uvicorn
@@ -34,55 +34,28 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from common.errors import MasqueradeError, one_line, reason_of
 from play import advice, lobby, moves
 from play.maps import map_text
-from play.messages import (
-    MAX_MESSAGE,
-    Again,
-    Asked,
-    Create,
-    Hint,
-    Join,
-    Learnt,
-    LoadMap,
-    Lobby,
-    Look,
-    Move,
-    Open,
-    Pace,
-    Players,
-    Refusal,
-    Review,
-    SaveMap,
-    Screen,
-    TakeBack,
-    Tournament,
-    parse_message,
-)
+from play.messages import MAX_MESSAGE, Asked, Refusal, parse_message
 from play.tables import Browser, Tables
 
-__all__ = ["FAULT", "HANDLERS", "LOOPBACK", "handle", "hosts_of", "listen", "make_app", "serve"]
-
-HANDLERS: dict[type[Asked], Callable[[Tables, Browser, Any], Awaitable[None]]] = {
-    Lobby: lobby.show_lobby,
-    Players: lobby.show_players,
-    Create: lobby.create,
-    Open: lobby.open_game,
-    Tournament: lobby.show_tournament,
-    Join: lobby.join,
-    Screen: lobby.set_screen,
-    SaveMap: lobby.save_map,
-    LoadMap: lobby.load_map,
-    Move: moves.move,
-    TakeBack: moves.take_back,
-    Again: moves.again,
-    Pace: moves.set_pace,
-    Hint: advice.hint,
-    Look: advice.look,
-    Learnt: advice.learnt,
-    Review: advice.review,
-}
-"""What does as a message asks."""
-IN_ORDER = (Move, TakeBack, Again, Pace, Look, Screen)
+IN_ORDER = (moves.move, moves.take_back, moves.again, moves.set_pace, advice.look, lobby.set_screen)
 """Done one after the other, and by nobody who may take long; all else is done beside them."""
+BESIDE = (
+    lobby.show_lobby,
+    lobby.show_players,
+    lobby.create,
+    lobby.open_game,
+    lobby.show_tournament,
+    lobby.join,
+    lobby.save_map,
+    lobby.load_map,
+    advice.hint,
+    advice.learnt,
+    advice.review,
+)
+HANDLERS: dict[type[Asked], Callable[[Tables, Browser, Any], Awaitable[None]]] = {
+    get_type_hints(handler)["message"]: handler for handler in (*IN_ORDER, *BESIDE)
+}
+"""What does as a message asks, by the kind of message that it takes."""
 MAX_ASKED = 4
 """Answers that one browser can wait for at a time; threads are left for others."""
 FAULT = "this failed on the server, and changed nothing: the server's terminal says why"
@@ -110,7 +83,7 @@ async def handle(tables: Tables, browser: Browser, text: str) -> None:
     except MasqueradeError as error:
         browser.send(Refusal(about="message", text=one_line(error, 600)))
         return
-    if isinstance(message, IN_ORDER):
+    if HANDLERS[type(message)] in IN_ORDER:
         await _answer(tables, browser, message)
     elif browser.num_asked >= MAX_ASKED:
         _refuse(browser, message, "one thing after the other: wait for the answers")

@@ -20,7 +20,8 @@ from play.store import KeptTable
 from play.table import Decision, Table, walk
 from play.view import ELLIPSIS, Entry, notice
 
-__all__ = ["Session", "hashed", "lines_of", "new_secret"]
+OF_THE_SERIES = ("title", "pace", "is_paused", "results", "kept", "is_counted")
+"""What is kept of a session beside its table."""
 
 
 def new_secret() -> str:
@@ -139,10 +140,7 @@ class Session:
             "number": table.number,
             "seat": viewer,
             "turn": len(log) if viewer is None else table.turn_of(viewer),
-            "svg": sight.svg,
-            "text": sight.text,
-            "to_move": sight.to_move,
-            "choices": sight.choices,
+            **vars(sight),
             "log": lines_of(log),
             "can_take_back": viewer is not None and self.can_take_back(viewer),
         }
@@ -247,12 +245,7 @@ class Session:
         """Plain JSON types, for the store."""
         return {
             **self.table.to_dict(),
-            "title": self.title,
-            "pace": self.pace,
-            "is_paused": self.is_paused,
-            "results": self.results,
-            "kept": self.kept,
-            "is_counted": self.is_counted,
+            **{name: getattr(self, name) for name in OF_THE_SERIES},
         }
 
     @classmethod
@@ -261,19 +254,9 @@ class Session:
         table.seed, table.number = content.seed, content.number
         table.restore([Decision(*decision) for decision in content.decisions], content.fault)
         table.has_taken_back = content.has_taken_back
-        results = [result.model_dump() for result in content.results]
-        if any(len(one["names"]) != len(one["returns"]) for one in results):
+        if any(len(result.names) != len(result.returns) for result in content.results):
             raise MasqueradeError("this table cannot be set up again: its results are damaged")
-        return cls(
-            table_id,
-            table,
-            content.title,
-            content.pace,
-            content.is_paused,
-            results,
-            content.kept,
-            content.is_counted,
-        )
+        return cls(table_id, table, **content.model_dump(include={*OF_THE_SERIES}))
 
 
 def _entry(then: Position, action: int, viewer: int | None) -> list[Entry]:

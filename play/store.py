@@ -46,8 +46,6 @@ from play.messages import (
 )
 from play.table import Decision, Seat, Table, walk
 
-__all__ = ["KeptTable", "Library", "Store"]
-
 VERSION = 1
 MAX_KEPT = 4000
 """Tables on disk; the oldest are forgotten."""
@@ -272,13 +270,8 @@ class Library:
 
     def _replayer(self, folder: str) -> Replayer:
         """A tournament with its players; only those of the project are made again."""
-        root = self._tournaments.resolve()
-        try:
-            path = (root / folder).resolve()
-            is_there = path.parent == root and path.is_dir()
-        except (OSError, ValueError):
-            is_there = False
-        if not is_there:
+        path = _inside(self._tournaments, folder)
+        if path is None or not path.is_dir():
             raise MasqueradeError(f"there is no tournament '{folder}'")
         tournament = read_tournament(path)
         _check_agents(list(tournament.spec.agents))
@@ -291,7 +284,7 @@ class Library:
         """Open a game by the name of its file, or a game of a tournament, at its end."""
         if name.startswith(TOURNAMENT):
             return RecordedTable(self._from_tournament(name.removeprefix(TOURNAMENT)))
-        return RecordedTable(_read(self._inside(name)))
+        return RecordedTable(_read(self._file(name)))
 
     def download(self, name: str) -> tuple[str, str] | None:
         """Name and content of a file to be saved by a browser; ``None`` if there is none.
@@ -301,21 +294,16 @@ class Library:
         try:
             suffix = Path(name).suffix
             if suffix in NOTATIONS and not (self.folder / Path(name).name).is_file():
-                path = self._inside(name.removesuffix(suffix) + ".json")
+                path = self._file(name.removesuffix(suffix) + ".json")
                 return name, _as_noted(_read(path), suffix)
-            path = self._inside(name)
+            path = self._file(name)
             return path.name, read_text(path, "play another game")
         except MasqueradeError:
             return None
 
-    def _inside(self, name: str) -> Path:
-        folder = self.folder.resolve()
-        try:
-            path = (folder / name).resolve()
-            is_there = path.parent == folder and path.is_file()
-        except (OSError, ValueError):  # such as a name with a zero byte, or one that is too long
-            is_there = False
-        if not is_there:
+    def _file(self, name: str) -> Path:
+        path = _inside(self.folder, name)
+        if path is None or not path.is_file():
             raise MasqueradeError(f"there is no game '{name}' among those that were kept")
         return path
 
@@ -329,6 +317,15 @@ class Library:
         if group >= len(replayer.groups):
             raise MasqueradeError(f"{folder} has {len(replayer.groups)} groups, not {group}")
         return replayer.play(deal, group, seating)
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """What lies right in a folder by a name from outside; ``None`` for all else."""
+    try:
+        path = (folder / name).resolve()
+        return path if path.parent == folder.resolve() and path.exists() else None
+    except (OSError, ValueError):  # such as a name with a zero byte, or one that is too long
+        return None
 
 
 def _check_agents(agents: list[AgentSpec]) -> None:
@@ -368,9 +365,9 @@ class RecordedTable(Table):
         super().__init__(recording.game, [Seat(name, "recorded") for name in recording.names])
         self._recording = recording
         self.number = recording.number
+        self._deal()
         if recording.fault is not None:
             self.fault = recording.fault.seat, recording.fault.reason
-        self._deal()
         then = recording.game.new_position(recording.number)
         for then, action in walk(recording.game, recording.history, recording.number):
             if not then.is_chance:

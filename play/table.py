@@ -24,8 +24,6 @@ from envs.core.position import Position
 from envs.core.rollouts import Rollouts
 from play.view import Entry, Sight, look, notice
 
-__all__ = ["MAX_LENGTH", "Decision", "Seat", "Table", "check_role", "walk"]
-
 MAX_LENGTH = 20_000
 """Actions and chance events that a game at a table may have at most."""
 ROW = np.zeros(1, np.int64)  # a table's game is the only row of its batch
@@ -128,14 +126,13 @@ class Table:
         """Deal a new game, from entropy unless a seed is given."""
         self.seed = secrets.randbits(63) if seed is None else seed
         self.number = self.number + 1 if number is None else number
-        self.decisions = []
-        self.fault = None
         self.has_taken_back = False
         self._skipped = [0] * len(self.seats)
         self._deal()
 
     def _deal(self) -> None:
         self.epoch += 1
+        self.decisions, self.fault = [], None
         players = list(self.agents.values())
         self._rollouts = Rollouts(self.game, players, 1, self.seed, has_record=True)
         self._batch = self._rollouts.batch
@@ -211,8 +208,6 @@ class Table:
 
     def restore(self, decisions: Sequence[Decision], fault: tuple[int, str] | None = None) -> None:
         """Deal the same game again and play these decisions."""
-        self.decisions = []
-        self.fault = None
         self._deal()
         for decision in decisions:
             if decision.seat != self.turn or bool(decision.draws) != (self.turn in self.agents):

@@ -24,8 +24,6 @@ from play.session import Session
 from play.store import Library, Store
 from play.table import Seat, Table, check_role
 
-__all__ = ["Browser", "Claim", "Tables"]
-
 MAX_PLACES = 24
 """Tables at which one browser can sit; from the one it came to first it gets up again."""
 MAX_WAITING = 400

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from typing import Any, TextIO
 
 from agents.advice import advise, legal_words, views_of
@@ -23,16 +22,15 @@ from play.messages import SeatChoice
 from play.session import Session, lines_of
 from play.table import Seat, Table
 
-__all__ = ["Terminal", "play_in_terminal"]
-
 HELP = """\
 type a move by its words or its number, or the beginning of its words; or
   ?         this help and all moves        hint [AGENT]  what an agent would do
   board     the position again             undo          take the last move back
   new       a new game                     review [AGENT] your moves, when the game is over
   log       the game so far                quit          stop"""
-COMMANDS = ("?", "board", "hint", "log", "new", "quit", "review", "undo")
-ALIASES = {"help": "?", "q": "quit", "exit": "quit"}
+COMMANDS = ("board", "help", "hint", "log", "new", "quit", "review", "undo")
+"""Each is a method of its name."""
+ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 MOST_MOVES = 60
 """That help writes down: with every number of chips there are thousands."""
 
@@ -69,16 +67,6 @@ class Terminal:
         self._out = out
         self._num_shown: dict[int, int] = {}
         self._words: dict[int, str] = {}
-        self._commands: dict[str, Callable[[str], None]] = {
-            "?": self._help,
-            "board": lambda _: self._board(),
-            "hint": self._hint,
-            "log": self._log,
-            "new": lambda _: self._new(),
-            "quit": self._quit,
-            "review": self._review,
-            "undo": lambda _: self._undo(),
-        }
 
     def run(self) -> None:
         """Play until somebody quits or the input ends."""
@@ -132,7 +120,7 @@ class Terminal:
     def _name(self, seat: int) -> str:
         return f"{self.table.seats[seat].name} (player {seat})"
 
-    def _board(self) -> None:
+    def _board(self, _rest: str = "") -> None:
         viewer = None if self.table.is_over else self._viewer()
         self._say()
         self._say(self.table.sight(viewer).text)
@@ -184,8 +172,8 @@ class Terminal:
             word, _, rest = line.partition(" ")
             command = ALIASES.get(word.lower(), word.lower())
             try:
-                if command in self._commands:
-                    self._commands[command](rest.strip())
+                if command in COMMANDS:
+                    getattr(self, f"_{command}")(rest.strip())
                 elif line and self.table.is_over:
                     self._say(f"the game is over, and '{line}' is no command: ? shows all")
                 elif line:
@@ -274,7 +262,7 @@ class Terminal:
             self._num_shown[viewer] = 0
         self._news(viewer)
 
-    def _new(self) -> None:
+    def _new(self, _rest: str) -> None:
         self.session.begin()
         self._begin()
 
@@ -292,7 +280,7 @@ class Terminal:
                     best = f"{verdict.best} {verdict.best_share:.0%}"
                     self._say(f"  {verdict.words}: {spec} {verdict.share:.0%}, most {best}{cost}")
 
-    def _undo(self) -> None:
+    def _undo(self, _rest: str) -> None:
         people = [number for number, seat in enumerate(self.table.seats) if seat.is_person]
         own = [number for number in people if self.table.last_own(number) is not None]
         if not own:

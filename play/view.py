@@ -19,8 +19,6 @@ from envs.core.kernels import CHANCE, OVER, UNSEEN
 from envs.core.rng import new_rng
 from play.messages import Choice
 
-__all__ = ["ELLIPSIS", "HIDDEN", "Entry", "Sight", "look", "notice", "world_of"]
-
 State = npt.NDArray[np.uint8]
 Actions = npt.NDArray[np.int64]
 

@@ -20,8 +20,6 @@ from arena.workers import WorkerContext
 from common.errors import MasqueradeError
 from common.files import check_out, signed, write_text
 
-__all__ = ["check_report", "write_report"]
-
 COMMAND = "python evaluate.py report"
 
 
@@ -99,6 +97,6 @@ def _to_json(report: Report) -> str:
         "versions": report.versions,
         "summary": report.summary.to_dict(),
         "runs": [vars(run) for run in report.runs],
-        "games": [sample.to_dict() for sample in report.samples.games],
+        "games": [vars(sample) for sample in report.samples.games],
     }
     return json.dumps(content, indent=1) + "\n"

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from arena.workers import WorkerContext
 from common.errors import MasqueradeError
 from common.files import read_json, read_text
 from envs.core.game import Game
-
-__all__ = ["Report", "Run", "collect", "read_run", "sample_games"]
 
 MAX_GAMES = 40
 MAX_GAMES_OF_A_GROUP = 4
@@ -53,10 +51,6 @@ class Sample:
     """For each step who acted and, for the spectator and each seat, the words and the board as
     numbers of texts, and the number of a picture."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Samples:
@@ -83,7 +77,7 @@ def read_samples(
             if not recording.is_exact:
                 continue
             sample = _sample(recording, seating)
-            num_letters += len(json.dumps(sample.to_dict()))
+            num_letters += len(json.dumps(vars(sample)))
             if games and num_letters > MAX_LETTERS:
                 break
             games.append(sample)
@@ -212,12 +206,6 @@ class Run:
     """The last value there is."""
 
 
-def read_runs(agents: Iterable[AgentSpec], game: Game) -> list[Run]:
-    """The runs of those agents that have one."""
-    runs = [read_run(agent, game) for agent in agents]
-    return [run for run in runs if run is not None]
-
-
 def read_run(agent: AgentSpec, game: Game) -> Run | None:
     """The run that an agent comes from, or None when it has no folder with measurements."""
     for value in agent.params.values():
@@ -328,19 +316,11 @@ def _from_json(folder: Path) -> float | None:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tournament):
     """A tournament with what its agents left behind and a few of its games."""
 
-    summary: Summary
-    folder: Path
-    versions: dict[str, str]
     runs: list[Run]
     samples: Samples
-
-    @property
-    def spec(self) -> TournamentSpec:
-        """What was played."""
-        return self.summary.spec
 
     @property
     def percent(self) -> str:
@@ -403,6 +383,7 @@ def collect(
         is_trusted: run programs and modules that the folder names, to show a few games again.
     """
     tournament = read_tournament(folder) if summary is None else Tournament(folder, summary)
-    runs = read_runs(tournament.spec.agents, tournament.spec.build_game())
+    spec, game = tournament.spec, tournament.spec.build_game()
+    runs = [run for agent in spec.agents if (run := read_run(agent, game)) is not None]
     samples = read_samples(tournament, context, is_trusted)
-    return Report(tournament.summary, folder, tournament.versions, runs, samples)
+    return Report(folder, tournament.summary, runs, samples)

@@ -16,8 +16,6 @@ from typing import Any
 from arena.report.words import decimals_for, plus_minus, with_sign
 from common.statistics import Interval
 
-__all__ = ["Column", "Table", "aligned", "escape", "in_markdown", "markdown", "shorten"]
-
 WIDTH = 100
 MAX_NAME, MIN_NAME = 24, 10
 

@@ -23,20 +23,6 @@ from arena.tournament import run_tournament
 from common.errors import MasqueradeError, nearest
 from common.files import write_text
 
-__all__ = [
-    "CONFIGS",
-    "PAGES",
-    "PROJECT",
-    "find_configs",
-    "groups_of",
-    "make_index",
-    "name_of",
-    "settings_of",
-    "to_svg",
-    "without",
-    "write_leaderboards",
-]
-
 PROJECT = Path(__file__).resolve().parents[2]
 CONFIGS = PROJECT / "configs" / "tournaments"
 PAGES = PROJECT / "docs" / "leaderboards"

@@ -20,8 +20,6 @@ from arena.report.words import decimals_for, listing, minus, plus_minus, signed,
 from arena.summary import Metagame, Summary
 from common.statistics import Interval
 
-__all__ = ["scale_for", "to_html"]
-
 STEPS = (("first", "|◀"), ("back", "◀"), ("next", "▶"), ("last", "▶|"))
 MAX_CIRCLES = 12
 FAR = 5.0
@@ -52,23 +50,10 @@ def to_html(report: Report) -> str:
         Markup(environment.loader.get_source(environment, name)[0])
         for name in ("page.css", "page.js")
     )
-    content = _findings(report) | _background(report)
-    titles = [
-        ("ladder", "Ladder"),
-        ("cross-table", "Cross table" if content["cross"] else ""),
-        ("standings", "Standings"),
-        ("roles", "By role" if report.summary.is_two_sided else "By seat"),
-        ("lengths", "Length of games"),
-        ("metagame", "Ladder or circles" if report.summary.metagame else ""),
-        ("faults", "Faults" if report.summary.faults else ""),
-        ("training", "How they were trained" if content["has_training"] else ""),
-        ("games", "Sample games" if content["has_games"] else ""),
-        ("repeat", "Do it again"),
-    ]
-    menu = [(name, title) for name, title in titles if title]
     page = environment.get_template("page.html")
+    content = _findings(report) | _background(report)
     return page.render(
-        report=report, summary=report.summary, css=css, js=js, menu=menu, steps=STEPS, **content
+        report=report, summary=report.summary, tables=tables, css=css, js=js, steps=STEPS, **content
     )
 
 
@@ -87,21 +72,10 @@ def _findings(report: Report) -> dict[str, Any]:
         "corner": "row against column" if summary.is_two_sided else "row leads column",
         "has_scores": cross and any(cell.score for cell in cross.cells.values()),
         "cross_note": _cross_note(summary, cross) if cross else "",
-        "tables": _tables(summary),
         "standings_note": _standings_note(summary),
         **_lengths(summary),
     }
     return found | (_metagame(summary.metagame) if summary.metagame else {})
-
-
-def _tables(summary: Summary) -> dict[str, Any]:
-    return {
-        "standings": tables.standings(summary),
-        "comparisons": tables.comparisons(summary),
-        "seats": tables.by_seat(summary),
-        "roles": tables.by_opponent(summary) if len(summary.roles) == 2 else None,
-        "singles": tables.singles(summary) if summary.singles else None,
-    }
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
@@ -305,11 +279,9 @@ def _background(report: Report) -> dict[str, Any]:
     return {
         "games_note": f"The first deals{shown}, not chosen ones, played again from the seed. Step "
         "with the arrow keys; a player's view shows only what that player could know.",
-        "game_data": {"games": [game.to_dict() for game in samples.games], "replay": replay},
+        "game_data": {"games": [vars(game) for game in samples.games], "replay": replay},
         "replay": replay,
-        "has_games": bool(samples.games or samples.trouble),
         "repeat_note": note,
-        "versions": list(report.versions.items()),
         **_training(report),
     }
 
@@ -427,7 +399,6 @@ def scale_for(
     has_zero: bool = False,
     about: int = 4,
     is_whole: bool = False,
-    left: float = MARGIN,
 ) -> Scale:
     """An axis with round ticks around all values.
 
@@ -439,7 +410,6 @@ def scale_for(
         has_zero: whether 0 must be on the axis.
         about: how many steps are wanted.
         is_whole: whether ticks must be whole numbers.
-        left: percentage of the width to leave free.
     """
     finite = [float(value) for value in values if math.isfinite(value)]
     low, high = min(finite, default=0.0), max(finite, default=1.0)
@@ -453,7 +423,7 @@ def scale_for(
     step = max(1.0, round(step)) if is_whole else step
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(step * i, 12) for i in range(first, max(last, first + 1) + 1))
-    return Scale(ticks, left)
+    return Scale(ticks)
 
 
 def up_text(value: float) -> str:

@@ -14,22 +14,6 @@ from arena.report.words import decimals_for, in_figures, signed, with_sign
 from arena.summary import Cycle, RoleResult, Standing, Summary
 from common.statistics import Interval
 
-__all__ = [
-    "Cross",
-    "Meeting",
-    "by_opponent",
-    "by_seat",
-    "comparisons",
-    "cross_of",
-    "in_unit",
-    "notes",
-    "singles",
-    "standings",
-    "standings_notes",
-    "to_markdown",
-    "to_text",
-]
-
 # Up to so many agents every comparison has its line; beyond, and up to MAX_CROSS, they are a cross.
 MAX_LISTED = 3
 MAX_CROSS = 10

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from arena.summary import Metagame, Summary
 from common.statistics import Interval
 
-__all__ = ["decimals_for", "listing", "minus", "plus_minus", "signed", "verdict", "with_sign"]
-
 MAX_NAMED = 4
 # What the first of the standings has, by the objective of the game.
 BEST = {"return": "the highest mean return", "place": "the best mean place", "win": "the most wins"}

@@ -238,9 +238,9 @@ def test_ratings_do_not_depend_on_the_order_of_players_or_the_anchor() -> None:
 def test_rock_paper_scissors_is_a_cycle_with_equal_players() -> None:
     wins = 500 + 300 * ROCK_PAPER_SCISSORS
     np.fill_diagonal(wins, 0)
-    found = cycles(ROCK_PAPER_SCISSORS, ROCK_PAPER_SCISSORS - 0.1)
-    assert found.triples == [(0, 2, 1)]
-    assert found.cyclic == pytest.approx(1)
+    found, transitive = cycles(ROCK_PAPER_SCISSORS, ROCK_PAPER_SCISSORS - 0.1, "abc")
+    assert [(cycle.agents, cycle.is_certain) for cycle in found] == [(("a", "c", "b"), True)]
+    assert transitive == pytest.approx(0)
     assert bradley_terry(wins).elo == pytest.approx([0, 0, 0], abs=1e-6)
     assert nash_average(ROCK_PAPER_SCISSORS).mixture == pytest.approx([1 / 3] * 3)
     assert nash_average(ROCK_PAPER_SCISSORS).skill == pytest.approx([0, 0, 0], abs=1e-7)
@@ -250,25 +250,25 @@ def test_rock_paper_scissors_is_a_cycle_with_equal_players() -> None:
 def test_an_edge_that_is_not_significant_makes_no_cycle() -> None:
     payoffs = 0.2 * ROCK_PAPER_SCISSORS
     low = payoffs - 0.1
-    assert cycles(payoffs, low).triples == [(0, 2, 1)]
+    [found] = cycles(payoffs, low, "abc")[0]
+    assert (found.agents, found.is_certain) == (("a", "c", "b"), True)
     low[2, 1] = -0.01
-    assert cycles(payoffs, low).triples == []
+    [found] = cycles(payoffs, low, "abc")[0]
+    assert not found.is_certain
 
 
 def test_a_ladder_is_transitive_and_has_no_cycles() -> None:
     gradient = LADDER[:, None] - LADDER
-    assert cycles(gradient, gradient).transitive == pytest.approx(1)
-    assert cycles(gradient, gradient).found == []
+    assert cycles(gradient, gradient, "abcdef") == ((), pytest.approx(1))
 
 
 def test_the_shares_of_ladder_and_cycle_add_up_by_pythagoras() -> None:
     ladder = np.array([2.0, 1, 0])[:, None] - [2.0, 1, 0]
-    mixed = cycles(ladder + 2 * ROCK_PAPER_SCISSORS, np.full((3, 3), -1.0))
-    assert mixed.transitive == pytest.approx(12 / (12 + 24))
-    assert mixed.transitive + mixed.cyclic == 1
+    mixed = cycles(ladder + 2 * ROCK_PAPER_SCISSORS, np.full((3, 3), -1.0), "abc")
+    assert mixed[1] == pytest.approx(12 / (12 + 24))
     ladder[0, 2] = ladder[2, 0] = np.nan
-    assert cycles(ladder, ladder).transitive == pytest.approx(1)
-    assert cycles(np.zeros((3, 3)), np.zeros((3, 3))).cyclic == 0
+    assert cycles(ladder, ladder, "abc")[1] == pytest.approx(1)
+    assert cycles(np.zeros((3, 3)), np.zeros((3, 3)), "abc")[1] == 1
 
 
 def test_nash_average_shares_the_weight_of_copies() -> None:

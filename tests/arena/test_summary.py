@@ -217,18 +217,6 @@ def test_equal_outcomes_are_not_taken_for_certainty(returns: list[list[float]]) 
     assert by_name(summary)["b"].elo.half_width > 100
 
 
-def test_a_summary_of_before_is_one_of_shared_deals() -> None:
-    summary = plant(a_spec(3, deals=2), lambda _: [[1, -1], [0, 0]])
-    content = json.loads(json.dumps(summary.to_dict()))
-    del content["spec"]["shared_deals"]
-    for entry in content["standings"] + content["comparisons"]:
-        del entry["deals"]
-    again = Summary.from_dict(content)
-    assert again.spec.shared_deals
-    assert {entry.deals for entry in (*again.standings, *again.comparisons)} == {2}
-    assert again.standings[0].mean_return == summary.standings[0].mean_return
-
-
 def test_returns_are_read_in_the_unit_of_the_game_or_of_the_file() -> None:
     def games(seating: tuple[int, ...]) -> Any:
         return [[1, -1], [3, -3]] if seating == (0, 1) else [[-1, 1], [-3, 3]]
