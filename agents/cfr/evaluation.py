@@ -25,10 +25,11 @@ import numpy.typing as npt
 from agents.advice import past_observations
 from agents.base import Actions, Agent, Views
 from agents.cfr.public_tree import NoPublicTreeError, PublicTree
-from agents.cfr.public_vectors import Layout, best_value, pay_ends, spread_reach
-from agents.cfr.response import best_response, expected_values, exploitability
+from agents.cfr.public_vectors import lay_out_public
+from agents.cfr.response import best_response, expected_values, exploitability, reach_of
 from agents.cfr.solver import FORMS
 from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, Probs, TooLargeError
+from agents.cfr.vectors import best_value, pay_ends
 from agents.policy import UNKNOWN, Policy
 from common.errors import MasqueradeError, OptionError, nearest
 from common.imports import look_up
@@ -279,7 +280,7 @@ class BestResponseEvaluator:
         self.form = "tree"
         if is_public:
             try:
-                self._layout = Layout(PublicTree(self.tree))
+                self._layout = lay_out_public(PublicTree(self.tree))
                 self.form = "public"
             except NoPublicTreeError:
                 if form == "public":
@@ -316,10 +317,7 @@ class BestResponseEvaluator:
 
     def _over_public_tree(self, probs: Probs) -> BestResponseResult:
         vectors = self._layout.vectors
-        policy, reach, cf_values = np.zeros((3, len(self._layout.order)))
-        policy[self._layout.slots] = probs[self._layout.sequences]
-        for player in (0, 1):
-            spread_reach(vectors, player, policy, reach)
+        reach, cf_values = reach_of(self._layout, probs), np.zeros(self._layout.num_slots)
         values, best = [], []
         for player in (0, 1):
             first, end = vectors.parts["first_slot"][vectors.tops[player : player + 2]]

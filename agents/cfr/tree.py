@@ -5,7 +5,7 @@ one stretch, ``node .. end``.
 
 Solvers need less than the nodes: *sequences*, each an (information set, action), and what is paid
 for every combination of last sequences, one of each player, that some history ends with (see
-``form``).
+``sequence_form``).
 
 Sequences and information sets are numbered player by player, and for each player parents come
 before children.
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.sequence_form import Form, Payoffs, make_form
+from agents.cfr.sequence_form import Payoffs, lay_out_sequences
 from agents.cfr.tree_walk import (
     FINE,
     FIRST_TABLE_SIZE,
@@ -37,6 +37,7 @@ from agents.cfr.tree_walk import (
     renumber,
     write_tree,
 )
+from agents.cfr.vectors import Layout
 from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
@@ -131,9 +132,10 @@ class GameTree:
         return Payoffs(np.ascontiguousarray(sequences[is_first]), np.ascontiguousarray(totals))
 
     @cached_property
-    def form(self) -> Form:
+    def layout(self) -> Layout:
         """The sequence form, divided for threads."""
-        return make_form(self.infosets, self.infoset_starts, self.sequence_infosets, self.payoffs)
+        known = self.infosets, self.infoset_starts, self.sequence_infosets, self.payoffs
+        return lay_out_sequences(*known)
 
     # ---- looking ---------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, nash_conv
 from agents.cfr.tree import GameTree
 from agents.games.liars_dice.abstractions import (
+    AT_LEAST,
     BLUFF,
     BOLD,
     CALL,
@@ -29,12 +30,13 @@ from agents.games.liars_dice.abstractions import (
     OTHER,
     SAME_FACE,
     SPOT,
+    count_chances,
     key_by_odds,
     look,
     make_chances,
     rule_action,
 )
-from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
+from agents.games.liars_dice.rule import LiarsDiceRule
 from agents.games.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
 from agents.policy import UNKNOWN, Policy, PolicyAgent
 from arena.match import play_match

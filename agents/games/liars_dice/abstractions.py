@@ -32,11 +32,12 @@ were on it. Before the first bid it has the dice in play and the likeliest raise
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import numpy.typing as npt
 
 from agents.abstraction import CHOOSE, KEY, NONE, Abstraction
-from agents.games.liars_dice.rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
@@ -53,6 +54,7 @@ from envs.liars_dice.kernels import (
     STATE,
     bid_count,
     bid_face,
+    bid_of,
 )
 
 _SALT = 77
@@ -158,6 +160,31 @@ CERTAIN = 14
 EVEN = 0.5
 
 Chances = npt.NDArray[np.float64]
+FEWER, AT_LEAST = 0, 1
+ALONE, WITH_WILD = 0, 1
+
+
+def count_chances(faces: int, num_fitting: int, max_dice: int) -> Chances:
+    """How likely it is that enough dice fit, if each shows one of ``num_fitting`` faces.
+
+    Entry ``[FEWER, n, k]`` is the chance that fewer than ``k`` of ``n`` dice fit,
+    ``[AT_LEAST, n, k]`` that at least ``k`` do: [2, max_dice + 1, max_dice + 1] float64.
+
+    >>> count_chances(faces=6, num_fitting=1, max_dice=2)[AT_LEAST, 2].round(3).tolist()
+    [1.0, 0.306, 0.028]
+    """
+    num_fitting = min(num_fitting, faces)
+    chances = np.zeros((2, max_dice + 1, max_dice + 1))
+    for n in range(max_dice + 1):
+        num_rolls = faces**n
+        num_fewer = 0
+        for k in range(max_dice + 1):
+            # One division of whole numbers, rounded once: equal chances stay equal.
+            chances[FEWER, n, k] = num_fewer / num_rolls
+            chances[AT_LEAST, n, k] = (num_rolls - num_fewer) / num_rolls
+            if k <= n:
+                num_fewer += comb(n, k) * num_fitting**k * (faces - num_fitting) ** (n - k)
+    return chances
 
 
 KNOWN_OPTIONS = {"num_players", "dice", "faces", "wild", "raising", "single_round"}
@@ -179,20 +206,17 @@ def make_chances(game: Game) -> Chances:
 
     For faces without and with the help of a wild one, all in one row.
     """
-    refuse_unknown(game.options)
     r = game.rules.view(RULES)[0]
     return np.ravel([count_chances(int(r.faces), k, int(r.num_dice)) for k in (1, 2)])
 
 
+def make_tables(game: Game) -> Chances:
+    """The chances of a game whose options all are known."""
+    refuse_unknown(game.options)
+    return make_chances(game)
+
+
 # ---- bids ----------------------------------------------------------------------------------------
-
-
-@helper
-def make_bid(r, count, face):
-    """The action that bids ``count`` dice of ``face``."""
-    if r.raising == FACE_FIRST:
-        return (face - r.lowest_bid_face) * r.num_dice + count - 1
-    return (count - 1) * r.bid_faces + face - r.lowest_bid_face
 
 
 @helper
@@ -243,7 +267,7 @@ def likeliest_raise(r, spot, chances, other_than):
                 and chance_of(r, spot, chances, count + 1, face, AT_LEAST) == chance
             ):
                 count += 1
-            bid = make_bid(r, count, face)
+            bid = bid_of(r, face, count)
             if chance > best_chance or (chance == best_chance and bid > best):
                 best, best_chance = bid, chance
     return best
@@ -266,7 +290,7 @@ def odd_raise(r, spot, rng):
     count = lowest_count(r, spot.bid, found)
     while count < spot.num_in_play and below(rng, 2) == 0:
         count += 1
-    return make_bid(r, count, found)
+    return bid_of(r, found, count)
 
 
 @helper
@@ -303,17 +327,17 @@ def find_actions(r, spot, chances, actions):
         return
     count, face = bid_count(r, likeliest), bid_face(r, likeliest)
     if count < spot.num_in_play:
-        actions[HIGHER] = make_bid(r, count + 1, face)
+        actions[HIGHER] = bid_of(r, face, count + 1)
     while (
         count < spot.num_in_play and chance_of(r, spot, chances, count + 1, face, AT_LEAST) >= EVEN
     ):
         count += 1
-    actions[BOLD] = make_bid(r, count, face)
+    actions[BOLD] = bid_of(r, face, count)
     other = likeliest_raise(r, spot, chances, face)
     if other != NO_BID:
         actions[OTHER] = other
     if spot.bid != NO_BID and bid_count(r, spot.bid) < spot.num_in_play:
-        actions[SAME_FACE] = make_bid(r, bid_count(r, spot.bid) + 1, bid_face(r, spot.bid))
+        actions[SAME_FACE] = bid_of(r, bid_face(r, spot.bid), bid_count(r, spot.bid) + 1)
     find_low_raises(r, spot, actions)
 
 
@@ -324,7 +348,7 @@ def find_low_raises(r, spot, actions):
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
         count = lowest_count(r, spot.bid, face)
         if count <= spot.num_in_play:
-            bid = make_bid(r, count, face)
+            bid = bid_of(r, face, count)
             actions[LOWEST] = min(actions[LOWEST], bid)
             actions[LAST_FACE] = bid
             if num_fitting(r, spot, face) <= fewest:
@@ -427,7 +451,7 @@ def follow_rule(state, rules, rng, numbers, tables):
 ROUND = Abstraction(
     game_ids=("liars_dice_v0",),
     key=key_by_round,
-    tables=make_chances,
+    tables=make_tables,
     scratch_size=SPOT_AT - 1 + SPOT_SIZE,
 )
 ODDS = ROUND._replace(key=key_by_odds, num_actions=NUM_ABSTRACT, fallback=follow_rule)

@@ -21,7 +21,6 @@ from agents.games.liars_dice.match import (
     MatchFigures,
     SolvedRound,
     action_of,
-    begin,
     go_on,
     make_field,
     make_rows,
@@ -31,6 +30,7 @@ from agents.games.liars_dice.match import (
     rounds_of,
 )
 from agents.games.liars_dice.round_tree import NO_BID_YET, RoundShape
+from agents.games.liars_dice.round_walk import begin_at
 from agents.games.liars_dice.rounds import RoundSolver
 from agents.policy import TABLE, UNKNOWN, Policy, PolicyAgent, find_row
 from common.errors import MasqueradeError
@@ -87,7 +87,7 @@ def fill_row(field, depth, known, at, factor, bound, row):
 @compiled(types.void(FIELD, INT, TABLE, types.float64[::1], types.float64, types.float32[::1]))
 def fill_side(field, memory, known, factors, bound, weights):
     """Write what one player of a round does wherever its own choices lead."""
-    begin(field)
+    begin_at(field.frames[0], 0, NO_BID_YET, 0)
     depth = 0
     while depth >= 0:
         frame = field.frames[depth]

@@ -33,6 +33,8 @@ from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape, Sh
 from agents.games.liars_dice.round_walk import (
     FRAME,
     NOT_BEGUN,
+    begin_at,
+    go_down,
     num_raises_at,
     standing_after,
     width_at,
@@ -81,15 +83,6 @@ FIELD = tuple_type(Field)
 
 
 @inlined
-def begin(field):
-    """Put the walk before the first bid."""
-    field.frames[0].place = 0
-    field.frames[0].standing = NO_BID_YET
-    field.frames[0].mover = 0
-    field.frames[0].child = NOT_BEGUN
-
-
-@inlined
 def get_below(field, depth, weights):
     """Which hands the player can still have after the raise that is looked at; False if none."""
     shape, player, frame = field.shape, field.player, field.frames[depth]
@@ -116,12 +109,8 @@ def go_on(field, weights, depth):
         return depth - 1
     if not get_below(field, depth, weights):
         return depth
-    at = shape.first_raise[frame.standing] + frame.child
     child = field.frames[depth + 1]
-    child.place = frame.place + shape.offsets[frame.mover, at]
-    child.standing = shape.raises[at]
-    child.mover = 1 - frame.mover
-    child.child = NOT_BEGUN
+    go_down(shape, frame, child)
     field.keys[depth + 1] = fold(field.keys[depth], 1 + field.actions[child.standing])
     return depth + 1
 
@@ -189,7 +178,7 @@ def write_row(field, depth, h, row, total, rows, counts):
 @compiled(types.void(FIELD, types.float32[::1], types.float32, tuple_type(Rows), types.int64[::1]))
 def extract_side(field, weights, least, rows, counts):
     """Write, or with empty arrays just count, the rows of one player."""
-    begin(field)
+    begin_at(field.frames[0], 0, NO_BID_YET, 0)
     depth = 0
     while depth >= 0:
         num_actions = num_actions_at(field, depth)
