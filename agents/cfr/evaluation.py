@@ -163,7 +163,7 @@ def tabulate(
         else:
             dense = np.asarray(dense, np.float64)
             _check_told(dense, views)
-        if dense.shape != views.masks.shape or dense[views.masks == 0].any():
+        if dense[views.masks == 0].any():
             raise MasqueradeError("it gives illegal actions some probability: correct it")
         mine = slice(*np.searchsorted(tree.sequence_infosets, [some[0], some[-1] + 1]))
         weights[mine] = dense[tree.sequence_infosets[mine] - some[0], tree.sequence_actions[mine]]

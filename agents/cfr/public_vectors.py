@@ -26,7 +26,8 @@ WIDEST = 2048
 """Hands of a step, unless a single public node has more: its vectors should stay in the cache."""
 
 _PUBLIC, _HANDS = from_dtype(PUBLIC_NODE)[::1], from_dtype(HAND)[::1]
-_INTS = types.int32[::1]
+_INFOSETS = from_dtype(INFOSET)[::1]
+_INTS, _PLACES = types.int32[::1], types.int32[:, ::1]
 
 
 class Stops(NamedTuple):
@@ -76,19 +77,7 @@ def find_stops(public, hands, player, stops):
     return num_stops
 
 
-@compiled(
-    types.void(
-        _PUBLIC,
-        _HANDS,
-        from_dtype(INFOSET)[::1],
-        INT,
-        INT,
-        _STOPS,
-        types.int32[:, ::1],
-        _INTS,
-        _INTS,
-    )
-)
+@compiled(types.void(_PUBLIC, _HANDS, _INFOSETS, INT, INT, _STOPS, _PLACES, _INTS, _INTS))
 def connect(public, hands, infosets, player, root, stops, at, sources, slots):
     """Write where a player's vectors are, by public nodes and by sequences of the tree.
 

@@ -66,6 +66,14 @@ def check_header(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
             )
 
 
+def check_start(has_begun: bool, weight: float) -> None:
+    """Refuse a warm start that comes too late or counts nothing."""
+    if has_begun:
+        raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
+    if not weight > 0.0:
+        raise MasqueradeError(f"weight must be above 0, not {weight}")
+
+
 SMALLEST_REACH = 1e-12
 
 
@@ -162,10 +170,7 @@ class Solver(ABC):
         regret the game allows had come up ``weight`` times. Too small a weight lets the first
         iterations throw the policy away, too large a one makes it hard to improve.
         """
-        if self.iteration:
-            raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
-        if not weight > 0.0:
-            raise MasqueradeError(f"weight must be above 0, not {weight}")
+        check_start(self.iteration > 0, weight)
         probs = self.tree.check_policy(probs)
         reach = np.maximum(counterfactual_reach(self.tree, probs), SMALLEST_REACH)
         facts = self.tree.game.facts

@@ -13,7 +13,6 @@ before children.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -148,13 +147,6 @@ class GameTree:
         firsts = np.append(self.infosets["first_sequence"], self.num_sequences)
         own = self.infosets_of(player)
         return range(int(firsts[own.start]), int(firsts[own.stop]))
-
-    def children(self, node: int) -> Iterator[int]:
-        """The nodes that follow ``node`` at once, in the order of their actions."""
-        child = node + 1
-        while child < self.nodes[node]["end"]:
-            yield child
-            child = int(self.nodes[child]["end"])
 
     def history(self, node: int) -> list[int]:
         """Actions and chance outcomes from the start to ``node``."""

@@ -384,26 +384,19 @@ def update_hands(step, arrays, weight, keep_positive, keep_negative, scale):
     values = arrays.cf_values[step.inner : step.inner + num_hands]
     totals = arrays.policy[step.inner : step.inner + num_hands]
     for action in range(step.num_actions):
-        first, end = (
-            step.first_sequence + action * num_hands,
-            step.first_sequence + (action + 1) * num_hands,
-        )
+        first = step.first_sequence + action * num_hands
+        end = first + num_hands
         own, cf_values = arrays.policy[first:end], arrays.cf_values[first:end]
         for h in range(num_hands):
             values[h] += own[h] * cf_values[h]
     for h in range(num_hands):
         totals[h] = 0.0
     for action in range(step.num_actions):
-        first, end = (
-            step.first_sequence + action * num_hands,
-            step.first_sequence + (action + 1) * num_hands,
-        )
+        first = step.first_sequence + action * num_hands
+        end = first + num_hands
         own, cf_values = arrays.policy[first:end], arrays.cf_values[first:end]
-        regrets, cumulative_policy, reach = (
-            arrays.regrets[first:end],
-            arrays.cumulative_policy[first:end],
-            arrays.reach[first:end],
-        )
+        regrets, reach = arrays.regrets[first:end], arrays.reach[first:end]
+        cumulative_policy = arrays.cumulative_policy[first:end]
         for h in range(num_hands):
             cumulative_policy[h] += weight * reach[h]
             instant = cf_values[h] - values[h]

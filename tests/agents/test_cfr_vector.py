@@ -166,7 +166,6 @@ def shuffled(tree: PublicTree, seed: int) -> PublicTree:
         for q in np.flatnonzero(~over):
             first, before = public[q]["first_hand"][player], public[q]["parent"]
             for place, hand in enumerate(old[first : first + len(new[q])]):
-                hand["local"] = new[q][place]
                 hand["parent"] = new[before][hand["parent"]] if q else 0
                 tree.hands[first + new[q][place]] = hand
         for node, q in enumerate(tree.node_public):

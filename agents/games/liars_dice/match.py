@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from agents.cfr.evaluation import BestResponseResult
 from agents.games.liars_dice.abstractions import fold_hand, fold_table
 from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape, ShapeArrays
 from agents.games.liars_dice.round_walk import (
@@ -345,22 +346,11 @@ def sort_rows(rows: Rows) -> Rows:
     return Rows(rows.keys[by_key], rows.sizes[by_key], rows.actions[order], rows.probs[order])
 
 
-class MatchFigures(NamedTuple):
-    """Values of a match, from -1 to 1."""
+def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> BestResponseResult | None:
+    """Values of a match, from -1 to 1, or ``None`` while rounds are missing.
 
-    value: float
-    """To the player in seat 0, who plays against the same policy."""
-    best_values: tuple[float, float]
-    """To a best response in each seat."""
-
-    @property
-    def exploitability(self) -> float:
-        """What a best response wins, per player."""
-        return sum(self.best_values) / 2
-
-
-def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigures | None:
-    """Values of a match, or ``None`` while rounds are missing."""
+    Everybody plays the same policy.
+    """
     assert isinstance(game, LiarsDice)
     if set(rounds_of(game)) - set(rounds):
         return None
@@ -369,10 +359,9 @@ def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigure
         dice: tuple(zip(solved.best_values, solved.worst_values, strict=True))
         for dice, solved in rounds.items()
     }
-    return MatchFigures(
-        _seat_value(game, 0, played),
-        (_seat_value(game, 0, responses), _seat_value(game, 1, responses)),
-    )
+    value = _seat_value(game, 0, played)
+    best = _seat_value(game, 0, responses), _seat_value(game, 1, responses)
+    return BestResponseResult((value, -value), best)
 
 
 def _seat_value(

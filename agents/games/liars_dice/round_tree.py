@@ -98,7 +98,8 @@ class RoundShape:
         refuse_unknown(options)
         self.options = options
         self.dice = dice
-        self.game = LiarsDice(num_players=2, **_round_options(options, dice))
+        alike = {name: getattr(options, name) for name in ("faces", "wild", "raising")}
+        self.game = LiarsDice(num_players=2, dice=dice, single_round=True, **alike)
         self._rules = self.game.rules.view(RULES)[0]
         num_bids = int(self._rules.liar)
         self.bids = [self.game.bid(bid) for bid in range(num_bids)]
@@ -252,13 +253,3 @@ class RoundShape:
     def longest_bidding(self) -> int:
         """The largest number of bids in a round."""
         return self.game.longest_bidding(sum(self.dice))
-
-
-def _round_options(options: LiarsDiceOptions, dice: tuple[int, int]) -> dict[str, Any]:
-    return {
-        "dice": dice,
-        "faces": options.faces,
-        "wild": options.wild,
-        "raising": options.raising,
-        "single_round": True,
-    }

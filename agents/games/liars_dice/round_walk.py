@@ -233,6 +233,23 @@ def standing_after(shape, frame):
 
 
 @inlined
+def move_other(arrays, place, reach, totals, average, moved):
+    """Write the other's reach after the action whose entries begin at ``place``.
+
+    It counts ``average`` times in the average policy.
+    """
+    width = reach.size
+    weights = arrays.regrets[place : place + width]
+    for h in range(width):
+        part = reach[h] * share(weights[h], totals[h])
+        moved[h] = part if part > TINY else ZERO
+    if average > ZERO:
+        own_policy = arrays.cumulative_policy[place : place + width]
+        for h in range(width):
+            own_policy[h] += average * moved[h]
+
+
+@inlined
 def enter(game, scratch, player, depth, average):
     """Begin a node: the mover's weights, and the games that end here by a call."""
     shape, frame = game.shape, scratch.frames[depth]
@@ -256,16 +273,9 @@ def enter(game, scratch, player, depth, average):
         for h in range(width):
             cf_values[h] = ZERO
         return
-    at = num_raises * row_width
     called = scratch.reach[depth + 1, :other_width]
-    for h in range(other_width):
-        part = reach[h] * share(rows[at + h], totals[h])
-        called[h] = part if part > TINY else ZERO
-    if average > ZERO:
-        first = frame.place + at
-        own_policy = game.arrays.cumulative_policy[first : first + row_width]
-        for h in range(other_width):
-            own_policy[h] += average * called[h]
+    place = frame.place + num_raises * row_width
+    move_other(game.arrays, place, reach, totals, average, called)
     pay_call(shape, player, frame.standing, called, width, True, cf_values)
 
 
@@ -276,21 +286,12 @@ def descend(game, scratch, player, depth, average):
     other_width = width_at(shape, other, frame)
     before_level = shape.levels[frame.standing]
     after_level = shape.levels[standing_after(shape, frame)]
-    reach, below = scratch.reach[depth], scratch.reach[depth + 1]
+    reach, below = scratch.reach[depth, :other_width], scratch.reach[depth + 1]
     raised = reach
     if frame.mover != player:
-        raised = scratch.moved[depth]
-        start = frame.place + frame.child * other_width
-        row, totals = game.arrays.regrets[start : start + other_width], scratch.totals[depth]
-        if before_level == after_level:
-            raised = below
-        for h in range(other_width):
-            part = reach[h] * share(row[h], totals[h])
-            raised[h] = part if part > TINY else ZERO
-        if average > ZERO:
-            own_policy = game.arrays.cumulative_policy[start : start + other_width]
-            for h in range(other_width):
-                own_policy[h] += average * raised[h]
+        raised = below if before_level == after_level else scratch.moved[depth]
+        place = frame.place + frame.child * other_width
+        move_other(game.arrays, place, reach, scratch.totals[depth], average, raised)
     if before_level != after_level:
         for h in range(shape.widths[other, after_level]):
             below[h] = ZERO

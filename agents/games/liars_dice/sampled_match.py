@@ -220,16 +220,7 @@ class SampledMatch(WalkSolver):
     ('round', True)
     """
 
-    learning = (
-        "memory",
-        "abstraction",
-        "variant",
-        "exploration",
-        "pruning",
-        "rule_share",
-        "deviations",
-        "threads",
-    )
+    changeable = WalkSolver.changeable | {"least"}
     more_room = "raise max_infosets or max_entries, shorten memory"
     game: LiarsDice
     settings: SampledMatchSettings
