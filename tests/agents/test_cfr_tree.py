@@ -31,7 +31,6 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@compiled(SEEN)
 def children_of(tree: GameTree, node: int) -> Iterator[int]:
     """The nodes that follow ``node`` at once, in the order of their actions."""
     child = node + 1
@@ -40,6 +39,7 @@ def children_of(tree: GameTree, node: int) -> Iterator[int]:
         child = int(tree.nodes[child]["end"])
 
 
+@compiled(SEEN)
 def first_player_sees_nothing(state, rules, action, player):
     return UNSEEN if player == 0 else right_seen(state, rules, action, player)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from agents.games.liars_dice.abstractions import SPOT_AT, SPOT_SIZE, follow_rule, make_chances
+from agents.games.liars_dice.abstractions import NUM_NUMBERS, follow_rule, make_chances
 from envs.core.compiling import compiled
 from envs.core.game import Game
 from envs.core.kernels import RNG, RULES
@@ -57,6 +57,6 @@ class LiarsDiceRule(Agent):
     def act(self, views: Views) -> Actions:
         """Of the worlds, only the mover's own dice and what is public are read."""
         actions = np.empty(len(views), np.int64)
-        scratch, no_chance = np.zeros(SPOT_AT + SPOT_SIZE, np.int64), np.zeros(4, np.uint64)
+        scratch, no_chance = np.zeros(NUM_NUMBERS, np.int64), np.zeros(4, np.uint64)
         _choose(views.worlds(), self.game.rules, no_chance, scratch, self._chances, actions)
         return actions

@@ -33,12 +33,7 @@ from agents.cfr.mccfr_nodes import (
     SampledGame,
 )
 from agents.cfr.mccfr_tables import average_rows
-from agents.games.liars_dice.abstractions import (
-    follow_rule,
-    look,
-    odd_raise,
-    spot_of,
-)
+from agents.games.liars_dice.abstractions import follow_rule, odd_raise
 from agents.policy import Policy
 from common.errors import MasqueradeError, OptionError
 from common.saved import DamagedStateError
@@ -135,10 +130,9 @@ def first_values(game: LiarsDice) -> npt.NDArray[np.float64]:
 @compiled(CHOOSE)
 def deviate(state, rules, rng, numbers, tables):
     """A raise that nobody expects, if there is one."""
-    s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
-    look(s, r, s.turn, 0, spot)
-    bid = odd_raise(r, spot, rng)
-    return np.int64(r.liar) if bid == NO_BID else np.int64(bid)
+    r = rules.view(RULES)[0]
+    bid = odd_raise(state.view(STATE)[0], r, rng)
+    return np.int64(r.liar if bid == NO_BID else bid)
 
 
 _HOOKS: dict[str, Any] = {
