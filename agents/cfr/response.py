@@ -79,12 +79,19 @@ def best_response(tree: GameTree, probs: Probs, player: int) -> BestResponse:
     return BestResponse(float(value), probs)
 
 
+def best_values(layout: Layout, probs: Probs) -> tuple[float, ...]:
+    """What a best response of each player gets when the others follow the policy."""
+    reach, cf_values = reach_of(layout, probs), np.zeros(layout.num_slots)
+    players = range(len(layout.vectors.tops) - 1)
+    return tuple(float(best_value(layout.vectors, p, reach, cf_values)) for p in players)
+
+
 def nash_conv(tree: GameTree, probs: Probs) -> float:
     """How much the players could gain, each by a best response alone, added up.
 
     It is 0 exactly when the policy is a Nash equilibrium, for any number of players.
     """
-    best = [best_response(tree, probs, player).value for player in range(tree.num_players)]
+    best = best_values(tree.layout, tree.check_policy(probs))
     return float(np.sum(best) - expected_values(tree, probs).sum())
 
 

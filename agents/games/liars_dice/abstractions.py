@@ -43,6 +43,7 @@ from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.options import Options
 from envs.core.rng import below, first_key, fold
+from envs.liars_dice.game import LiarsDice
 from envs.liars_dice.kernels import (
     COUNT_FIRST,
     HAND_BASE,
@@ -188,6 +189,12 @@ def refuse_unknown(options: Options) -> None:
             f"rounds of Liar's Dice are solved without knowing {unknown}: leave it as it is, or "
             "take cfr or mccfr with abstraction infoset"
         )
+
+
+def openers_of(game: LiarsDice) -> list[int]:
+    """The seats that may open a match."""
+    first = game.options.first_player
+    return [first] if isinstance(first, int) else list(range(game.options.num_players))
 
 
 def make_chances(game: Game) -> Chances:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from numba import types
 
 from agents.cfr.evaluation import BestResponseResult
-from agents.games.liars_dice.abstractions import fold_hand, fold_table
+from agents.games.liars_dice.abstractions import fold_hand, fold_table, openers_of
 from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape, ShapeArrays
 from agents.games.liars_dice.round_walk import (
     FRAME,
@@ -287,10 +287,8 @@ def rounds_of(game: Game) -> list[Dice]:
     if not isinstance(game, LiarsDice) or game.options.num_players != 2:
         raise MasqueradeError(f"rounds are those of Liar's Dice for two players, not of {game!r}")
     seats = game.options.dice_by_seat
-    first = game.options.first_player
     if game.options.single_round:
-        openers = [first] if isinstance(first, int) else [0, 1]
-        return sorted({(seats[seat], seats[1 - seat]) for seat in openers})
+        return sorted({(seats[seat], seats[1 - seat]) for seat in openers_of(game)})
     rounds = {
         (own, other)
         for seat in (0, 1)
@@ -392,7 +390,6 @@ def _seat_value(
             won, lost = won + 1.0, lost - 1.0
         return max(lost + (1.0 + each) / 2.0 * (won - lost) for each in of_round)
 
-    first = game.options.first_player
-    openers = [first] if isinstance(first, int) else [0, 1]
+    openers = openers_of(game)
     own, other = seats[seat], seats[1 - seat]
     return sum(value(own, other, opener == seat) for opener in openers) / len(openers)

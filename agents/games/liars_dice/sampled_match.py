@@ -33,7 +33,7 @@ from agents.cfr.mccfr_nodes import (
     SampledGame,
 )
 from agents.cfr.mccfr_tables import average_rows
-from agents.games.liars_dice.abstractions import follow_rule, odd_raise
+from agents.games.liars_dice.abstractions import follow_rule, odd_raise, openers_of
 from agents.policy import Policy
 from common.errors import MasqueradeError, OptionError
 from common.saved import DamagedStateError
@@ -230,7 +230,7 @@ class SampledMatch(WalkSolver):
     def _make_sampled(self) -> SampledGame:
         game = self.game
         options = game.options.to_dict()
-        openings = [{**options, "first_player": seat} for seat in self._starters()]
+        openings = [{**options, "first_player": seat} for seat in openers_of(self.game)]
         values = first_values(game)
         return SampledGame(
             game.kernels,
@@ -270,11 +270,6 @@ class SampledMatch(WalkSolver):
             if not is_fine:
                 raise DamagedStateError("roots are no beginnings of rounds")
 
-    def _starters(self) -> list[int]:
-        """Who may open a match."""
-        first = self.game.options.first_player
-        return [first] if isinstance(first, int) else list(range(self.game.options.num_players))
-
     def _what(self) -> str:
         return self.settings.policy_abstraction
 
@@ -289,7 +284,7 @@ class SampledMatch(WalkSolver):
     def opening_values(self) -> Floats:
         """What each player may expect of a match, or of a single round."""
         dice = self.game.options.dice_by_seat
-        values = [self.continuation_values(dice, starter) for starter in self._starters()]
+        values = [self.continuation_values(dice, starter) for starter in openers_of(self.game)]
         return np.asarray(np.mean(values, axis=0))
 
     def to_policy(self, **notes: Any) -> Policy:
