@@ -122,7 +122,7 @@ def reach_of(layout: Layout, probs: Probs) -> Floats:
 
     >>> from envs import make_game
     >>> tree = GameTree(make_game("kuhn_v0"))
-    >>> reach_of(tree.layout, tree.uniform()).min()
+    >>> float(reach_of(tree.layout, tree.uniform()).min())
     0.25
     """
     policy, reach = np.zeros((2, layout.num_slots))
