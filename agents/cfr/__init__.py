@@ -6,8 +6,8 @@ To read it from the top to the bottom:
 * :mod:`~agents.cfr.solver`: CFR over a whole game, for any number of players, and the fast way for
   two. It goes over a :mod:`~agents.cfr.tree` (written down by :mod:`~agents.cfr.tree_walk`), either
   as :mod:`~agents.cfr.sequence_form` or, where both players see each other's moves, as
-  :mod:`~agents.cfr.public_tree` with vectors over hands (:mod:`~agents.cfr.public_vectors`). Each
-  form has its compiled passes beside it; :mod:`~agents.cfr.threads` share them;
+  :mod:`~agents.cfr.public_tree`, laid out by :mod:`~agents.cfr.public_vectors`. The compiled passes
+  over both are in :mod:`~agents.cfr.vectors`; :mod:`~agents.cfr.threads` share them;
 * :mod:`~agents.cfr.mccfr`: the same from samples, for games too large to write down. Its walks are
   :mod:`~agents.cfr.mccfr_walks`, what they do at one node :mod:`~agents.cfr.mccfr_nodes`, and what
   they fill :mod:`~agents.cfr.mccfr_tables`;

@@ -25,10 +25,11 @@ import numpy.typing as npt
 from agents.advice import past_observations
 from agents.base import Actions, Agent, Views
 from agents.cfr.public_tree import NoPublicTreeError, PublicTree
-from agents.cfr.public_vectors import Layout, best_value, pay_ends, spread_reach
-from agents.cfr.response import best_response, expected_values, exploitability
+from agents.cfr.public_vectors import lay_out_public
+from agents.cfr.response import best_values, expected_values, exploitability, reach_of
 from agents.cfr.solver import FORMS
 from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, Probs, TooLargeError
+from agents.cfr.vectors import pay_ends
 from agents.policy import UNKNOWN, Policy
 from common.errors import MasqueradeError, OptionError, nearest
 from common.imports import look_up
@@ -162,7 +163,7 @@ def tabulate(
         else:
             dense = np.asarray(dense, np.float64)
             _check_told(dense, views)
-        if dense.shape != views.masks.shape or dense[views.masks == 0].any():
+        if dense[views.masks == 0].any():
             raise MasqueradeError("it gives illegal actions some probability: correct it")
         mine = slice(*np.searchsorted(tree.sequence_infosets, [some[0], some[-1] + 1]))
         weights[mine] = dense[tree.sequence_infosets[mine] - some[0], tree.sequence_actions[mine]]
@@ -279,20 +280,27 @@ class BestResponseEvaluator:
         self.form = "tree"
         if is_public:
             try:
-                self._layout = Layout(PublicTree(self.tree))
+                self._layout = lay_out_public(PublicTree(self.tree))
                 self.form = "public"
+                return
             except NoPublicTreeError:
                 if form == "public":
                     raise
+        self._layout = self.tree.layout
 
     def __call__(self, probs: Probs) -> BestResponseResult:
         """Evaluate a policy: [num_sequences] float64."""
         probs = self.tree.check_policy(probs)
-        if self.form == "public":
-            return self._over_public_tree(probs)
-        players = range(self.tree.num_players)
-        best = tuple(best_response(self.tree, probs, player).value for player in players)
-        return BestResponseResult(tuple(expected_values(self.tree, probs).tolist()), best)
+        best = best_values(self._layout, probs)
+        if self.form == "tree":
+            return BestResponseResult(tuple(expected_values(self.tree, probs).tolist()), best)
+        vectors, values = self._layout.vectors, []
+        reach, cf_values = reach_of(self._layout, probs), np.zeros(self._layout.num_slots)
+        for player in (0, 1):
+            own = slice(*vectors.parts["first_slot"][vectors.tops[player : player + 2]])
+            pay_ends(vectors, player, reach, cf_values)
+            values.append(float((cf_values[own] * reach[own]).sum()))
+        return BestResponseResult(tuple(values), best)
 
     @property
     def size_text(self) -> str:
@@ -313,21 +321,6 @@ class BestResponseEvaluator:
         """Write down an agent's policy and evaluate it; see ``tabulate`` for the arguments."""
         found = tabulate(agent, self.tree, num_samples, seed, on_progress)
         return self(found.probs), found.num_samples
-
-    def _over_public_tree(self, probs: Probs) -> BestResponseResult:
-        vectors = self._layout.vectors
-        policy, reach, cf_values = np.zeros((3, len(self._layout.order)))
-        policy[self._layout.slots] = probs[self._layout.sequences]
-        for player in (0, 1):
-            spread_reach(vectors, player, policy, reach)
-        values, best = [], []
-        for player in (0, 1):
-            first, end = vectors.parts["first_slot"][vectors.tops[player : player + 2]]
-            own = slice(int(first), int(end))
-            pay_ends(vectors, player, reach, cf_values)
-            values.append(float((cf_values[own] * reach[own]).sum()))
-            best.append(float(best_value(vectors, player, reach, cf_values)))
-        return BestResponseResult(tuple(values), tuple(best))
 
 
 EVALUATORS: Mapping[str, str] = MappingProxyType(

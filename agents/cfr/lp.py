@@ -54,6 +54,7 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
     -0.055555556
     """
     from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack
 
     if not is_zero_sum_duel(tree.game.facts):
         raise MasqueradeError(
@@ -69,13 +70,11 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
     num_plan, num_values = payoff.shape[0], plans[1].shape[0]
     cost = np.zeros(num_plan + num_values)
     cost[-1] = -1.0
-    at_most = _side_by_side(-payoff.T, plans[1].T)
-    exactly = _side_by_side(plans[0], None, num_values)
+    at_most = hstack([-payoff.T, plans[1].T], format="csr")
+    exactly = hstack([plans[0], csr_array((plans[0].shape[0], num_values))], format="csr")
     goal = np.zeros(plans[0].shape[0])
     goal[-1] = 1.0
-    bounds = np.empty((num_plan + num_values, 2))
-    bounds[:, 0] = np.where(np.arange(len(bounds)) < num_plan, 0.0, -np.inf)
-    bounds[:, 1] = np.inf
+    bounds = np.repeat([[0.0, np.inf], [-np.inf, np.inf]], [num_plan, num_values], axis=0)
     found = linprog(
         cost, at_most, np.zeros(at_most.shape[0]), exactly, goal, bounds=bounds, method=method
     )
@@ -96,27 +95,12 @@ def _plan_constraints(tree: GameTree, player: int) -> Any:
 
     own, sequences = tree.infosets_of(player), tree.sequences_of(player)
     infosets = tree.infosets[own.start : own.stop]
-    rows = np.arange(len(own))
     parents = _column(infosets["parent_sequence"], sequences, tree.num_sequences)
-    entries: list[tuple[Any, Any, float]] = [
-        (
-            tree.sequence_infosets[sequences.start : sequences.stop] - own.start,
-            np.arange(len(sequences)),
-            1.0,
-        ),
-        (rows, parents, -1.0),
-        (np.array([len(own)]), np.array([len(sequences)]), 1.0),
-    ]
-    return csr_array(
-        (
-            np.concatenate([np.full(len(row), value) for row, _, value in entries]),
-            (
-                np.concatenate([row for row, _, _ in entries]),
-                np.concatenate([column for _, column, _ in entries]),
-            ),
-        ),
-        shape=(len(own) + 1, len(sequences) + 1),
-    )
+    owners = tree.sequence_infosets[sequences.start : sequences.stop] - own.start
+    rows = np.concatenate([owners, np.arange(len(own) + 1)])
+    columns = np.concatenate([np.arange(len(sequences)), parents, [len(sequences)]])
+    values = np.repeat([1.0, -1.0, 1.0], [len(sequences), len(own), 1])
+    return csr_array((values, (rows, columns)), shape=(len(own) + 1, len(sequences) + 1))
 
 
 def _payoff_matrix(tree: GameTree) -> Any:
@@ -134,11 +118,3 @@ def _payoff_matrix(tree: GameTree) -> Any:
 def _column(sequences: npt.NDArray[np.int32], own: range, empty: int) -> npt.NDArray[np.int64]:
     """The place of sequences among a player's own; the empty sequence comes last."""
     return np.where(sequences == empty, len(own), sequences.astype(np.int64) - own.start)
-
-
-def _side_by_side(left: Any, right: Any, num_empty: int = 0) -> Any:
-    from scipy.sparse import csr_array, hstack
-
-    if right is None:
-        right = csr_array((left.shape[0], num_empty))
-    return hstack([left, right], format="csr")

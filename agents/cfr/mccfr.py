@@ -63,7 +63,7 @@ from agents.cfr.mccfr_tables import (
 )
 from agents.cfr.mccfr_walks import TOO_LONG, run_walks
 from agents.cfr.response import exploitability
-from agents.cfr.solver import check_header, make_header
+from agents.cfr.solver import check_header, check_start, make_header
 from agents.cfr.threads import work_together
 from agents.cfr.tree import GameTree
 from agents.policy import Policy, PolicyAgent, PolicyError
@@ -209,8 +209,8 @@ class WalkSolver(ABC):
         settings: how regrets are kept, how much room there is, and what to do when it is full.
     """
 
-    learning: ClassVar[tuple[str, ...]]
-    """Settings that a solver must share with one that it goes on from."""
+    changeable: ClassVar[frozenset[str]] = frozenset({"max_infosets", "max_entries", "when_full"})
+    """Settings that a solver need not share with one that it goes on from."""
     more_room: ClassVar[str] = "raise max_infosets or max_entries"
     """What to do when the table is full."""
 
@@ -372,8 +372,9 @@ class WalkSolver(ABC):
         return
 
     def _header(self) -> dict[str, Any]:
-        settings = self.settings.to_dict()
-        return make_header(self.game, settings={name: settings[name] for name in self.learning})
+        settings = self.settings.to_dict().items()
+        learning = {name: value for name, value in settings if name not in self.changeable}
+        return make_header(self.game, settings=learning)
 
     def _arrays(self) -> dict[str, Any]:
         """What the next iterations depend on, beside the tables."""
@@ -413,15 +414,7 @@ class SamplingSolver(WalkSolver):
     (True, True)
     """
 
-    learning = (
-        "sampling",
-        "variant",
-        "pruning",
-        "epsilon",
-        "baselines",
-        "baseline_rate",
-        "threads",
-    )
+    changeable = WalkSolver.changeable | {"max_histories", "abstraction"}
     settings: SamplingSettings
 
     def __init__(
@@ -473,10 +466,7 @@ class SamplingSolver(WalkSolver):
         Every information set begins with regrets in proportion to the policy, as if the largest
         regret the game allows had come up ``weight`` times.
         """
-        if self.iteration or self.num_infosets:
-            raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
-        if not weight > 0.0:
-            raise MasqueradeError(f"weight must be above 0, not {weight}")
+        check_start(self.iteration > 0 or self.num_infosets > 0, weight)
         if policy.game != self.game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {self.game!r}")
         if policy.abstraction != self.settings.policy_abstraction:

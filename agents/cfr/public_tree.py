@@ -20,229 +20,100 @@ matrices once, which also keeps them in the cache.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.cfr.tree import GameTree
-from agents.cfr.tree_walk import INFOSET, NODE, NONE
+from agents.cfr.tree_walk import NODE, NONE
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
-from envs.core.records import Grid, Row, record, tuple_type
-from envs.core.rng import mix
+from envs.core.records import record
+from envs.core.rng import fold
 
 __all__ = ["HAND", "PUBLIC_NODE", "NoPublicTreeError", "PublicTree", "make_payoffs"]
 
 PUBLIC_NODE = record(
-    key=np.uint64,  # of what the public has seen; 0 at the end of a game
     parent=np.int32,
-    action=np.int32,  # that led here, or NONE after chance
-    rank=np.int32,  # of that action among the legal ones
+    rank=np.int32,  # of the action that led here among the legal ones
     player=np.int32,  # to move, CHANCE or OVER
     num_actions=np.int32,  # at a decision
     first_hand=(np.int32, (2,)),  # hands of each player lie in a row in ``hands``
     num_hands=(np.int32, (2,)),
-    first_child=np.int32,
-    next_sibling=np.int32,
-    last_found=np.int32,  # the child that was looked up last
 )
 HAND = record(
     key=np.uint64,  # what the player has seen
-    node=np.int32,  # public node
-    player=np.int32,
-    local=np.int32,  # its place among the player's hands there
     parent=np.int32,  # the place of the hand it came from, at the parent
     infoset=np.int32,  # when the player is to move
 )
+
+# In the table of names, whose number *n* is written as *n + 1*.
+EMPTY = 0
+FIRST_ROOM = 1024
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NoPublicTreeError(MasqueradeError):
     """A game whose players do not choose at common public nodes."""
 
 
-FINE, TWO_TURNS, TWO_MASKS, FULL = range(4)
-NUM_PUBLIC, NUM_HANDS, NUM_GROUPED, NUM_OPEN = range(4)
-FIRST_ROOM = 1024
-"""Public nodes and hands that there is room for at first: few games have as many as nodes."""
+@compiled(types.void(from_dtype(NODE)[::1], types.uint64[:, ::1], types.uint64[::1]))
+def name_nodes(nodes, open_keys, names):
+    """Write what is the same for nodes of one public node and for no others.
 
-
-class Sketch(NamedTuple):
-    """What ``group_nodes`` fills."""
-
-    public: Annotated[npt.NDArray[Any], PUBLIC_NODE]
-    hands: Annotated[npt.NDArray[Any], HAND]
-    node_public: Row[np.int32]
-    """Public node of every node of the game tree."""
-    node_hands: Grid[np.int32]
-    """Place of each player's hand at that public node."""
-    table: Row[np.int32]
-    """Open-addressing table of 2**k slots: number of a hand, or NONE."""
-
-    def grown(self, num_hands: int) -> Sketch:
-        """The same with twice the room; so many hands are in use."""
-        public = np.zeros(2 * len(self.public), PUBLIC_NODE)
-        hands = np.zeros(2 * len(self.hands), HAND)
-        public[: len(self.public)], hands[: len(self.hands)] = self.public, self.hands
-        table = np.full(2 * len(self.table), NONE, np.int32)
-        sketch = self._replace(public=public, hands=hands, table=table)
-        enter_hands(sketch, num_hands)
-        return sketch
-
-
-_NODES, _INFOSETS = from_dtype(NODE)[::1], from_dtype(INFOSET)[::1]
-_SKETCH = tuple_type(Sketch)
-
-
-@inlined
-def find_child(public, at, action, key, num_public):
-    """The child of a public node with this action and key; ``num_public`` when it is new.
-
-    Histories come in the same order under every deal, so the child is mostly the one after the last
-    found.
+    It is made of the name of the parent, the action, and what the public saw of it.
     """
-    parent = public[at]
-    last = parent.last_found
-    child = last
-    while child != NONE:
-        if public[child].action == action and public[child].key == key:
-            parent.last_found = child
-            return np.int64(child)
-        child = public[child].next_sibling
-    child = parent.first_child
-    while child != last:
-        if public[child].action == action and public[child].key == key:
-            parent.last_found = child
-            return np.int64(child)
-        child = public[child].next_sibling
-    # New: it goes to the end of the list, behind whatever follows the last found.
-    if last == NONE:
-        parent.first_child = num_public
-    else:
-        while public[last].next_sibling != NONE:
-            last = public[last].next_sibling
-        public[last].next_sibling = num_public
-    parent.last_found = num_public
-    return num_public
+    num_open = 0
+    for v in range(nodes.size):
+        node = nodes[v]
+        before = np.uint64(0) if node.parent == NONE else names[node.parent]
+        action = NONE if node.sequence == NONE else node.action
+        seen = np.uint64(0) if node.player == OVER else open_keys[num_open, 2]
+        names[v] = fold(fold(before, action + 2), np.int64(seen))
+        num_open += node.player != OVER
 
 
 @inlined
-def find_slot(sketch, at, player, key):
-    """The slot of the table where a hand is, or where it belongs."""
-    last = np.uint64(sketch.table.size - 1)
-    slot = mix(key + np.uint64(at)) & last
-    while sketch.table[slot] != NONE:
-        hand = sketch.hands[sketch.table[slot]]
-        if hand.key == key and hand.node == at and hand.player == player:
-            break
+def find_slot(names, name, firsts, table, last):
+    """The slot of the table where a name is, or where it belongs."""
+    slot = name & last
+    while table[slot] != EMPTY and names[firsts[table[slot] - 1]] != name:
         slot = (slot + np.uint64(1)) & last
     return slot
 
 
-@compiled(types.void(_SKETCH, INT))
-def enter_hands(sketch, num_hands):
-    """Enter the first hands into an empty table."""
-    for i in range(num_hands):
-        hand = sketch.hands[i]
-        sketch.table[find_slot(sketch, hand.node, hand.player, hand.key)] = i
+@compiled(INT(types.uint64[::1], types.int64[::1], types.int32[::1], types.int32[::1]))
+def number_names(names, firsts, table, numbers):
+    """Number names as they come up, and write where each does first; how many there are.
 
-
-@inlined
-def find_hand(sketch, at, player, key, num_hands):
-    """The hand of a player with this key at a public node; ``num_hands`` when it is new."""
-    slot = find_slot(sketch, at, player, key)
-    if sketch.table[slot] == NONE:
-        sketch.table[slot] = num_hands
-    return np.int64(sketch.table[slot])
-
-
-@inlined
-def same_actions(infosets, sequence_actions, one, other):
-    """Whether two information sets have the same legal actions."""
-    first, second = infosets[one], infosets[other]
-    if first.num_actions != second.num_actions:
-        return False
-    for i in range(first.num_actions):
-        if (
-            sequence_actions[first.first_sequence + i]
-            != sequence_actions[second.first_sequence + i]
-        ):
-            return False
-    return True
-
-
-@inlined
-def place_node(nodes, infosets, key, sketch, v, counts):
-    """Find or make the public node of a node of the game tree."""
-    node = nodes[v]
-    at = 0
-    if node.parent == NONE:
-        num_public = 0
-    else:
-        num_public = counts[NUM_PUBLIC]
-        action = NONE if node.sequence == NONE else node.action
-        at = find_child(sketch.public, sketch.node_public[node.parent], action, key, num_public)
-    sketch.node_public[v] = at
-    if at == num_public:
-        counts[NUM_PUBLIC] += 1
-        public = sketch.public[at]
-        public.parent = NONE if v == 0 else sketch.node_public[node.parent]
-        public.action = NONE if node.sequence == NONE else node.action
-        public.rank = 0
-        if node.sequence != NONE:
-            public.rank = node.sequence - infosets[nodes[node.parent].index].first_sequence
-        public.key = key
-        public.player = node.player
-        public.num_actions = infosets[node.index].num_actions if node.player >= 0 else 0
-        public.first_child = NONE
-        public.next_sibling = NONE
-        public.last_found = NONE
-    return at
-
-
-@compiled(INT(_NODES, _INFOSETS, types.int32[::1], types.uint64[:, ::1], _SKETCH, types.int64[::1]))
-def group_nodes(nodes, infosets, sequence_actions, open_keys, sketch, counts):
-    """Give every node of the game tree its public node and both players their hands.
-
-    When there is no room left it says FULL, and goes on from there when it is called again.
+    Few games have as many as nodes: only as much of the table is used as those found so far need.
     """
-    for v in range(counts[NUM_GROUPED], nodes.size):
-        node = nodes[v]
-        counts[NUM_GROUPED] = v
-        if counts[NUM_PUBLIC] == sketch.public.size or counts[NUM_HANDS] + 2 > sketch.hands.size:
-            return FULL
-        row = counts[NUM_OPEN]
-        key = np.uint64(0) if node.player == OVER else open_keys[row, 2]
-        at = place_node(nodes, infosets, key, sketch, v, counts)
-        public = sketch.public[at]
-        if public.player != node.player:
-            return TWO_TURNS
-        for player in range(2):
-            if node.player == OVER:
-                sketch.node_hands[v, player] = sketch.node_hands[node.parent, player]
-                continue
-            which = find_hand(sketch, at, player, open_keys[row, player], counts[NUM_HANDS])
-            hand = sketch.hands[which]
-            if which == counts[NUM_HANDS]:
-                counts[NUM_HANDS] += 1
-                hand.key = open_keys[row, player]
-                hand.node = at
-                hand.player = player
-                hand.local = public.num_hands[player]
-                hand.parent = 0 if v == 0 else sketch.node_hands[node.parent, player]
-                hand.infoset = node.index if node.player == player else NONE
-                public.num_hands[player] += 1
-                if hand.local == 0:
-                    public.first_hand[player] = which  # for now: any hand that is to move there
-                elif hand.infoset != NONE:
-                    other = sketch.hands[public.first_hand[player]].infoset
-                    if not same_actions(infosets, sequence_actions, other, hand.infoset):
-                        return TWO_MASKS
-            sketch.node_hands[v, player] = hand.local
-        counts[NUM_OPEN] += node.player != OVER
-    return FINE
+    num_found, size = 0, FIRST_ROOM
+    for v in range(names.size):
+        if 2 * num_found >= size:
+            table[:size] = EMPTY
+            size *= 2
+            for i in range(num_found):
+                name = names[firsts[i]]
+                table[find_slot(names, name, firsts, table, np.uint64(size - 1))] = i + 1
+        slot = find_slot(names, names[v], firsts, table, np.uint64(size - 1))
+        if table[slot] == EMPTY:
+            firsts[num_found] = v
+            num_found += 1
+            table[slot] = num_found
+        numbers[v] = table[slot] - 1
+    return num_found
+
+
+def _number(
+    names: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """A number for each name in the order in which they come up, and where each does first."""
+    size = len(names)
+    firsts, numbers = np.empty(size, np.int64), np.empty(size, np.int32)
+    table = np.zeros(max(1 << (4 * size).bit_length(), FIRST_ROOM), np.int32)
+    return numbers, firsts[: number_names(names, firsts, table, numbers)]
 
 
 class PublicTree:
@@ -269,41 +140,79 @@ class PublicTree:
             raise MasqueradeError(
                 "the tree has no keys: make it with GameTree(game, has_keys=True)"
             )
-        size = len(tree.nodes)
-        sketch = Sketch(
-            np.zeros(FIRST_ROOM, PUBLIC_NODE),
-            np.zeros(FIRST_ROOM, HAND),
-            np.empty(size, np.int32),
-            np.empty((size, 2), np.int32),
-            np.full(4 * FIRST_ROOM, NONE, np.int32),
-        )
-        counts = np.zeros(4, np.int64)
-        result = FULL
-        while result == FULL:
-            result = group_nodes(
-                tree.nodes, tree.infosets, tree.sequence_actions, tree.open_keys, sketch, counts
-            )
-            if result == FULL:
-                sketch = sketch.grown(int(counts[NUM_HANDS]))
-        hands = sketch.hands[: counts[NUM_HANDS]]
-        if result == FINE and (hands["infoset"] != NONE).sum() != tree.num_infosets:
-            result = TWO_TURNS
-        if result != FINE:
-            reason = "actions" if result == TWO_MASKS else "turns"
-            raise NoPublicTreeError(
-                f"in {tree.game!r} the public does not see whose turn it is or what is legal "
-                f"(it differs in {reason}): use CFRSolver"
-            )
-        self.public = sketch.public[: counts[NUM_PUBLIC]].copy()
-        self.node_public, self.node_hands = sketch.node_public, sketch.node_hands
-        self._sort(hands)
+        self._find_nodes()
+        self._check(self._find_hands())
 
-    def _sort(self, hands: npt.NDArray[Any]) -> None:
-        sizes = self.public["num_hands"].ravel()
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).reshape(-1, 2)
-        self.public["first_hand"] = starts
-        self.hands = np.empty_like(hands)
-        self.hands[starts[hands["node"], hands["player"]] + hands["local"]] = hands
+    def _find_nodes(self) -> None:
+        nodes, infosets = self.tree.nodes, self.tree.infosets
+        names = np.empty(len(nodes), np.uint64)
+        name_nodes(nodes, self.tree.open_keys, names)
+        self.node_public, firsts = _number(names)
+        first = nodes[firsts]
+        self.public = np.zeros(len(first), PUBLIC_NODE)
+        self.public["parent"] = self.node_public[first["parent"]]
+        self.public["parent"][0] = NONE
+        self.public["player"] = first["player"]
+        is_choice, is_chosen = first["player"] >= 0, first["sequence"] != NONE
+        sizes = infosets["num_actions"][first["index"][is_choice]]
+        self.public["num_actions"][is_choice] = sizes
+        above = nodes["index"][first["parent"][is_chosen]]
+        ranks = first["sequence"][is_chosen] - infosets["first_sequence"][above]
+        self.public["rank"][is_chosen] = ranks
+
+    def _find_hands(self) -> npt.NDArray[np.int64]:
+        """Give both players their hands; returns for each the first of the player's at its node."""
+        nodes, is_over = self.tree.nodes, self.tree.nodes["player"] == OVER
+        where = np.flatnonzero(~is_over)
+        # Hands of a player at a public node are a group.
+        groups = (2 * self.node_public[where].astype(np.int64) + [[0], [1]]).ravel()
+        keys = self.tree.open_keys[:, :2].T.ravel()
+        numbers, firsts = _number(keys + groups.astype(np.uint64) * _SPREAD)
+        order = np.argsort(groups[firsts], kind="stable")
+        firsts = firsts[order]
+        own, at = groups[firsts] % 2, np.tile(where, 2)[firsts]
+        sizes = np.bincount(groups[firsts], minlength=2 * len(self.public))
+        starts = np.cumsum(sizes) - sizes
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order)) - starts[groups[firsts]]
+
+        self.node_hands = np.empty((len(nodes), 2), np.int32)
+        self.node_hands[where] = places[numbers].reshape(2, -1).T
+        self.node_hands[is_over] = self.node_hands[nodes["parent"][is_over]]
+        self.public["num_hands"] = sizes.reshape(-1, 2)
+        self.public["first_hand"] = starts.reshape(-1, 2)
+        self.hands = np.zeros(len(order), HAND)
+        self.hands["key"] = keys[firsts]
+        self.hands["parent"] = np.where(at == 0, 0, self.node_hands[nodes["parent"][at], own])
+        self.hands["infoset"] = np.where(nodes["player"][at] == own, nodes["index"][at], NONE)
+        first_hands: npt.NDArray[np.int64] = starts[groups[firsts]]
+        return first_hands
+
+    def _check(self, first_hands: npt.NDArray[np.int64]) -> None:
+        """Refuse a game whose public does not see whose turn it is, or what is legal."""
+        tree, infosets = self.tree, self.tree.infosets
+        owners = self.hands["infoset"]
+        is_own = owners != NONE
+        is_seen = (self.public["player"][self.node_public] == tree.nodes["player"]).all()
+        if not is_seen or is_own.sum() != tree.num_infosets:
+            self._refuse("turns")
+        # For every information set that of the first hand at its public node.
+        same = np.empty(tree.num_infosets, np.int32)
+        same[owners[is_own]] = owners[first_hands[is_own]]
+        starts, sizes, actions = (
+            infosets["first_sequence"],
+            infosets["num_actions"],
+            tree.sequence_actions,
+        )
+        others = np.arange(tree.num_sequences) + (starts[same] - starts)[tree.sequence_infosets]
+        if (sizes[same] != sizes).any() or (actions[others] != actions).any():
+            self._refuse("actions")
+
+    def _refuse(self, difference: str) -> None:
+        raise NoPublicTreeError(
+            f"in {self.tree.game!r} the public does not see whose turn it is or what is legal "
+            f"(it differs in {difference}): use CFRSolver"
+        )
 
     def __repr__(self) -> str:
         """The game and the size."""

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from agents.cfr.sequence_form import fill_reach, follow_best
 from agents.cfr.tree import GameTree, Probs
 from agents.cfr.tree_walk import NODE
+from agents.cfr.vectors import Floats, Layout, best_value, spread_reach
 from envs.core.compiling import compiled
 
 
@@ -51,14 +51,15 @@ class BestResponse:
 
 def expected_values(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64]:
     """What each player gets on average when all follow the policy: [players] float64."""
-    reach = _reach(tree, tree.check_policy(probs))
-    weights = reach[tree.payoffs.sequences].prod(axis=1)
+    reach = reach_of(tree.layout, tree.check_policy(probs))[tree.layout.slots]
+    # Who never moved has come to the empty sequence for sure.
+    weights = np.append(reach, 1.0)[tree.payoffs.sequences].prod(axis=1)
     values: npt.NDArray[np.float64] = weights @ tree.payoffs.values
     return values
 
 
 def best_response(tree: GameTree, probs: Probs, player: int) -> BestResponse:
-    """A best response of one player when the others follow the policy.
+    """A best response of one player when the others follow the policy; the first of equal actions.
 
     >>> from envs import make_game
     >>> tree = GameTree(make_game("kuhn_v0"))
@@ -66,9 +67,23 @@ def best_response(tree: GameTree, probs: Probs, player: int) -> BestResponse:
     0.5
     """
     probs = tree.check_policy(probs).copy()
-    cf_values, values = np.zeros(tree.num_sequences + 1), np.zeros(tree.num_infosets)
-    value = follow_best(tree.form, player, _reach(tree, probs), cf_values, values, probs)
+    cf_values = np.zeros(tree.layout.num_slots)
+    value = best_value(tree.layout.vectors, player, reach_of(tree.layout, probs), cf_values)
+    own, values = tree.sequences_of(player), cf_values[tree.layout.slots]
+    best = np.maximum.reduceat(values, tree.infosets["first_sequence"])
+    chosen = np.flatnonzero(values == best[tree.sequence_infosets])
+    _, firsts = np.unique(tree.sequence_infosets[chosen], return_index=True)
+    response = np.zeros_like(probs)
+    response[chosen[firsts]] = 1.0
+    probs[own.start : own.stop] = response[own.start : own.stop]
     return BestResponse(float(value), probs)
+
+
+def best_values(layout: Layout, probs: Probs) -> tuple[float, ...]:
+    """What a best response of each player gets when the others follow the policy."""
+    reach, cf_values = reach_of(layout, probs), np.zeros(layout.num_slots)
+    players = range(len(layout.vectors.tops) - 1)
+    return tuple(float(best_value(layout.vectors, p, reach, cf_values)) for p in players)
 
 
 def nash_conv(tree: GameTree, probs: Probs) -> float:
@@ -76,7 +91,7 @@ def nash_conv(tree: GameTree, probs: Probs) -> float:
 
     It is 0 exactly when the policy is a Nash equilibrium, for any number of players.
     """
-    best = [best_response(tree, probs, player).value for player in range(tree.num_players)]
+    best = best_values(tree.layout, tree.check_policy(probs))
     return float(np.sum(best) - expected_values(tree, probs).sum())
 
 
@@ -102,8 +117,16 @@ def counterfactual_reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64
     return out
 
 
-def _reach(tree: GameTree, probs: Probs) -> npt.NDArray[np.float64]:
-    reach = np.empty(tree.num_sequences + 1)
-    for player in range(tree.num_players):
-        fill_reach(tree.form, player, probs, reach)
+def reach_of(layout: Layout, probs: Probs) -> Floats:
+    """The probability that the players' own choices lead to every hand and sequence: [num_slots].
+
+    >>> from envs import make_game
+    >>> tree = GameTree(make_game("kuhn_v0"))
+    >>> float(reach_of(tree.layout, tree.uniform()).min())
+    0.25
+    """
+    policy, reach = np.zeros((2, layout.num_slots))
+    policy[layout.slots] = probs
+    for player in range(len(layout.vectors.tops) - 1):
+        spread_reach(layout.vectors, player, policy, reach)
     return reach

@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.cfr.public_tree import NoPublicTreeError, PublicTree
-from agents.cfr.public_vectors import Layout, best_value, normalize, run_vector_cfr, spread_reach
+from agents.cfr.public_vectors import lay_out_public
 from agents.cfr.response import counterfactual_reach, expected_values, exploitability
-from agents.cfr.sequence_form import CFRArrays, fill_reach, run_cfr
 from agents.cfr.threads import ThreadTeam, make_team, stretches, work_together
 from agents.cfr.tree import DEFAULT_MAX_NODES, GameTree, Probs
 from agents.cfr.variants import Variant, make_variant
+from agents.cfr.vectors import CFRArrays, Layout, best_value, normalize, run_cfr, spread_reach
 from common.errors import MasqueradeError, OptionError, nearest
 from common.saved import saved_array, saved_number
 from envs.core.compiling import JIT_DISABLED
@@ -66,6 +66,14 @@ def check_header(state: Mapping[str, Any], own: Mapping[str, Any]) -> None:
             )
 
 
+def check_start(has_begun: bool, weight: float) -> None:
+    """Refuse a warm start that comes too late or counts nothing."""
+    if has_begun:
+        raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
+    if not weight > 0.0:
+        raise MasqueradeError(f"weight must be above 0, not {weight}")
+
+
 SMALLEST_REACH = 1e-12
 
 
@@ -94,13 +102,14 @@ class Solver(ABC):
         self.variant = make_variant(variant, **changes)
         self.iteration = 0
         self._settings = self.variant.record()
-        self._arrays = self._make_tables()
+        self.layout = self._lay_out()
+        self._arrays = CFRArrays(*(np.zeros(self.layout.num_slots) for _ in CFRArrays._fields))
         self._set("policy", tree.uniform())
         self._refresh()
 
     @abstractmethod
-    def _make_tables(self) -> CFRArrays:
-        """Empty ones, and whatever else the passes need."""
+    def _lay_out(self) -> Layout:
+        """The vectors that the passes go over."""
 
     def run(self, num_iterations: int) -> None:
         """Run so many iterations."""
@@ -114,24 +123,27 @@ class Solver(ABC):
             self.iteration += number
 
     @property
-    @abstractmethod
     def num_parts(self) -> int:
         """Parts of the game that threads can share."""
+        return self.layout.num_parts
 
-    @abstractmethod
     def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
         """Do one worker's share of so many iterations."""
+        vectors, arrays, settings = self.layout.vectors, self._arrays, self._settings
+        run_cfr(vectors, arrays, settings, team, worker, self.iteration, num_iterations)
 
-    @abstractmethod
     def _get(self, name: str) -> Probs:
         """A copy of one of the arrays, in the order of the tree's sequences."""
+        values: Probs = getattr(self._arrays, name)[self.layout.slots]
+        return values
 
-    @abstractmethod
-    def _set(self, name: str, values: Probs) -> None: ...
+    def _set(self, name: str, values: Probs) -> None:
+        getattr(self._arrays, name)[self.layout.slots] = values
 
-    @abstractmethod
     def _refresh(self) -> None:
         """Work out again what follows from the policy."""
+        for player in range(self.tree.num_players):
+            spread_reach(self.layout.vectors, player, self._arrays.policy, self._arrays.reach)
 
     # ---- policies --------------------------------------------------------------------------------
 
@@ -158,10 +170,7 @@ class Solver(ABC):
         regret the game allows had come up ``weight`` times. Too small a weight lets the first
         iterations throw the policy away, too large a one makes it hard to improve.
         """
-        if self.iteration:
-            raise MasqueradeError("warm_start comes before the first iteration: make a new solver")
-        if not weight > 0.0:
-            raise MasqueradeError(f"weight must be above 0, not {weight}")
+        check_start(self.iteration > 0, weight)
         probs = self.tree.check_policy(probs)
         reach = np.maximum(counterfactual_reach(self.tree, probs), SMALLEST_REACH)
         facts = self.tree.game.facts
@@ -206,44 +215,8 @@ class CFRSolver(Solver):
     True
     """
 
-    def _make_tables(self) -> CFRArrays:
-        size = self.tree.num_sequences
-        self._values = np.zeros(self.tree.num_infosets)
-        return CFRArrays(
-            policy=np.zeros(size),
-            regrets=np.zeros(size),
-            cumulative_policy=np.zeros(size),
-            reach=np.zeros(size + 1),
-            cf_values=np.zeros(size + 1),
-        )
-
-    @property
-    def num_parts(self) -> int:
-        """Parts of the game that threads can share."""
-        return self.tree.form.num_parts
-
-    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
-        run_cfr(
-            self.tree.form,
-            self._arrays,
-            self._values,
-            self._settings,
-            team,
-            worker,
-            self.iteration,
-            num_iterations,
-        )
-
-    def _get(self, name: str) -> Probs:
-        values: Probs = getattr(self._arrays, name).copy()
-        return values
-
-    def _set(self, name: str, values: Probs) -> None:
-        getattr(self._arrays, name)[:] = values
-
-    def _refresh(self) -> None:
-        for player in range(self.tree.num_players):
-            fill_reach(self.tree.form, player, self._arrays.policy, self._arrays.reach)
+    def _lay_out(self) -> Layout:
+        return self.tree.layout
 
 
 FORMS = ("auto", "public", "tree")
@@ -261,11 +234,8 @@ class VectorCFRSolver(Solver):
     True
     """
 
-    def _make_tables(self) -> CFRArrays:
-        self.layout = Layout(PublicTree(self.tree))
-        size = len(self.layout.order)
-        self._scratch = np.zeros((3, size))
-        return CFRArrays(*(np.zeros(size) for _ in CFRArrays._fields))
+    def _lay_out(self) -> Layout:
+        return lay_out_public(PublicTree(self.tree))
 
     @classmethod
     def of(
@@ -279,31 +249,10 @@ class VectorCFRSolver(Solver):
         """Write down the tree of a game and solve that."""
         return cls(GameTree(game, max_nodes, has_keys=True), variant, num_threads, **changes)
 
-    @property
-    def num_parts(self) -> int:
-        """Parts of the game that threads can share."""
-        return self.layout.num_parts
-
-    def _work(self, team: ThreadTeam, num_iterations: int, worker: int) -> None:
-        vectors, arrays, settings = self.layout.vectors, self._arrays, self._settings
-        run_vector_cfr(vectors, arrays, settings, team, worker, self.iteration, num_iterations)
-
-    def _get(self, name: str) -> Probs:
-        values = np.empty(self.tree.num_sequences)
-        values[self.layout.sequences] = getattr(self._arrays, name)[self.layout.slots]
-        return values
-
-    def _set(self, name: str, values: Probs) -> None:
-        getattr(self._arrays, name)[self.layout.slots] = values[self.layout.sequences]
-
-    def _refresh(self) -> None:
-        for player in (0, 1):
-            spread_reach(self.layout.vectors, player, self._arrays.policy, self._arrays.reach)
-
     def exploitability(self) -> float:
         """As for every solver, by the vector passes."""
         vectors = self.layout.vectors
-        policy, reach, cf_values = self._scratch
+        policy, reach, cf_values = np.zeros((3, self.layout.num_slots))
         normalize(vectors, self._arrays.cumulative_policy, policy)
         for player in (0, 1):
             spread_reach(vectors, player, policy, reach)

@@ -5,7 +5,7 @@ one stretch, ``node .. end``.
 
 Solvers need less than the nodes: *sequences*, each an (information set, action), and what is paid
 for every combination of last sequences, one of each player, that some history ends with (see
-``form``).
+``sequence_form``).
 
 Sequences and information sets are numbered player by player, and for each player parents come
 before children.
@@ -13,14 +13,13 @@ before children.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.cfr.sequence_form import Form, Payoffs, make_form
+from agents.cfr.sequence_form import Payoffs, lay_out_sequences
 from agents.cfr.tree_walk import (
     FINE,
     FIRST_TABLE_SIZE,
@@ -37,6 +36,7 @@ from agents.cfr.tree_walk import (
     renumber,
     write_tree,
 )
+from agents.cfr.vectors import Layout
 from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
@@ -131,9 +131,10 @@ class GameTree:
         return Payoffs(np.ascontiguousarray(sequences[is_first]), np.ascontiguousarray(totals))
 
     @cached_property
-    def form(self) -> Form:
+    def layout(self) -> Layout:
         """The sequence form, divided for threads."""
-        return make_form(self.infosets, self.infoset_starts, self.sequence_infosets, self.payoffs)
+        known = self.infosets, self.infoset_starts, self.sequence_infosets, self.payoffs
+        return lay_out_sequences(*known)
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -146,13 +147,6 @@ class GameTree:
         firsts = np.append(self.infosets["first_sequence"], self.num_sequences)
         own = self.infosets_of(player)
         return range(int(firsts[own.start]), int(firsts[own.stop]))
-
-    def children(self, node: int) -> Iterator[int]:
-        """The nodes that follow ``node`` at once, in the order of their actions."""
-        child = node + 1
-        while child < self.nodes[node]["end"]:
-            yield child
-            child = int(self.nodes[child]["end"])
 
     def history(self, node: int) -> list[int]:
         """Actions and chance outcomes from the start to ``node``."""

@@ -38,7 +38,6 @@ INFOSET = record(
     parent_sequence=np.int32,  # the player's own sequence before it
     node=np.int32,  # the first node that belongs to it
     player=np.int32,
-    depth=np.int32,  # actions and chance events before that node
 )
 FRAME = record(
     action=np.int64,  # tried last; NONE when the node is new
@@ -237,7 +236,6 @@ def write_decision(stack, arrays, depth, player, counts):
         infoset.key = key
         infoset.player = player
         infoset.node = frame.node
-        infoset.depth = depth
         infoset.parent_sequence = parent_sequence
         write_sequences(arrays, infoset, mask, counts[NUM_SEQUENCES])
         counts[NUM_INFOSETS] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 import agents.cfr.threads as division_module
 from agents.cfr import CFRSolver, GameTree, Solver, VectorCFRSolver, best_response
 from agents.cfr.public_tree import PublicTree
-from agents.cfr.public_vectors import Layout
+from agents.cfr.public_vectors import lay_out_public
 from agents.cfr.threads import TOP, divide, make_team, work_together
 from agents.cfr.variants import VARIANTS
+from agents.cfr.vectors import Layout
 from common.errors import MasqueradeError
 from envs import make_game
 
@@ -108,10 +110,13 @@ def test_a_cut_game_is_the_same_game(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_every_part_has_its_own_slots_and_steps() -> None:
-    layout = Layout(PublicTree(GameTree(make_game("leduc_v0"), has_keys=True)))
+@pytest.mark.parametrize(
+    "lay_out", [lambda tree: tree.layout, lambda tree: lay_out_public(PublicTree(tree))]
+)
+def test_every_part_has_its_own_slots_and_steps(lay_out: Callable[[GameTree], Layout]) -> None:
+    layout = lay_out(GameTree(make_game("leduc_v0"), has_keys=True))
     vectors = layout.vectors
-    owner = np.empty(len(layout.order), int)
+    owner = np.empty(layout.num_slots, int)
     for part in range(len(vectors.parts) - 1):
         here, beyond = vectors.parts[part], vectors.parts[part + 1]
         owner[here["first_slot"] : beyond["first_slot"]] = part
@@ -124,8 +129,8 @@ def test_every_part_has_its_own_slots_and_steps() -> None:
             sources = owner[vectors.sources[first : first + step["num_hands"]]]
             assert (sources == (top if k < here["first_inside"] else part)).all()
             assert owner[step["inner"]] == part
-        for end in vectors.ends[here["first_end"] : beyond["first_end"]]:
-            assert owner[end["own"]] == part
+        paid = vectors.ends["own"] if len(vectors.ends) else vectors.combinations[:, 0]
+        assert (owner[paid[here["first_end"] : beyond["first_end"]]] == part).all()
 
 
 def test_a_state_goes_on_with_another_number_of_threads() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,14 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
     ),
     ("liars_dice_v0", {"dice": [2, 1], "faces": 2, "rewards": "dice"}),
 ]
+
+
+def children_of(tree: GameTree, node: int) -> Iterator[int]:
+    """The nodes that follow ``node`` at once, in the order of their actions."""
+    child = node + 1
+    while child < tree.nodes[node]["end"]:
+        yield child
+        child = int(tree.nodes[child]["end"])
 
 
 @compiled(SIGNATURES["seen"])
@@ -61,7 +70,7 @@ def test_every_node_is_where_its_history_leads(game: Game) -> None:
         if position.turn != OVER:
             keys = [position.key(player) for player in range(tree.num_players)]
             assert tree.open_keys[rows[node], :-1].tolist() == keys
-        actions = [int(tree.nodes[child]["action"]) for child in tree.children(int(node))]
+        actions = [int(tree.nodes[child]["action"]) for child in children_of(tree, int(node))]
         assert actions == position.legal_actions()
         if position.turn >= 0:
             infoset = tree.infosets[row["index"]]
@@ -70,10 +79,10 @@ def test_every_node_is_where_its_history_leads(game: Game) -> None:
             assert infoset["player"] == position.turn
             end = first + infoset["num_actions"]
             assert tree.sequence_actions[first:end].tolist() == actions
-            children = tree.nodes[list(tree.children(int(node)))]
+            children = tree.nodes[list(children_of(tree, int(node)))]
             assert children["sequence"].tolist() == list(range(first, end))
         elif position.is_chance:
-            probs = [tree.nodes[child]["prob"] for child in tree.children(int(node))]
+            probs = [tree.nodes[child]["prob"] for child in children_of(tree, int(node))]
             assert probs == [prob for _, prob in position.chance_outcomes()]
         else:
             assert tree.terminal_returns[row["index"]].tolist() == position.returns().tolist()

@@ -15,8 +15,7 @@ import pytest
 
 from agents.cfr.evaluation import from_policy, to_policy
 from agents.cfr.mccfr import SamplingSettings, SamplingSolver
-from agents.cfr.response import expected_values
-from agents.cfr.sequence_form import fill_reach
+from agents.cfr.response import expected_values, reach_of
 from agents.cfr.solver import CFRSolver
 from agents.cfr.tree import GameTree, Probs
 from agents.learning.files import load_state, save_state
@@ -108,15 +107,13 @@ def test_policies_count_in_the_average_as_their_player_comes_to_use_them(
 ) -> None:
     tree, probs = KUHN, some_policy(KUHN)
     mean, error = estimates(tree, probs, way, "cumulative_policy")
-    reach = np.empty(tree.num_sequences + 1)
-    for player in range(tree.num_players):
-        fill_reach(tree.form, player, probs, reach)
+    reach = reach_of(tree.layout, probs)[tree.layout.slots]
     chance = np.ones(len(tree.nodes))
     for node in range(1, len(tree.nodes)):
         chance[node] = chance[tree.nodes["parent"][node]] * tree.nodes["prob"][node]
     is_decision = tree.nodes["player"] >= 0
     deals = np.bincount(tree.nodes["index"][is_decision], chance[is_decision], tree.num_infosets)
-    exact = reach[:-1] * deals[tree.sequence_infosets]
+    exact = reach * deals[tree.sequence_infosets]
     assert (np.abs(mean - exact) < 5 * error + 1e-4).all()
     assert error.max() < 0.01
 

@@ -17,6 +17,7 @@ from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, nash_conv
 from agents.cfr.tree import GameTree
 from agents.games.liars_dice.abstractions import (
+    AT_LEAST,
     BLUFF,
     BOLD,
     CALL,
@@ -28,13 +29,10 @@ from agents.games.liars_dice.abstractions import (
     ODDS,
     OTHER,
     SAME_FACE,
-    SPOT,
+    count_chances,
     key_by_odds,
-    look,
-    make_chances,
-    rule_action,
 )
-from agents.games.liars_dice.rule import AT_LEAST, LiarsDiceRule, count_chances
+from agents.games.liars_dice.rule import LiarsDiceRule
 from agents.games.liars_dice.sampled_match import SampledMatch, SampledMatchSettings
 from agents.policy import UNKNOWN, Policy, PolicyAgent
 from arena.match import play_match
@@ -86,7 +84,7 @@ GAMES = [
 def test_abstract_actions_are_legal_and_have_what_the_rule_does(options) -> None:
     game = LiarsDice(**options)
     decisions, rule, r = Decisions("odds", game), LiarsDiceRule(game), game.rules.view(RULES)[0]
-    chances, spots, num_seen = make_chances(game), np.zeros(1, SPOT), 0
+    num_seen = 0
     for views in random_views(game, 60):
         found, actions = decisions.look(views).actions, rule.act(views)
         worlds = views.worlds().view(STATE)[:, 0]
@@ -99,9 +97,6 @@ def test_abstract_actions_are_legal_and_have_what_the_rule_does(options) -> None
         calls = actions == r.liar
         assert not calls[~has_bid].any()
         assert (actions[~calls] == found[~calls, LIKELIEST]).all()
-        for i in range(min(len(views), 5)):  # as the walk asks
-            look(worlds[i], r, int(views.seats[i]), 0, spots[0])
-            assert rule_action(r, spots[0], chances) == actions[i]
         num_seen += int(has_raise.sum())
     assert num_seen > 300
 

@@ -12,7 +12,7 @@ import pytest
 from agents import make_agent
 from agents.base import Actions, Agent, Views
 from agents.games.kuhn.rule import bet_probs
-from agents.games.liars_dice.rule import AT_LEAST, FEWER, count_chances
+from agents.games.liars_dice.abstractions import AT_LEAST, FEWER, count_chances
 from arena.match import play_match
 from common.errors import MasqueradeError
 from envs import make_game

@@ -32,20 +32,20 @@ were on it. Before the first bid it has the dice in play and the likeliest raise
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import numpy.typing as npt
 
 from agents.abstraction import CHOOSE, KEY, NONE, Abstraction
-from agents.games.liars_dice.rule import ALONE, AT_LEAST, FEWER, WITH_WILD, count_chances
 from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.options import Options
-from envs.core.records import record
 from envs.core.rng import below, first_key, fold
+from envs.liars_dice.game import LiarsDice
 from envs.liars_dice.kernels import (
     COUNT_FIRST,
-    FACE_FIRST,
     HAND_BASE,
     MAX_FACES,
     NO_BID,
@@ -53,11 +53,14 @@ from envs.liars_dice.kernels import (
     STATE,
     bid_count,
     bid_face,
+    bid_of,
+    lowest_raise,
 )
 
 _SALT = 77
-SPOT_AT = 17
-"""Where ``numbers`` have a ``SPOT``; scratch for keys by round comes before it."""
+OWN_AT = 17
+"""Where ``numbers`` have what ``look`` writes; scratch for keys by round comes before it."""
+NUM_NUMBERS = OWN_AT + 1 + MAX_FACES
 
 
 @helper
@@ -116,7 +119,7 @@ def key_by_round(state, rules, player, numbers, tables, actions):
     """Dice of everybody, the last bids of the round and own hand; actions as they are."""
     s = state.view(STATE)[0]
     r = rules.view(RULES)[0]
-    scratch = numbers[1:SPOT_AT]
+    scratch = numbers[1:OWN_AT]
     others, hand = scratch[: r.num_players - 1], scratch[r.num_players - 1 :][: r.faces]
     seat = player
     for i in range(others.size):
@@ -138,17 +141,6 @@ def key_by_round(state, rules, player, numbers, tables, actions):
 CALL, LIKELIEST, HIGHER, BOLD, LOWEST, SAME_FACE, LAST_FACE, BLUFF, OTHER = range(9)
 NUM_ABSTRACT = 9
 
-SPOT = record(
-    num_own=np.int64,  # dice of the player to move
-    num_in_play=np.int64,  # dice of all players
-    num_players=np.int64,  # who have dice
-    bid=np.int64,  # that stands, or NO_BID
-    num_on_face=np.int64,  # how many of the last bids were on its face
-    hand=(np.int64, (MAX_FACES,)),  # own dice of each face
-)
-
-SPOT_SIZE = SPOT.itemsize // 8
-
 # Kinds of decisions.
 MUST_CALL, OPENS, RULE_RAISES, RULE_CALLS = range(4)
 _ODDS_SALT = 277
@@ -158,6 +150,31 @@ CERTAIN = 14
 EVEN = 0.5
 
 Chances = npt.NDArray[np.float64]
+FEWER, AT_LEAST = 0, 1
+ALONE, WITH_WILD = 0, 1
+
+
+def count_chances(faces: int, num_fitting: int, max_dice: int) -> Chances:
+    """How likely it is that enough dice fit, if each shows one of ``num_fitting`` faces.
+
+    Entry ``[FEWER, n, k]`` is the chance that fewer than ``k`` of ``n`` dice fit,
+    ``[AT_LEAST, n, k]`` that at least ``k`` do: [2, max_dice + 1, max_dice + 1] float64.
+
+    >>> count_chances(faces=6, num_fitting=1, max_dice=2)[AT_LEAST, 2].round(3).tolist()
+    [1.0, 0.306, 0.028]
+    """
+    num_fitting = min(num_fitting, faces)
+    chances = np.zeros((2, max_dice + 1, max_dice + 1))
+    for n in range(max_dice + 1):
+        num_rolls = faces**n
+        num_fewer = 0
+        for k in range(max_dice + 1):
+            # One division of whole numbers, rounded once: equal chances stay equal.
+            chances[FEWER, n, k] = num_fewer / num_rolls
+            chances[AT_LEAST, n, k] = (num_rolls - num_fewer) / num_rolls
+            if k <= n:
+                num_fewer += comb(n, k) * num_fitting**k * (faces - num_fitting) ** (n - k)
+    return chances
 
 
 KNOWN_OPTIONS = {"num_players", "dice", "faces", "wild", "raising", "single_round"}
@@ -174,161 +191,153 @@ def refuse_unknown(options: Options) -> None:
         )
 
 
+def openers_of(game: LiarsDice) -> list[int]:
+    """The seats that may open a match."""
+    first = game.options.first_player
+    return [first] if isinstance(first, int) else list(range(game.options.num_players))
+
+
 def make_chances(game: Game) -> Chances:
     """How likely it is that enough of the hidden dice fit: see ``count_chances``.
 
     For faces without and with the help of a wild one, all in one row.
     """
-    refuse_unknown(game.options)
     r = game.rules.view(RULES)[0]
     return np.ravel([count_chances(int(r.faces), k, int(r.num_dice)) for k in (1, 2)])
+
+
+def make_tables(game: Game) -> Chances:
+    """The chances of a game whose options all are known."""
+    refuse_unknown(game.options)
+    return make_chances(game)
 
 
 # ---- bids ----------------------------------------------------------------------------------------
 
 
 @helper
-def make_bid(r, count, face):
-    """The action that bids ``count`` dice of ``face``."""
-    if r.raising == FACE_FIRST:
-        return (face - r.lowest_bid_face) * r.num_dice + count - 1
-    return (count - 1) * r.bid_faces + face - r.lowest_bid_face
+def look(s, r, seat, own):
+    """Write how many own dice there are, and then for each face how many count as it."""
+    own[: r.faces + 1] = 0
+    own[0] = s.dice_left[seat]
+    for die in range(s.dice_left[seat]):
+        own[s.dice[seat, die]] += 1
+    for face in range(1, r.faces + 1):
+        if r.wild_face != 0 and r.wild_face != face:
+            own[face] += own[r.wild_face]
 
 
 @helper
-def lowest_count(r, bid, face):
-    """How many dice a raise on ``face`` claims at least, too many where there is none."""
-    if bid == NO_BID:
-        return 1
-    count, standing = bid_count(r, bid), bid_face(r, bid)
-    if face == standing:
-        return count + 1
-    if face < standing:
-        return count + 1 if r.raising == COUNT_FIRST else r.num_dice + 1
-    return 1 if r.raising == FACE_FIRST else count
-
-
-@helper
-def num_fitting(r, spot, face):
-    """How many own dice count as ``face``."""
-    if r.wild_face == 0 or r.wild_face == face:
-        return spot.hand[face - 1]
-    return spot.hand[face - 1] + spot.hand[r.wild_face - 1]
-
-
-@helper
-def chance_of(r, spot, chances, count, face, side):
+def chance_of(s, r, own, chances, count, face, side):
     """How likely a bid is true (``AT_LEAST``) or false (``FEWER``), given the own dice."""
     help_of_wild = ALONE if r.wild_face == 0 or r.wild_face == face else WITH_WILD
-    num_needed = max(count - num_fitting(r, spot, face), 0)
+    num_needed = max(count - own[face], 0)
     size = r.num_dice + 1
-    num_hidden = spot.num_in_play - spot.num_own
+    num_hidden = s.num_in_play - own[0]
     return chances[((help_of_wild * 2 + side) * size + num_hidden) * size + num_needed]
 
 
 @helper
-def likeliest_raise(r, spot, chances, other_than):
+def chance_of_bid(s, r, own, chances, bid, side):
+    """The same for a bid by its number."""
+    return chance_of(s, r, own, chances, bid_count(r, bid), bid_face(r, bid), side)
+
+
+@helper
+def likeliest_raise(s, r, own, chances, other_than):
     """The raise that is most likely true, of equals the highest, on any face but one.
 
     It is NO_BID where there is none.
     """
     best, best_chance = NO_BID, -1.0
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
-        count = lowest_count(r, spot.bid, face)
-        if count <= spot.num_in_play and face != other_than:
-            chance = chance_of(r, spot, chances, count, face, AT_LEAST)
+        bid = lowest_raise(s, r, face)
+        if bid != NO_BID and face != other_than:
+            count = bid_count(r, bid)
+            chance = chance_of(s, r, own, chances, count, face, AT_LEAST)
             # More dice are as likely where the hand has them.
             while (
-                count < spot.num_in_play
-                and chance_of(r, spot, chances, count + 1, face, AT_LEAST) == chance
+                count < s.num_in_play
+                and chance_of(s, r, own, chances, count + 1, face, AT_LEAST) == chance
             ):
                 count += 1
-            bid = make_bid(r, count, face)
+            bid = bid_of(r, face, count)
             if chance > best_chance or (chance == best_chance and bid > best):
                 best, best_chance = bid, chance
     return best
 
 
 @helper
-def odd_raise(r, spot, rng):
+def odd_raise(s, r, rng):
     """Any face that can be bid, and one die more than it needs for every coin that shows heads.
 
     It is NO_BID where no raise is left.
     """
     found, num_found = NO_BID, 0
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
-        if lowest_count(r, spot.bid, face) <= spot.num_in_play:
+        bid = lowest_raise(s, r, face)
+        if bid != NO_BID:
             num_found += 1
             if below(rng, num_found) == 0:
-                found = face
+                found = bid
     if found == NO_BID:
         return NO_BID
-    count = lowest_count(r, spot.bid, found)
-    while count < spot.num_in_play and below(rng, 2) == 0:
+    count = bid_count(r, found)
+    while count < s.num_in_play and below(rng, 2) == 0:
         count += 1
-    return make_bid(r, count, found)
+    return bid_of(r, bid_face(r, found), count)
 
 
 @helper
-def rule_calls(r, spot, chances, likeliest):
+def rule_calls(s, r, own, chances, likeliest):
     """Whether ``liars_dice_rule`` would call rather than make the likeliest raise."""
-    if spot.bid == NO_BID:
+    if s.bid == NO_BID:
         return False
     if likeliest == NO_BID:
         return True
-    count, face = bid_count(r, spot.bid), bid_face(r, spot.bid)
-    is_false = chance_of(r, spot, chances, count, face, FEWER)
-    count, face = bid_count(r, likeliest), bid_face(r, likeliest)
-    return is_false > chance_of(r, spot, chances, count, face, AT_LEAST)
-
-
-@helper
-def rule_action(r, spot, chances):
-    """What ``liars_dice_rule`` does."""
-    likeliest = likeliest_raise(r, spot, chances, 0)
-    return np.int64(r.liar) if rule_calls(r, spot, chances, likeliest) else np.int64(likeliest)
+    is_false = chance_of_bid(s, r, own, chances, s.bid, FEWER)
+    return is_false > chance_of_bid(s, r, own, chances, likeliest, AT_LEAST)
 
 
 # ---- abstract actions and keys -------------------------------------------------------------------
 
 
 @helper
-def find_actions(r, spot, chances, actions):
+def find_actions(s, r, own, chances, actions):
     """Write what each abstract action stands for; where no raise is left, all of them call."""
-    likeliest = likeliest_raise(r, spot, chances, 0)
+    likeliest = likeliest_raise(s, r, own, chances, 0)
     for action in range(NUM_ABSTRACT):
         actions[action] = r.liar if likeliest == NO_BID else likeliest
     actions[CALL] = r.liar
     if likeliest == NO_BID:
         return
     count, face = bid_count(r, likeliest), bid_face(r, likeliest)
-    if count < spot.num_in_play:
-        actions[HIGHER] = make_bid(r, count + 1, face)
+    if count < s.num_in_play:
+        actions[HIGHER] = bid_of(r, face, count + 1)
     while (
-        count < spot.num_in_play and chance_of(r, spot, chances, count + 1, face, AT_LEAST) >= EVEN
+        count < s.num_in_play and chance_of(s, r, own, chances, count + 1, face, AT_LEAST) >= EVEN
     ):
         count += 1
-    actions[BOLD] = make_bid(r, count, face)
-    other = likeliest_raise(r, spot, chances, face)
+    actions[BOLD] = bid_of(r, face, count)
+    other = likeliest_raise(s, r, own, chances, face)
     if other != NO_BID:
         actions[OTHER] = other
-    if spot.bid != NO_BID and bid_count(r, spot.bid) < spot.num_in_play:
-        actions[SAME_FACE] = make_bid(r, bid_count(r, spot.bid) + 1, bid_face(r, spot.bid))
-    find_low_raises(r, spot, actions)
+    if s.bid != NO_BID and bid_count(r, s.bid) < s.num_in_play:
+        actions[SAME_FACE] = bid_of(r, bid_face(r, s.bid), bid_count(r, s.bid) + 1)
+    find_low_raises(s, r, own, actions)
 
 
 @helper
-def find_low_raises(r, spot, actions):
+def find_low_raises(s, r, own, actions):
     """Write those raises that do not ask how likely they are."""
-    fewest = spot.num_own + 1
+    fewest = own[0] + 1
     for face in range(r.lowest_bid_face, r.lowest_bid_face + r.bid_faces):
-        count = lowest_count(r, spot.bid, face)
-        if count <= spot.num_in_play:
-            bid = make_bid(r, count, face)
+        bid = lowest_raise(s, r, face)
+        if bid != NO_BID:
             actions[LOWEST] = min(actions[LOWEST], bid)
             actions[LAST_FACE] = bid
-            if num_fitting(r, spot, face) <= fewest:
-                fewest = num_fitting(r, spot, face)
+            if own[face] <= fewest:
+                fewest = own[face]
                 actions[BLUFF] = bid
 
 
@@ -346,69 +355,51 @@ def bucket(chance):
 
 
 @helper
-def odds_key(r, spot, chances, actions):
-    """The key of a decision, once its abstract actions are found."""
-    likeliest = NO_BID if actions[LIKELIEST] == r.liar else actions[LIKELIEST]
-    code = spot.num_own * 8 + spot.num_players
-    if spot.bid == NO_BID:
-        code = code * 4 + OPENS
-        return fold(fold(fold(first_key(_ODDS_SALT), code), spot.num_in_play), likeliest)
-    count, face = bid_count(r, spot.bid), bid_face(r, spot.bid)
-    kind, raise_bucket = MUST_CALL, 0
-    if likeliest != NO_BID:
-        kind = RULE_CALLS if rule_calls(r, spot, chances, likeliest) else RULE_RAISES
-        best_count, best_face = bid_count(r, likeliest), bid_face(r, likeliest)
-        raise_bucket = bucket(chance_of(r, spot, chances, best_count, best_face, AT_LEAST))
-    code = code * 4 + kind
-    code = code * 16 + bucket(chance_of(r, spot, chances, count, face, AT_LEAST))
-    code = code * 16 + raise_bucket
-    code = code * 8 + r.faces - face
-    code = code * 8 + num_fitting(r, spot, face)
-    return fold(fold(first_key(_ODDS_SALT), code), spot.num_on_face)
-
-
-# ---- views ---------------------------------------------------------------------------------------
-
-
-@helper
-def look(s, r, seat, memory, spot):
-    """Write what ``seat`` goes by, in a state of the game."""
-    for face in range(r.faces):
-        spot.hand[face] = 0
-    for die in range(s.dice_left[seat]):
-        spot.hand[s.dice[seat, die] - 1] += 1
-    spot.num_own = s.dice_left[seat]
-    spot.num_in_play = s.num_in_play
-    spot.num_players = 0
-    for player in range(r.num_players):
-        spot.num_players += s.dice_left[player] > 0
-    spot.bid = s.bid
-    spot.num_on_face = 0
+def count_on_face(s, r, memory):
+    """How many of the last bids, of which so many are remembered, were on the standing face."""
+    num_found = 0
     # Bids have rising numbers: the last is the highest.
-    bid = s.bid
-    while bid >= 0 and spot.num_on_face < memory:
+    bid = np.int64(s.bid)
+    while bid >= 0 and num_found < memory:
         if s.was_bid[bid]:
             if bid_face(r, bid) != bid_face(r, s.bid):
                 break
-            spot.num_on_face += 1
+            num_found += 1
         bid -= 1
+    return num_found
 
 
 @helper
-def spot_of(numbers):
-    """Where to write what a player looks at."""
-    return numbers[SPOT_AT : SPOT_AT + SPOT_SIZE].view(SPOT)[0]
+def odds_key(s, r, own, chances, actions, memory):
+    """The key of a decision, once its abstract actions are found."""
+    likeliest = NO_BID if actions[LIKELIEST] == r.liar else actions[LIKELIEST]
+    code = own[0] * 8
+    for player in range(r.num_players):
+        code += s.dice_left[player] > 0
+    if s.bid == NO_BID:
+        code = code * 4 + OPENS
+        return fold(fold(fold(first_key(_ODDS_SALT), code), s.num_in_play), likeliest)
+    kind, raise_bucket = MUST_CALL, 0
+    if likeliest != NO_BID:
+        kind = RULE_CALLS if rule_calls(s, r, own, chances, likeliest) else RULE_RAISES
+        raise_bucket = bucket(chance_of_bid(s, r, own, chances, likeliest, AT_LEAST))
+    face = bid_face(r, s.bid)
+    code = code * 4 + kind
+    code = code * 16 + bucket(chance_of_bid(s, r, own, chances, s.bid, AT_LEAST))
+    code = code * 16 + raise_bucket
+    code = code * 8 + r.faces - face
+    code = code * 8 + own[face]
+    return fold(fold(first_key(_ODDS_SALT), code), count_on_face(s, r, memory))
 
 
 @compiled(KEY)
 def key_by_odds(state, rules, player, numbers, tables, actions):
     """How likely bids are; a few raises, and the call."""
-    r = rules.view(RULES)[0]
-    spot = spot_of(numbers)
-    look(state.view(STATE)[0], r, player, numbers[0], spot)
-    find_actions(r, spot, tables, actions)
-    key = odds_key(r, spot, tables, actions)
-    if spot.bid == NO_BID:
+    s, r, own = state.view(STATE)[0], rules.view(RULES)[0], numbers[OWN_AT:]
+    look(s, r, player, own)
+    find_actions(s, r, own, tables, actions)
+    key = odds_key(s, r, own, tables, actions, numbers[0])
+    if s.bid == NO_BID:
         actions[CALL] = NONE
     elif actions[LIKELIEST] == r.liar:  # no raise is left
         for action in range(actions.size):
@@ -419,15 +410,16 @@ def key_by_odds(state, rules, player, numbers, tables, actions):
 @compiled(CHOOSE)
 def follow_rule(state, rules, rng, numbers, tables):
     """What ``liars_dice_rule`` does."""
-    s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
-    look(s, r, s.turn, 0, spot)
-    return rule_action(r, spot, tables)
+    s, r, own = state.view(STATE)[0], rules.view(RULES)[0], numbers[OWN_AT:]
+    look(s, r, s.turn, own)
+    likeliest = likeliest_raise(s, r, own, tables, 0)
+    return np.int64(r.liar if rule_calls(s, r, own, tables, likeliest) else likeliest)
 
 
 ROUND = Abstraction(
     game_ids=("liars_dice_v0",),
     key=key_by_round,
-    tables=make_chances,
-    scratch_size=SPOT_AT - 1 + SPOT_SIZE,
+    tables=make_tables,
+    scratch_size=NUM_NUMBERS - 1,
 )
 ODDS = ROUND._replace(key=key_by_odds, num_actions=NUM_ABSTRACT, fallback=follow_rule)

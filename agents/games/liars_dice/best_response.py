@@ -6,7 +6,7 @@ moved, and best responses are worked out there.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -18,10 +18,8 @@ from agents.games.liars_dice.abstractions import fold_hand
 from agents.games.liars_dice.lies import multiply_odds
 from agents.games.liars_dice.match import (
     FIELD,
-    MatchFigures,
     SolvedRound,
     action_of,
-    begin,
     go_on,
     make_field,
     make_rows,
@@ -31,7 +29,9 @@ from agents.games.liars_dice.match import (
     rounds_of,
 )
 from agents.games.liars_dice.round_tree import NO_BID_YET, RoundShape
+from agents.games.liars_dice.round_walk import begin_at
 from agents.games.liars_dice.rounds import RoundSolver
+from agents.games.liars_dice.wary import Leaning
 from agents.policy import TABLE, UNKNOWN, Policy, PolicyAgent, find_row
 from common.errors import MasqueradeError
 from envs.core.compiling import compiled, inlined
@@ -39,17 +39,6 @@ from envs.core.game import Game
 from envs.core.kernels import INT
 from envs.core.rng import fold
 from envs.liars_dice.game import LiarsDice
-
-
-class CallOdds(Protocol):
-    """How a player departs from its policy: where that mixes, it calls more or less often."""
-
-    @property
-    def bound(self) -> float:
-        """The probability of a call moves by no more than this."""
-
-    def factor(self, game: LiarsDice, count: int, face: int, num_dice: int) -> float:
-        """What the odds of a call are multiplied by, with so many dice on the table."""
 
 
 @inlined
@@ -87,7 +76,7 @@ def fill_row(field, depth, known, at, factor, bound, row):
 @compiled(types.void(FIELD, INT, TABLE, types.float64[::1], types.float64, types.float32[::1]))
 def fill_side(field, memory, known, factors, bound, weights):
     """Write what one player of a round does wherever its own choices lead."""
-    begin(field)
+    begin_at(field.frames[0], 0, NO_BID_YET, 0)
     depth = 0
     while depth >= 0:
         frame = field.frames[depth]
@@ -127,11 +116,10 @@ class RoundEvaluator:
                 "the game is too large to write down, and it plays no policy by rounds: use "
                 "'evaluate.py best-response'"
             )
-        figures = evaluate_match(agent.table)
-        return BestResponseResult((figures.value, -figures.value), figures.best_values), 0
+        return evaluate_match(agent.table), 0
 
 
-def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigures:
+def evaluate_match(policy: Policy, calls: Leaning | None = None) -> BestResponseResult:
     """Value and best responses of a match in which everybody plays a policy.
 
     Args:
@@ -161,7 +149,7 @@ def evaluate_match(policy: Policy, calls: CallOdds | None = None) -> MatchFigure
 
 
 def _fill(
-    solver: RoundSolver, game: LiarsDice, policy: Policy, memory: int, calls: CallOdds | None
+    solver: RoundSolver, game: LiarsDice, policy: Policy, memory: int, calls: Leaning | None
 ) -> None:
     shape = solver.shape
     factors = np.ones(len(shape.raises))

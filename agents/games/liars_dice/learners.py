@@ -136,7 +136,7 @@ class RoundsLearner(PolicyLearner):
         figures = match_figures(self.game, self.solved)
         if figures is not None:
             values["charts/exploitability"] = figures.exploitability
-            values["charts/value"] = figures.value
+            values["charts/value"] = figures.values[0]
         return values
 
     def policy(self) -> Policy:

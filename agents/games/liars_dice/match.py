@@ -28,11 +28,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.games.liars_dice.abstractions import fold_hand, fold_table
+from agents.cfr.evaluation import BestResponseResult
+from agents.games.liars_dice.abstractions import fold_hand, fold_table, openers_of
 from agents.games.liars_dice.round_tree import NO_BID_YET, SHAPE, RoundShape, ShapeArrays
 from agents.games.liars_dice.round_walk import (
     FRAME,
     NOT_BEGUN,
+    begin_at,
+    go_down,
     num_raises_at,
     standing_after,
     width_at,
@@ -81,15 +84,6 @@ FIELD = tuple_type(Field)
 
 
 @inlined
-def begin(field):
-    """Put the walk before the first bid."""
-    field.frames[0].place = 0
-    field.frames[0].standing = NO_BID_YET
-    field.frames[0].mover = 0
-    field.frames[0].child = NOT_BEGUN
-
-
-@inlined
 def get_below(field, depth, weights):
     """Which hands the player can still have after the raise that is looked at; False if none."""
     shape, player, frame = field.shape, field.player, field.frames[depth]
@@ -116,12 +110,8 @@ def go_on(field, weights, depth):
         return depth - 1
     if not get_below(field, depth, weights):
         return depth
-    at = shape.first_raise[frame.standing] + frame.child
     child = field.frames[depth + 1]
-    child.place = frame.place + shape.offsets[frame.mover, at]
-    child.standing = shape.raises[at]
-    child.mover = 1 - frame.mover
-    child.child = NOT_BEGUN
+    go_down(shape, frame, child)
     field.keys[depth + 1] = fold(field.keys[depth], 1 + field.actions[child.standing])
     return depth + 1
 
@@ -189,7 +179,7 @@ def write_row(field, depth, h, row, total, rows, counts):
 @compiled(types.void(FIELD, types.float32[::1], types.float32, tuple_type(Rows), types.int64[::1]))
 def extract_side(field, weights, least, rows, counts):
     """Write, or with empty arrays just count, the rows of one player."""
-    begin(field)
+    begin_at(field.frames[0], 0, NO_BID_YET, 0)
     depth = 0
     while depth >= 0:
         num_actions = num_actions_at(field, depth)
@@ -297,10 +287,8 @@ def rounds_of(game: Game) -> list[Dice]:
     if not isinstance(game, LiarsDice) or game.options.num_players != 2:
         raise MasqueradeError(f"rounds are those of Liar's Dice for two players, not of {game!r}")
     seats = game.options.dice_by_seat
-    first = game.options.first_player
     if game.options.single_round:
-        openers = [first] if isinstance(first, int) else [0, 1]
-        return sorted({(seats[seat], seats[1 - seat]) for seat in openers})
+        return sorted({(seats[seat], seats[1 - seat]) for seat in openers_of(game)})
     rounds = {
         (own, other)
         for seat in (0, 1)
@@ -356,22 +344,11 @@ def sort_rows(rows: Rows) -> Rows:
     return Rows(rows.keys[by_key], rows.sizes[by_key], rows.actions[order], rows.probs[order])
 
 
-class MatchFigures(NamedTuple):
-    """Values of a match, from -1 to 1."""
+def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> BestResponseResult | None:
+    """Values of a match, from -1 to 1, or ``None`` while rounds are missing.
 
-    value: float
-    """To the player in seat 0, who plays against the same policy."""
-    best_values: tuple[float, float]
-    """To a best response in each seat."""
-
-    @property
-    def exploitability(self) -> float:
-        """What a best response wins, per player."""
-        return sum(self.best_values) / 2
-
-
-def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigures | None:
-    """Values of a match, or ``None`` while rounds are missing."""
+    Everybody plays the same policy.
+    """
     assert isinstance(game, LiarsDice)
     if set(rounds_of(game)) - set(rounds):
         return None
@@ -380,10 +357,9 @@ def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> MatchFigure
         dice: tuple(zip(solved.best_values, solved.worst_values, strict=True))
         for dice, solved in rounds.items()
     }
-    return MatchFigures(
-        _seat_value(game, 0, played),
-        (_seat_value(game, 0, responses), _seat_value(game, 1, responses)),
-    )
+    value = _seat_value(game, 0, played)
+    best = _seat_value(game, 0, responses), _seat_value(game, 1, responses)
+    return BestResponseResult((value, -value), best)
 
 
 def _seat_value(
@@ -414,7 +390,6 @@ def _seat_value(
             won, lost = won + 1.0, lost - 1.0
         return max(lost + (1.0 + each) / 2.0 * (won - lost) for each in of_round)
 
-    first = game.options.first_player
-    openers = [first] if isinstance(first, int) else [0, 1]
+    openers = openers_of(game)
     own, other = seats[seat], seats[1 - seat]
     return sum(value(own, other, opener == seat) for opener in openers) / len(openers)

@@ -98,22 +98,19 @@ class RoundShape:
         refuse_unknown(options)
         self.options = options
         self.dice = dice
-        self.game = LiarsDice(num_players=2, **_round_options(options, dice))
+        alike = {name: getattr(options, name) for name in ("faces", "wild", "raising")}
+        self.game = LiarsDice(num_players=2, dice=dice, single_round=True, **alike)
         self._rules = self.game.rules.view(RULES)[0]
         num_bids = int(self._rules.liar)
         self.bids = [self.game.bid(bid) for bid in range(num_bids)]
         """Count and face of every bid."""
-        self.raises = [[k for k in range(num_bids) if self._can_follow(k, None)]]
+        all_bids = range(num_bids)
+        self.raises = [[*all_bids], *([k for k in all_bids if self._rises(k, b)] for b in all_bids)]
         """What may follow each standing bid, as bids."""
-        self.raises += [
-            [k for k in range(num_bids) if self._can_follow(k, bid)] for bid in range(num_bids)
-        ]
         self._find_levels()
         self.arrays = self._make_arrays()
 
-    def _can_follow(self, bid: int, before: int | None) -> bool:
-        if before is None:
-            return True
+    def _rises(self, bid: int, before: int) -> bool:
         (count, face), (old_count, old_face) = self.bids[bid], self.bids[before]
         if self.options.raising == "never_lower":
             return count >= old_count and face >= old_face and bid != before
@@ -256,13 +253,3 @@ class RoundShape:
     def longest_bidding(self) -> int:
         """The largest number of bids in a round."""
         return self.game.longest_bidding(sum(self.dice))
-
-
-def _round_options(options: LiarsDiceOptions, dice: tuple[int, int]) -> dict[str, Any]:
-    return {
-        "dice": dice,
-        "faces": options.faces,
-        "wild": options.wild,
-        "raising": options.raising,
-        "single_round": True,
-    }

@@ -211,9 +211,42 @@ def num_raises_at(shape, frame):
 
 
 @inlined
+def begin_at(frame, place, standing, mover):
+    """Make a frame that of a new node."""
+    frame.place = place
+    frame.standing = standing
+    frame.mover = mover
+    frame.child = NOT_BEGUN
+
+
+@inlined
+def go_down(shape, frame, below):
+    """Make ``below`` the frame of the raise that is looked at."""
+    at = shape.first_raise[frame.standing] + frame.child
+    begin_at(below, frame.place + shape.offsets[frame.mover, at], shape.raises[at], 1 - frame.mover)
+
+
+@inlined
 def standing_after(shape, frame):
     """What stands after the raise that is looked at."""
     return shape.raises[shape.first_raise[frame.standing] + frame.child]
+
+
+@inlined
+def move_other(arrays, place, reach, totals, average, moved):
+    """Write the other's reach after the action whose entries begin at ``place``.
+
+    It counts ``average`` times in the average policy.
+    """
+    width = reach.size
+    weights = arrays.regrets[place : place + width]
+    for h in range(width):
+        part = reach[h] * share(weights[h], totals[h])
+        moved[h] = part if part > TINY else ZERO
+    if average > ZERO:
+        own_policy = arrays.cumulative_policy[place : place + width]
+        for h in range(width):
+            own_policy[h] += average * moved[h]
 
 
 @inlined
@@ -240,16 +273,9 @@ def enter(game, scratch, player, depth, average):
         for h in range(width):
             cf_values[h] = ZERO
         return
-    at = num_raises * row_width
     called = scratch.reach[depth + 1, :other_width]
-    for h in range(other_width):
-        part = reach[h] * share(rows[at + h], totals[h])
-        called[h] = part if part > TINY else ZERO
-    if average > ZERO:
-        first = frame.place + at
-        own_policy = game.arrays.cumulative_policy[first : first + row_width]
-        for h in range(other_width):
-            own_policy[h] += average * called[h]
+    place = frame.place + num_raises * row_width
+    move_other(game.arrays, place, reach, totals, average, called)
     pay_call(shape, player, frame.standing, called, width, True, cf_values)
 
 
@@ -260,21 +286,12 @@ def descend(game, scratch, player, depth, average):
     other_width = width_at(shape, other, frame)
     before_level = shape.levels[frame.standing]
     after_level = shape.levels[standing_after(shape, frame)]
-    reach, below = scratch.reach[depth], scratch.reach[depth + 1]
+    reach, below = scratch.reach[depth, :other_width], scratch.reach[depth + 1]
     raised = reach
     if frame.mover != player:
-        raised = scratch.moved[depth]
-        start = frame.place + frame.child * other_width
-        row, totals = game.arrays.regrets[start : start + other_width], scratch.totals[depth]
-        if before_level == after_level:
-            raised = below
-        for h in range(other_width):
-            part = reach[h] * share(row[h], totals[h])
-            raised[h] = part if part > TINY else ZERO
-        if average > ZERO:
-            own_policy = game.arrays.cumulative_policy[start : start + other_width]
-            for h in range(other_width):
-                own_policy[h] += average * raised[h]
+        raised = below if before_level == after_level else scratch.moved[depth]
+        place = frame.place + frame.child * other_width
+        move_other(game.arrays, place, reach, scratch.totals[depth], average, raised)
     if before_level != after_level:
         for h in range(shape.widths[other, after_level]):
             below[h] = ZERO
@@ -366,9 +383,7 @@ def stop_at_task(game, scratch, player, depth, task, purpose):
     """At the cut: write down what is to be done, or take up what has been done."""
     frame, begun, tasks = scratch.frames[depth], game.tasks.frames[task], game.tasks
     if purpose == SCOUT:
-        begun.place = frame.place
-        begun.standing = frame.standing
-        begun.mover = frame.mover
+        begin_at(begun, frame.place, frame.standing, frame.mover)
         for h in range(width_at(game.shape, 1 - player, frame)):
             tasks.reach[task, h] = scratch.reach[depth, h]
     else:
@@ -412,12 +427,7 @@ def walk(game, scratch, player, cut, record, purpose):
             give_back(shape, scratch, player, depth, is_reached)
             frame.child += 1
         if frame.child < num_raises:
-            at = shape.first_raise[frame.standing] + frame.child
-            below = scratch.frames[depth + 1]
-            below.place = frame.place + shape.offsets[frame.mover, at]
-            below.standing = shape.raises[at]
-            below.mover = 1 - frame.mover
-            below.child = NOT_BEGUN
+            go_down(shape, frame, scratch.frames[depth + 1])
             depth += 1
             continue
         if frame.mover == player and depth != cut:
@@ -433,10 +443,7 @@ def walk(game, scratch, player, cut, record, purpose):
 @inlined
 def begin_at_root(game, scratch, player):
     """Put the beginning of a round into row 0."""
-    frame = scratch.frames[0]
-    frame.place = 0
-    frame.standing = NO_BID_YET
-    frame.mover = 0
+    begin_at(scratch.frames[0], 0, NO_BID_YET, 0)
     for h in range(game.priors.shape[1]):
         scratch.reach[0, h] = game.priors[1 - player, h]
 
@@ -445,10 +452,8 @@ def begin_at_root(game, scratch, player):
 def do_task(game, scratch, player, task, record, purpose):
     """Walk the subtree of a task."""
     shape, tasks = game.shape, game.tasks
-    begun, frame = tasks.frames[task], scratch.frames[0]
-    frame.place = begun.place
-    frame.standing = begun.standing
-    frame.mover = begun.mover
+    begun = tasks.frames[task]
+    begin_at(scratch.frames[0], begun.place, begun.standing, begun.mover)
     for h in range(width_at(shape, 1 - player, begun)):
         scratch.reach[0, h] = tasks.reach[task, h]
     walk(game, scratch, player, NO_CUT, record, purpose)

@@ -10,88 +10,23 @@ The rule reads nothing into what others bid.
 
 from __future__ import annotations
 
-from math import comb
-
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from agents.base import Actions, Agent, Views
-from envs.core.compiling import compiled, helper
+from agents.games.liars_dice.abstractions import NUM_NUMBERS, follow_rule, make_chances
+from envs.core.compiling import compiled
 from envs.core.game import Game
-from envs.core.kernels import RULES
-from envs.liars_dice.kernels import NO_BID, STATE, bid_count, bid_face
-from envs.liars_dice.kernels import RULES as DICE_RULES
+from envs.core.kernels import RNG, RULES
 
-__all__ = ["LiarsDiceRule", "count_chances"]
-
-Chances = npt.NDArray[np.float64]
-
-FEWER, AT_LEAST = 0, 1
-ALONE, WITH_WILD = 0, 1
+_NUMBERS, _CHANCES = types.int64[::1], types.float64[::1]
 
 
-def count_chances(faces: int, num_fitting: int, max_dice: int) -> Chances:
-    """How likely it is that enough dice fit, if each shows one of ``num_fitting`` faces.
-
-    Entry ``[FEWER, n, k]`` is the chance that fewer than ``k`` of ``n`` dice fit,
-    ``[AT_LEAST, n, k]`` that at least ``k`` do: [2, max_dice + 1, max_dice + 1] float64.
-
-    >>> count_chances(faces=6, num_fitting=1, max_dice=2)[AT_LEAST, 2].round(3).tolist()
-    [1.0, 0.306, 0.028]
-    """
-    num_fitting = min(num_fitting, faces)
-    chances = np.zeros((2, max_dice + 1, max_dice + 1))
-    for n in range(max_dice + 1):
-        num_rolls = faces**n
-        num_fewer = 0
-        for k in range(max_dice + 1):
-            # One division of whole numbers, rounded once: equal chances stay equal.
-            chances[FEWER, n, k] = num_fewer / num_rolls
-            chances[AT_LEAST, n, k] = (num_rolls - num_fewer) / num_rolls
-            if k <= n:
-                num_fewer += comb(n, k) * num_fitting**k * (faces - num_fitting) ** (n - k)
-    return chances
-
-
-@helper
-def bid_chance(chances, s, r, seat, bid, side):
-    """How likely ``bid`` is false (``FEWER``) or true (``AT_LEAST``) for whoever sits there."""
-    face = bid_face(r, bid)
-    num_needed = bid_count(r, bid)
-    for die in range(s.dice_left[seat]):
-        value = s.dice[seat, die]
-        num_needed -= value == face or value == r.wild_face
-    num_hidden = s.num_in_play - s.dice_left[seat]
-    help_of_wild = ALONE if r.wild_face == 0 or r.wild_face == face else WITH_WILD
-    return chances[help_of_wild, side, num_hidden, max(num_needed, 0)]
-
-
-@compiled(
-    types.void(
-        RULES,
-        types.uint8[:, ::1],
-        types.int8[:, ::1],
-        types.int64[::1],
-        types.float64[:, :, :, ::1],
-        types.int64[::1],
-    )
-)
-def _choose(rules, worlds, masks, seats, chances, actions):
-    r = rules.view(DICE_RULES)[0]
+@compiled(types.void(types.uint8[:, ::1], RULES, RNG, _NUMBERS, _CHANCES, types.int64[::1]))
+def _choose(worlds, rules, rng, numbers, chances, actions):
+    """What the rule does in every row."""
     for i in range(actions.size):
-        s = worlds[i].view(STATE)[0]
-        best_chance = -1.0
-        for bid in range(r.liar):
-            if masks[i, bid]:
-                chance = bid_chance(chances, s, r, seats[i], bid, AT_LEAST)
-                if chance >= best_chance:
-                    best_chance = chance
-                    actions[i] = bid
-        if s.bid != NO_BID:
-            chance = bid_chance(chances, s, r, seats[i], s.bid, FEWER)
-            if chance > best_chance:
-                actions[i] = r.liar
+        actions[i] = follow_rule(worlds[i], rules, rng, numbers, chances)
 
 
 class LiarsDiceRule(Agent):
@@ -117,13 +52,11 @@ class LiarsDiceRule(Agent):
     def __init__(self, game: Game) -> None:
         """Work out every chance that can come up in this game."""
         super().__init__(game)
-        r = game.rules.view(DICE_RULES)[0]
-        sizes = int(r.faces), int(r.num_dice)
-        self._chances = np.stack([count_chances(sizes[0], k, sizes[1]) for k in (1, 2)])
+        self._chances = make_chances(game)
 
     def act(self, views: Views) -> Actions:
         """Of the worlds, only the mover's own dice and what is public are read."""
         actions = np.empty(len(views), np.int64)
-        rules = self.game.rules
-        _choose(rules, views.worlds(), views.masks, views.seats, self._chances, actions)
+        scratch, no_chance = np.zeros(NUM_NUMBERS, np.int64), np.zeros(4, np.uint64)
+        _choose(views.worlds(), self.game.rules, no_chance, scratch, self._chances, actions)
         return actions

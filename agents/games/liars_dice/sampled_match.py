@@ -33,12 +33,7 @@ from agents.cfr.mccfr_nodes import (
     SampledGame,
 )
 from agents.cfr.mccfr_tables import average_rows
-from agents.games.liars_dice.abstractions import (
-    follow_rule,
-    look,
-    odd_raise,
-    spot_of,
-)
+from agents.games.liars_dice.abstractions import follow_rule, odd_raise, openers_of
 from agents.policy import Policy
 from common.errors import MasqueradeError, OptionError
 from common.saved import DamagedStateError
@@ -135,10 +130,9 @@ def first_values(game: LiarsDice) -> npt.NDArray[np.float64]:
 @compiled(CHOOSE)
 def deviate(state, rules, rng, numbers, tables):
     """A raise that nobody expects, if there is one."""
-    s, r, spot = state.view(STATE)[0], rules.view(RULES)[0], spot_of(numbers)
-    look(s, r, s.turn, 0, spot)
-    bid = odd_raise(r, spot, rng)
-    return np.int64(r.liar) if bid == NO_BID else np.int64(bid)
+    r = rules.view(RULES)[0]
+    bid = odd_raise(state.view(STATE)[0], r, rng)
+    return np.int64(r.liar if bid == NO_BID else bid)
 
 
 _HOOKS: dict[str, Any] = {
@@ -220,16 +214,7 @@ class SampledMatch(WalkSolver):
     ('round', True)
     """
 
-    learning = (
-        "memory",
-        "abstraction",
-        "variant",
-        "exploration",
-        "pruning",
-        "rule_share",
-        "deviations",
-        "threads",
-    )
+    changeable = WalkSolver.changeable | {"least"}
     more_room = "raise max_infosets or max_entries, shorten memory"
     game: LiarsDice
     settings: SampledMatchSettings
@@ -245,7 +230,7 @@ class SampledMatch(WalkSolver):
     def _make_sampled(self) -> SampledGame:
         game = self.game
         options = game.options.to_dict()
-        openings = [{**options, "first_player": seat} for seat in self._starters()]
+        openings = [{**options, "first_player": seat} for seat in openers_of(self.game)]
         values = first_values(game)
         return SampledGame(
             game.kernels,
@@ -285,11 +270,6 @@ class SampledMatch(WalkSolver):
             if not is_fine:
                 raise DamagedStateError("roots are no beginnings of rounds")
 
-    def _starters(self) -> list[int]:
-        """Who may open a match."""
-        first = self.game.options.first_player
-        return [first] if isinstance(first, int) else list(range(self.game.options.num_players))
-
     def _what(self) -> str:
         return self.settings.policy_abstraction
 
@@ -304,7 +284,7 @@ class SampledMatch(WalkSolver):
     def opening_values(self) -> Floats:
         """What each player may expect of a match, or of a single round."""
         dice = self.game.options.dice_by_seat
-        values = [self.continuation_values(dice, starter) for starter in self._starters()]
+        values = [self.continuation_values(dice, starter) for starter in openers_of(self.game)]
         return np.asarray(np.mean(values, axis=0))
 
     def to_policy(self, **notes: Any) -> Policy:
