@@ -34,8 +34,6 @@ from arena.workers import WorkerContext, play_units
 from benchmarks import peers
 from benchmarks.harness import Chunk, Job, main
 
-__all__ = ["JOBS"]
-
 DEALS = 20_000
 LEDUC = "leduc_poker"  # in OpenSpiel's words
 

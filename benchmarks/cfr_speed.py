@@ -59,8 +59,6 @@ from envs import make_game
 from envs.core.game import Game
 from envs.liars_dice.game import LiarsDice
 
-__all__ = ["JOBS"]
-
 GOAL = 1e-3
 SAMPLING_GOAL = 0.1
 CHECK_EVERY = 10

@@ -27,8 +27,6 @@ from benchmarks.harness import Chunk, Job, main, times
 from envs import make_game
 from envs.liars_dice.game import LiarsDiceOptions
 
-__all__ = ["JOBS"]
-
 NUM_CORES = 2
 ALONE = "ours, one thread"
 ONE_DIE = partial(make_game, "liars_dice_v0", "openspiel")

@@ -39,8 +39,6 @@ from common.progress import Progress
 from common.statistics import Blocks, Interval, mean_interval, normal_quantile, wilson
 from envs import make_game
 
-__all__ = ["CASES", "METHODS", "TRIED", "Case", "Pool", "coverage", "main", "pool_of"]
-
 Floats = npt.NDArray[np.float64]
 Bounds = tuple[float, float]
 Method = Callable[[Blocks, Bounds], Interval]

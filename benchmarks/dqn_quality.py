@@ -46,8 +46,6 @@ from envs import make_game
 from envs.core.game import Game
 from envs.core.rollouts import make_seat_games
 
-__all__ = ["main"]
-
 Probs = npt.NDArray[np.float64]
 Train = Callable[["Setting", int], Probs]
 

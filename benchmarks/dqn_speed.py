@@ -34,8 +34,6 @@ from typing import Any
 from benchmarks.harness import Chunk, Job, main, times
 from benchmarks.peers import LEARNING_RATE, REPLAY_SIZE, openspiel_dqn, rlcard_dqn, silenced
 
-__all__ = ["JOBS"]
-
 TARGET_EVERY = 500
 NUM_ENVS = 64
 STEPS_PER_CHUNK = 128

@@ -49,8 +49,6 @@ from envs import make_game
 from envs.core.game import Game
 from envs.leduc.kernels import FOLD
 
-__all__ = ["CURVES", "JOBS"]
-
 NUM_ROWS = 1024
 NUM_PLAYOUTS = 10_000
 

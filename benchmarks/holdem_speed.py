@@ -40,8 +40,6 @@ from benchmarks.harness import Chunk, Job, main, seconds_of, times
 from envs import make_game
 from envs.holdem.evaluator import evaluate
 
-__all__ = ["JOBS"]
-
 NUM_PLAYOUTS = 5000
 NUM_ROWS = 1024
 NUM_HANDS = 100_000

@@ -54,8 +54,6 @@ from envs.core.engine import random_playouts
 from envs.core.rng import new_rng
 from envs.no_thanks import NoThanks
 
-__all__ = ["JOBS", "PlainNoThanks", "StatefulNoThanks", "alpha_n"]
-
 NUM_GAMES = 5000
 NUM_PLAIN_GAMES = 20
 NUM_STATEFUL_GAMES = 4

@@ -13,8 +13,6 @@ from envs.core.engine import random_playouts
 from envs.core.game import Game
 from envs.core.rng import fill_streams, new_rng, stream
 
-__all__ = ["playouts", "vector_moves"]
-
 STEPS_PER_CHUNK = 4096
 
 

@@ -20,29 +20,6 @@ from benchmarks.harness import Chunk, times
 from envs.core.batch import weighted_actions
 from envs.core.game import Game
 
-__all__ = [
-    "LEARNING_RATE",
-    "REPLAY_SIZE",
-    "LegalTable",
-    "NetworkAgent",
-    "aec_chunk",
-    "make_network",
-    "noop_aec",
-    "numbers",
-    "openspiel_bots",
-    "openspiel_dqn",
-    "openspiel_loop",
-    "openspiel_rollouts",
-    "pettingzoo_leduc",
-    "pgx_leduc",
-    "pick",
-    "pick_by_softmax",
-    "rlcard_dqn",
-    "rlcard_loop",
-    "rlcard_tournament",
-    "silenced",
-]
-
 GAMES_PER_CHUNK = 10
 NOOP_STEPS = 1000
 PGX_STEPS = 50

@@ -25,8 +25,6 @@ from envs.pursuit.board import Board
 from envs.pursuit.game import Pursuit
 from envs.pursuit.tables import named_board
 
-__all__ = ["CURVES", "JOBS", "PlainPursuit", "random_game"]
-
 NUM_GAMES = 20
 
 

@@ -13,22 +13,6 @@ from typing import Any
 from common.errors import OptionError
 from common.files import whole_file
 
-__all__ = [
-    "Chunk",
-    "Curve",
-    "Job",
-    "Row",
-    "Series",
-    "curve_table",
-    "draw_curves",
-    "dress",
-    "machine",
-    "missed_targets",
-    "save_figure",
-    "table",
-    "verdict",
-]
-
 Chunk = Callable[[], float]
 """Does a small piece of work and says how much it was."""
 PACKAGES = (

@@ -33,8 +33,6 @@ from envs.core.batch import Batch
 from envs.core.game import Game
 from envs.core.rng import new_rng
 
-__all__ = ["CURVES", "JOBS", "our_search"]
-
 SIMULATIONS = 2000
 FEW = 50
 """In hold'em, where the peer takes a fifth of a second for so many."""

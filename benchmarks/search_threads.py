@@ -13,8 +13,6 @@ from benchmarks.harness import Job, main
 from benchmarks.search_speed import our_search
 from envs import make_game
 
-__all__ = ["JOBS"]
-
 NUM_CORES = 2
 SIMULATIONS = 40_000
 GAMES = {"leduc": "leduc_v0", "liars_dice": "liars_dice_v0", "phantom": "phantom_v0"}

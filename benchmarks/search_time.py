@@ -21,8 +21,6 @@ from envs import make_game
 from envs.core.batch import Batch
 from envs.core.rng import new_rng
 
-__all__ = ["PLAYERS", "main", "ratios"]
-
 PLAYERS = (
     *("ismcts", "mo_ismcts", "pimc", "flat_mc", "oos", "online_cfr"),
     *("pursuit_search", "holdem_search"),

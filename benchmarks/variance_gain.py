@@ -27,8 +27,6 @@ from common.commands import COUNT, Parser, answers_in_one_line, is_rehearsal
 from common.progress import Progress
 from envs import make_game
 
-__all__ = ["CASES", "Case", "Gains", "main", "measure"]
-
 NEAR = "tests.support.planted_agents:Blunderer"
 """The rule player of a game with one move in ten at random."""
 

@@ -23,8 +23,6 @@ from agents.cfr.tree import GameTree, Probs
 from common.errors import MasqueradeError
 from envs.core.facts import is_zero_sum_duel
 
-__all__ = ["Solution", "solve_lp"]
-
 METHODS = ("highs", "highs-ds", "highs-ipm")
 
 

@@ -73,8 +73,6 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.rng import Words, stream
 
-__all__ = ["SamplingSettings", "SamplingSolver", "WalkSettings", "WalkSolver", "bytes_text"]
-
 HISTORIES_PER_INFOSET = 4
 """Room for baselines by history where nobody says how much."""
 

@@ -50,8 +50,6 @@ from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
 from envs.core.rng import below, uniform
 
-__all__ = ["TOO_LONG", "run_walks"]
-
 TOO_LONG = -1
 """``run_walks``: a game went on beyond its declared length."""
 

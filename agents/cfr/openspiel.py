@@ -14,8 +14,6 @@ import numpy as np
 from agents.cfr.tree import GameTree, Probs
 from common.errors import MasqueradeError
 
-__all__ = ["from_openspiel", "infostate_names", "policy_table", "to_openspiel"]
-
 
 def infostate_names(tree: GameTree, their_game: Any) -> list[str]:
     """OpenSpiel's information state string of every information set, in our order."""

@@ -32,8 +32,6 @@ from envs.core.kernels import INT, OVER
 from envs.core.records import record
 from envs.core.rng import fold
 
-__all__ = ["HAND", "PUBLIC_NODE", "NoPublicTreeError", "PublicTree", "make_payoffs"]
-
 PUBLIC_NODE = record(
     parent=np.int32,
     rank=np.int32,  # of the action that led here among the legal ones

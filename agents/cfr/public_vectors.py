@@ -20,8 +20,6 @@ from envs.core.compiling import compiled, inlined
 from envs.core.kernels import INT, OVER
 from envs.core.records import Row, tuple_type
 
-__all__ = ["lay_out_public"]
-
 WIDEST = 2048
 """Hands of a step, unless a single public node has more: its vectors should stay in the cache."""
 

@@ -22,8 +22,6 @@ from agents.cfr.threads import TOP, Division, divide
 from agents.cfr.tree_walk import NONE
 from agents.cfr.vectors import Layout, Places, Side, make_side, put_together, sort_ends
 
-__all__ = ["Payoffs", "lay_out_sequences"]
-
 
 class Payoffs(NamedTuple):
     """What is paid for every combination of the players' last sequences."""

@@ -41,8 +41,6 @@ from common.errors import MasqueradeError
 from envs.core.game import Game
 from envs.core.position import Position
 
-__all__ = ["DEFAULT_MAX_NODES", "GameTree", "Probs", "TooLargeError"]
-
 DEFAULT_MAX_NODES = 20_000_000
 
 Probs = npt.NDArray[np.float64]

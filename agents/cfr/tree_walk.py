@@ -18,8 +18,6 @@ from envs.core.kernels import CHANCE, INT, KERNELS, OVER, PUBLIC, RULES
 from envs.core.records import Grid, Row, record, tuple_type
 from envs.core.rng import first_key, fold
 
-__all__ = ["count_nodes", "renumber", "write_tree"]
-
 NONE = -1
 
 NODE = record(

@@ -43,8 +43,6 @@ from common.errors import OptionError, nearest
 from envs.core.compiling import helper
 from envs.core.records import record
 
-__all__ = ["VARIANTS", "Variant", "make_variant", "numbers_of"]
-
 AVERAGING = MappingProxyType({"uniform": 0.0, "linear": 1.0, "quadratic": 2.0})
 
 SETTINGS = record(

@@ -29,8 +29,6 @@ from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words, below, uniform
 
-__all__ = ["LEVELS", "FlatMonteCarloAgent", "ISMCTSAgent", "MOISMCTSAgent", "PIMCAgent"]
-
 LEVELS: dict[int, tuple[int, float]] = {
     1: (30, 0.3),
     2: (100, 0.15),

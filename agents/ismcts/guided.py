@@ -26,8 +26,6 @@ from common.errors import OptionError
 from envs.core.game import Game
 from envs.core.rng import Words
 
-__all__ = ["GuidedSearcher"]
-
 BATCH = 16
 UNIFORM_SHARE = 0.25
 """Of a prior: no action is ruled out, not even by a player that always plays one."""

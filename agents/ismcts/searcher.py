@@ -33,8 +33,6 @@ from envs.core.game import Game
 from envs.core.kernels import Kernels, OptionalKernels
 from envs.core.rng import Words, seed_stream
 
-__all__ = ["Advice", "Analysis", "Budget", "Root", "TreeSearcher", "spend"]
-
 Floats = npt.NDArray[np.float64]
 
 

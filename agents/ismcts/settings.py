@@ -11,8 +11,6 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.core.records import record
 
-__all__ = ["OBSERVERS", "OPTIONS", "SELECTIONS", "TreeSettings", "make_options"]
-
 OBSERVERS = ("single", "many", "perfect", "own")
 SINGLE, MANY, PERFECT, OWN = range(len(OBSERVERS))
 SELECTIONS = ("ucb", "ucb_tuned", "puct", "regret", "uniform")

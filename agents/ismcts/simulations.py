@@ -58,8 +58,6 @@ from envs.core.engine import settle
 from envs.core.kernels import CHANCE, INT, KERNELS, OPTIONAL_KERNELS, OVER, RNG, RULES, STATE
 from envs.core.rng import below, fold, uniform
 
-__all__ = ["SEARCH", "play_out", "regret_share", "regrets_at"]
-
 UNTRIED = 1e9
 MARGIN = 0.02
 """Of a reward by place: what the score counts among equal places."""

@@ -30,8 +30,6 @@ from envs.core.kernels import (
 )
 from envs.core.rng import uniform
 
-__all__ = ["replay_worlds"]
-
 NUM_DRAWS = 4
 """Of the quick policy, to see how likely it makes an action; estimates need not be exact."""
 _EPSILON = 0.1

@@ -21,8 +21,6 @@ from agents.max_n.searcher import Searcher, SearchResult, SearchSettings, State
 from common.errors import OptionError
 from envs.core.game import Game
 
-__all__ = ["BestReplyAgent", "MaxNAgent", "ParanoidAgent"]
-
 LONGEST_LINE = 12
 """Moves of a line that are shown."""
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from envs.core.compiling import helper
 
-__all__ = ["BY_PLACE", "BY_RETURN", "PREFERENCES", "place_of", "place_weight", "utility_of"]
-
 BY_RETURN, BY_PLACE = 0, 1
 PREFERENCES = ("return", "place")
 EPSILON = 1e-9

@@ -61,8 +61,6 @@ from envs.core.compiling import compiled, helper, inlined
 from envs.core.kernels import CHANCE, INT, KERNELS, OPTIONAL_KERNELS, RULES
 from envs.core.rng import mix
 
-__all__ = ["PRUNINGS", "TIES", "search_frames"]
-
 PRUNINGS = ("none", "korf", "placement")
 NO_PRUNING, KORF, PLACEMENT = range(len(PRUNINGS))
 TIES = ("first", "low", "high", "average", "random")

@@ -28,8 +28,6 @@ from envs.core.game import Game
 from envs.core.kernels import OptionalKernels
 from envs.core.options import Options, option
 
-__all__ = ["SearchResult", "SearchSettings", "Searcher", "State"]
-
 METHODS = ("max_n", "paranoid", "best_reply")
 NODES_PER_CALL = 4096
 """So many nodes are searched between two looks at the clock."""

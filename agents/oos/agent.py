@@ -23,8 +23,6 @@ from agents.oos.outcome_sampling import NUM_COLUMNS, Lead, run_outcome_sampling
 from common.errors import OptionError
 from envs.core.game import Game
 
-__all__ = ["OOSAgent", "OnlineCFRAgent"]
-
 
 class OOSAgent(SearchingAgent):
     """Learns regrets from the start of the game, led to where it is, and plays their average."""

@@ -40,8 +40,6 @@ from envs.core.kernels import CHANCE, INT, OVER, UNSEEN
 from envs.core.records import Grid, Row, tuple_type
 from envs.core.rng import below, first_key, fold, uniform
 
-__all__ = ["NUM_COLUMNS", "Lead", "run_outcome_sampling"]
-
 
 class Lead(NamedTuple):
     """What simulations are led to, and memory for what is on the way."""

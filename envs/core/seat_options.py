@@ -7,8 +7,6 @@ from typing import Any
 from common.errors import OptionError
 from envs.core.options import Options
 
-__all__ = ["SeatOptions"]
-
 
 class SeatOptions(Options):
     """Options of a game in which seats are dealt with one by one."""

@@ -17,8 +17,6 @@ from envs.core.drawing import (
 )
 from envs.core.game import Game
 
-__all__ = ["SmallPoker"]
-
 WIDTH = 680
 MIDDLE = (WIDTH / 2, 186)
 RADII = (240, 126)

@@ -76,8 +76,6 @@ from envs.holdem.options import (
 )
 from envs.holdem.picture import bet_amount, cards_text, draw_table, move_text, read_move, table_text
 
-__all__ = ["Holdem"]
-
 NUM_PAST_BLOCKS = 7  # those that are also shown as they were at earlier decisions
 BLOCKS = {
     "own_cards": "higher rank, lower rank, same suit or not",

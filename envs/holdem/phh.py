@@ -39,8 +39,6 @@ from envs.holdem.game import Holdem
 from envs.holdem.options import ABSENT, FOLD, IN, NOBODY, RAISE, RULES
 from envs.holdem.picture import meaning
 
-__all__ = ["PHH", "Hand", "join_hands", "read_hand", "read_hands", "write_hands"]
-
 MAX_AMOUNT = 10**12
 """In chips or money; more is no poker, and a few characters can stand for more than any memory."""
 

@@ -29,8 +29,6 @@ from envs.core.small_poker import SmallPoker
 from envs.kuhn import kernels as functions
 from envs.kuhn.kernels import MAX_PLAYERS, NOBODY, STATE, turn
 
-__all__ = ["Kuhn", "KuhnOptions"]
-
 
 class KuhnOptions(Options):
     """Options of Kuhn poker."""

@@ -37,8 +37,6 @@ from envs.core.small_poker import SmallPoker
 from envs.leduc import kernels as functions
 from envs.leduc.kernels import FOLD, MAX_CHIPS, MAX_PLAYERS, NO_MOVE, NUM_ACTIONS, NUM_ROUNDS, STATE
 
-__all__ = ["Leduc", "LeducOptions"]
-
 
 class LeducOptions(Options):
     """Options of Leduc poker."""

@@ -73,8 +73,6 @@ from envs.liars_dice.kernels import (
     has_hand,
 )
 
-__all__ = ["LiarsDice", "LiarsDiceOptions"]
-
 
 class LiarsDiceOptions(SeatOptions):
     """Options of Liar's Dice."""

@@ -10,8 +10,6 @@ from envs.core.kernels import CHANCE, OVER
 from envs.liars_dice.game import LiarsDice
 from envs.liars_dice.kernels import NO_BID, NO_DIE, NOBODY, RULES, has_hand
 
-__all__ = ["draw"]
-
 WIDTH = 640
 MARGIN = 14
 SEATS_HEIGHT = 196

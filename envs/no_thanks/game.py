@@ -55,8 +55,6 @@ from envs.no_thanks import kernels as functions
 from envs.no_thanks import picture
 from envs.no_thanks.kernels import MAX_CARDS, MAX_PLAYERS, NO_CARD, NOBODY, NUM_ACTIONS, RULES
 
-__all__ = ["NoThanks", "NoThanksOptions"]
-
 RETURNS = ("score", "place", "win")
 MAX_CHIPS = 99
 

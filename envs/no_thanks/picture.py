@@ -11,8 +11,6 @@ from envs.no_thanks.kernels import NO_CARD, PAY, TAKE
 if TYPE_CHECKING:
     from envs.no_thanks.game import NoThanks
 
-__all__ = ["draw"]
-
 WIDTH = 960
 LEFT = 230  # what lies on the table
 ROW = 78  # height of a player's row

@@ -21,8 +21,6 @@ from envs.pursuit.generators import EDGE_MODES, MapRecipe, city_board, grid_boar
 from envs.pursuit.picture import draw_board
 from envs.pursuit.tables import distances, named_board
 
-__all__ = ["describe", "main"]
-
 
 def describe(board: Board) -> str:
     """A board in one line.

@@ -30,8 +30,6 @@ from envs.pursuit.options import (
 from envs.pursuit.picture import board_text, draw_pursuit, log_text, ticket_text
 from envs.pursuit.tables import boards_of, rules_of
 
-__all__ = ["Pursuit"]
-
 
 class Pursuit(Game):
     """A fugitive, whose place is hidden most of the time, and detectives who hunt him."""

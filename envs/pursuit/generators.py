@@ -32,8 +32,6 @@ from common.errors import OptionError
 from envs.core.rng import Words, stream, uniform
 from envs.pursuit.board import MAX_NODES, Board, Node, Pair, Transport, components
 
-__all__ = ["EDGE_MODES", "MapRecipe", "city_board", "grid_board", "random_board"]
-
 EDGE_MODES = ("ring", "radius", "unbounded")
 _SMALLEST_SHARE = 0.9
 _MOST_ATTEMPTS = 200

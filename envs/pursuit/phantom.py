@@ -51,8 +51,6 @@ from types import MappingProxyType
 from envs.pursuit.game import Pursuit
 from envs.pursuit.options import PursuitOptions, board_option, with_default
 
-__all__ = ["Phantom", "PhantomOptions"]
-
 
 class PhantomOptions(PursuitOptions):
     """Options of the Phantom of Old Prague."""

@@ -18,8 +18,6 @@ from envs.pursuit.options import FUGITIVE, MAP_DRAW, NOWHERE, START, UNLIMITED
 if TYPE_CHECKING:
     from envs.pursuit.game import Pursuit
 
-__all__ = ["board_text", "draw_board", "draw_pursuit", "log_text", "ticket_text"]
-
 COLOURS = ("black", "blue", "red", "green", "orange", "purple", "yellow")
 """The pieces', the fugitive's first."""
 MARGIN = 34

@@ -44,8 +44,6 @@ from types import MappingProxyType
 from envs.pursuit.game import Pursuit
 from envs.pursuit.options import PursuitOptions
 
-__all__ = ["ScotlandYard", "ScotlandYardOptions"]
-
 
 class ScotlandYardOptions(PursuitOptions):
     """Options of Scotland Yard."""

@@ -14,8 +14,6 @@ from envs.core.rng import mix
 from envs.holdem.observation import block_values, pack_decision, past_decision
 from envs.holdem.options import MAX_HISTORY, RULES, STATE
 
-__all__ = ["BLOCKS"]
-
 NEXT = np.uint64(0x9E3779B97F4A7C15)
 NO_DECISION = np.uint64(1)
 

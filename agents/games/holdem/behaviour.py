@@ -36,8 +36,6 @@ from envs.holdem.equity import NUM_CLASSES, all_hands, class_name, starting_clas
 from envs.holdem.evaluator import DECK_SIZE, parse_card
 from envs.holdem.options import IN, RULES, STATE
 
-__all__ = ["Behaviour", "describe", "draw_positions", "exhibits", "starting_hands"]
-
 FOLD, CALL = 0, 1
 WEAK, STRONG = 0.4, 0.7
 """Below the first a hand is weak, above the second strong: shares of other hands it beats."""

@@ -32,8 +32,6 @@ from envs.holdem.evaluator import DECK_SIZE
 from envs.holdem.options import IN, NOBODY, STATE
 from envs.holdem.options import RULES as HOLDEM_RULES
 
-__all__ = ["LocalBestResponse"]
-
 FOLD, CALL = 0, 1
 LEAST = 0.02
 """Share of other hands that is left in a range, for agents whose answers are taken as certain."""

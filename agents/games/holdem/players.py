@@ -33,8 +33,6 @@ from envs.holdem.betting import amount_of, call_to, highest_raise
 from envs.holdem.equity import NUM_CLASSES, class_of, compared_equity, starting_equities
 from envs.holdem.options import EXACT, IN, RULES, STATE
 
-__all__ = ["AlwaysCall", "AlwaysFold", "AlwaysRaise", "Loose", "PotOdds", "PushFold", "Tight"]
-
 FOLD, CALL, RAISE = range(3)
 """What is played, or wished for: a wish to raise becomes one of the legal raises."""
 NUM_SAMPLES = 2000

@@ -49,8 +49,6 @@ from envs.holdem.game import Holdem
 from envs.holdem.kernels import choose, raise_to
 from envs.holdem.options import RULES, STATE, THESIS
 
-__all__ = ["HoldemSearch", "as_kind", "guess_of", "with_guess"]
-
 KINDS = ("tight", "loose", "odds", "call", "raise")
 TIGHT, LOOSE, ODDS, CALLER, RAISER = range(len(KINDS))
 DRAWN = (*[TIGHT] * 4, *[LOOSE] * 4, *[ODDS] * 4, *[CALLER] * 3, RAISER)

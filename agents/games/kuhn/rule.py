@@ -19,8 +19,6 @@ from envs.core.game import Game
 from envs.core.rng import uniform
 from envs.kuhn.kernels import BET, PASS, STATE
 
-__all__ = ["KuhnRule", "bet_probs"]
-
 
 def bet_probs(num_players: int) -> Probs:
     """How often to bet, by seat, bets before, and own card: [players, players, cards] float64.

@@ -18,8 +18,6 @@ from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT
 from envs.leduc.kernels import CALL, FOLD, NO_CARD, RAISE, STATE
 
-__all__ = ["LeducRule"]
-
 
 @helper
 def wish(s, card, top_rank, is_facing_bet):

@@ -35,8 +35,6 @@ from envs.core.game import Game
 from envs.core.options import Options, option
 from envs.liars_dice.game import LiarsDice
 
-__all__ = ["RoundsLearner", "RoundsSettings", "SampledRoundsLearner"]
-
 
 class RoundsSettings(Options):
     """Settings of a run."""

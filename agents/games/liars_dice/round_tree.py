@@ -36,8 +36,6 @@ from envs.core.records import Cube, Grid, Row, tuple_type
 from envs.liars_dice.game import LiarsDice, LiarsDiceOptions
 from envs.liars_dice.kernels import RULES
 
-__all__ = ["NO_BID_YET", "SHAPE", "RoundShape"]
-
 LANES = 8
 """Vectors over hands are padded to a multiple of this, so that loops over them become vector
 instructions without a rest."""

@@ -37,8 +37,6 @@ from common.errors import MasqueradeError
 from common.saved import restore, saved_number
 from envs.core.compiling import JIT_DISABLED
 
-__all__ = ["RoundSolver"]
-
 WORTH_THREADS = 20_000
 """Entries of a round from which on a second thread is worth starting."""
 

@@ -53,8 +53,6 @@ from envs.liars_dice.kernels import (
     start_round,
 )
 
-__all__ = ["SampledMatch", "SampledMatchSettings", "first_values", "position_number"]
-
 # ---- positions -----------------------------------------------------------------------------------
 
 

@@ -25,16 +25,6 @@ from envs.core.kernels import INT, RULES
 from envs.no_thanks.kernels import PAY, STATE, TAKE, can_pay, card_value, cost_of
 from envs.no_thanks.kernels import RULES as RULES_RECORD
 
-__all__ = [
-    "EQUILIBRIUM_THRESHOLD",
-    "NoThanksAlwaysPay",
-    "NoThanksAlwaysTake",
-    "NoThanksGreedy",
-    "NoThanksRule",
-    "NoThanksSequence",
-    "takes_below",
-]
-
 EQUILIBRIUM_THRESHOLD = 12
 """With three players the threshold against which another one gains least, by places and by scores:
 ``python -m experiments no_thanks --only T`` finds it."""

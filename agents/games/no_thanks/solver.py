@@ -44,8 +44,6 @@ from envs.core.rng import mix
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
-__all__ = ["Solution", "Solver", "SolverSettings"]
-
 TIES = ("take", "pay", "average")
 TAKE_IF_EQUAL, PAY_IF_EQUAL, AVERAGE = range(len(TIES))
 COUNTERS = ("nodes", "leaves", "prunings", "hits", "stored")

@@ -13,8 +13,6 @@ from envs.core.compiling import compiled, helper
 from envs.no_thanks.kernels import NUM_ACTIONS, STATE, cost_of
 from envs.no_thanks.kernels import RULES as CARD_RULES
 
-__all__ = ["OFFER"]
-
 MOST_CHIPS = 11
 SLICES = 4
 

@@ -22,8 +22,6 @@ from envs.core.rng import mix
 from envs.pursuit.kernels import nearest_detective
 from envs.pursuit.options import ESCAPED, FUGITIVE, NOWHERE, map_of
 
-__all__ = ["SIGHTING", "SIGHTINGS"]
-
 
 @compiled(ENCODE)
 def encode_sighting(state, rules, player, infoset_key, keys):

@@ -62,8 +62,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = ["PursuitBelief", "PursuitForesight"]
-
 # Detectives: in steps.
 OWN_SHARE = 0.15  # of a step nearer to the possible places by himself
 SCARCE = 0.3  # divided by the tickets left

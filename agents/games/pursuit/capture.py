@@ -31,8 +31,6 @@ from envs.core.records import Grid, Row, tuple_type
 from envs.pursuit.board import Board
 from envs.pursuit.tables import ways
 
-__all__ = ["ESCAPES", "capture_table"]
-
 ESCAPES = 0
 """In a table: he is never caught."""
 MOST_DETECTIVES = 3

@@ -31,8 +31,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = ["PursuitCapture", "expectation_at", "hunt_by_table", "with_table"]
-
 _OWN_SHARE = 0.15  # of a step nearer by himself, next to a round of the best pair
 _NOBODY = 60.0  # rounds where no pair catches him
 

@@ -67,8 +67,6 @@ from envs.pursuit.options import (
     spare_weights,
 )
 
-__all__ = ["CAPTURER", "CERTAIN", "COVERER", "MIXED", "PursuitSearch", "as_expected", "judge"]
-
 MIXED, COVERER, CAPTURER = range(3)
 """What is expected: chasers and hunters, or one of the kinds that have a best move."""
 CERTAIN = 1000

@@ -51,8 +51,6 @@ from envs.pursuit.options import (
 )
 from envs.pursuit.options import RULES as PURSUIT_RULES
 
-__all__ = ["PursuitGreedy", "PursuitHeuristic", "paid_distance", "way_finder"]
-
 PURSUITS = ("scotland_yard_v0", "phantom_v0")
 
 

@@ -19,8 +19,6 @@ from envs.core.game import Game
 from envs.no_thanks import NoThanks
 from envs.no_thanks.kernels import PAY, TAKE
 
-__all__ = ["SlicesAgent", "ValueAgent"]
-
 MOST = 1000.0
 """No score is further from 0."""
 SHIPPED = Path(__file__).parent / "shipped"
