@@ -181,7 +181,7 @@ def _look(functions, worlds, rules, seats, numbers, tables, rng, keys, actions, 
             fallbacks[i] = functions.fallback(world, rules, rng, numbers, tables)
 
 
-class Decisions:
+class DecisionKeys:
     """How a solver by samples, and a policy, name the decisions of one game.
 
     Args:
@@ -251,7 +251,7 @@ def probe_encoding(game: Game, abstraction: str = INFOSET) -> str:
     batch = Batch(game, _PROBE_GAMES, chance=stream(0, "probe"))
     rngs: Words = np.empty((_PROBE_GAMES, 4), np.uint64)
     fill_streams(stream(0, "probe", "choice"), rows, rngs)
-    decisions = Decisions(abstraction, game)
+    decisions = DecisionKeys(abstraction, game)
     digest = hashlib.sha256()
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):

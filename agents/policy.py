@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from agents.abstraction import INFOSET, AbstractViews, Decisions, Keys, probe_encoding
+from agents.abstraction import INFOSET, AbstractViews, DecisionKeys, Keys, probe_encoding
 from agents.base import Actions, Agent, Views
 from agents.learning.files import load_state, read_header
 from agents.learnt import Exhibit
@@ -82,9 +82,9 @@ class Policy:
         return len(self.keys)
 
     @property
-    def arrays(self) -> Table:
+    def arrays(self) -> PolicyTable:
         """As compiled code reads it."""
-        return Table(self.keys, self.firsts, self.actions, self.probs)
+        return PolicyTable(self.keys, self.firsts, self.actions, self.probs)
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The rows of these keys, ``UNKNOWN`` for those that are not in the table."""
@@ -250,7 +250,7 @@ def _find(keys, wanted, rows):
         rows[i] = find_row(keys, wanted[i])
 
 
-class Table(NamedTuple):
+class PolicyTable(NamedTuple):
     """The arrays of a policy, as compiled code reads them."""
 
     keys: Row[np.uint64]
@@ -259,7 +259,7 @@ class Table(NamedTuple):
     probs: Row[np.float64]
 
 
-TABLE, _ROWS = tuple_type(Table), types.int64[::1]
+TABLE, _ROWS = tuple_type(PolicyTable), types.int64[::1]
 
 
 @compiled(types.void(TABLE, _ROWS, types.uint64[:, ::1], types.int64[::1]))
@@ -324,7 +324,7 @@ class PolicyAgent(Agent):
         """Load the policy and check that it is for this game."""
         super().__init__(game)
         if abstraction is not None:
-            Decisions(abstraction, game)
+            DecisionKeys(abstraction, game)
         if policy is None:
             if path is None:
                 raise PolicyError("give the path of a policy, such as cfr:runs/leduc")
@@ -332,7 +332,7 @@ class PolicyAgent(Agent):
         elif policy.game != game:
             raise PolicyError(f"this policy is for {policy.game!r}, not for {game!r}")
         self.table = policy
-        self._decisions = Decisions(policy.abstraction, game)
+        self._decisions = DecisionKeys(policy.abstraction, game)
         self.num_unknown = 0
         """Decisions so far in information sets that the policy does not know."""
 
@@ -429,7 +429,7 @@ def policy_fault(values: Mapping[str, Any], game: Game) -> str:
     abstraction = values.get("abstraction")
     if not isinstance(abstraction, str):
         return f"abstraction must be text, not {abstraction!r}"
-    num_actions = Decisions(abstraction, game).num_actions or game.facts.num_actions
+    num_actions = DecisionKeys(abstraction, game).num_actions or game.facts.num_actions
     if len(actions) and not 0 <= actions.min() <= actions.max() < num_actions:
         return f"its actions must be from 0 to {num_actions - 1}"
     is_first = np.zeros(len(actions), bool)

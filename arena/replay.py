@@ -48,7 +48,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ReplayFrame:
     """What happened, and the board after it."""
 
     actor: int | None
@@ -176,7 +176,7 @@ def read_noted(path: Path, number: int = 0) -> Recording:
 
 def frames(
     recording: Recording, viewer: int | None = None, has_drawings: bool = False
-) -> Iterator[Frame]:
+) -> Iterator[ReplayFrame]:
     """The game step by step; chance events that follow each other are one step.
 
     >>> from envs import make_game
@@ -195,11 +195,11 @@ def frames(
     # Games with a showdown say when it has come: then everybody sees all cards.
     is_showdown = getattr(game, "is_showdown", lambda state: False)
 
-    def frame(actor: int | None, words: str, place: int = -1) -> Frame:
+    def frame(actor: int | None, words: str, place: int = -1) -> ReplayFrame:
         eyes = None if is_showdown(position.state) else viewer
         drawing = game.draw(position.state, eyes) if has_drawings else ""
         thought = recording.thoughts.get(place, "") if viewer in (None, actor) else ""
-        return Frame(actor, words, position.text(eyes), drawing, thought)
+        return ReplayFrame(actor, words, position.text(eyes), drawing, thought)
 
     yield frame(None, "")
     left = recording.history

@@ -67,7 +67,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Pool:
+class DealPool:
     """What the first player got in every deal of every group."""
 
     values: Floats
@@ -124,11 +124,11 @@ CASES = (
 )  # fmt: skip
 
 
-def pool_of(case: Case, num_deals: int, seed: int = 0) -> Pool:
+def pool_of(case: Case, num_deals: int, seed: int = 0) -> DealPool:
     """What the first player got on average over the seatings of a deal."""
     if case.shares is not None:
         counts = [round(share * num_deals) for share in case.shares]
-        return Pool(np.repeat([[0.0], [0.5], [1.0]], counts, axis=0), (0.0, 1.0))
+        return DealPool(np.repeat([[0.0], [0.5], [1.0]], counts, axis=0), (0.0, 1.0))
     game = make_game(case.game_id, **case.options)
     columns = []
     for number, names in enumerate(case.groups):
@@ -148,7 +148,7 @@ def pool_of(case: Case, num_deals: int, seed: int = 0) -> Pool:
         "lead": (-span / 2, span / 2),
         "place": (1.0, float(num_seats)),
     }
-    return Pool(np.stack(columns, axis=1), bounds.get(case.kind, (0.0, 1.0)))
+    return DealPool(np.stack(columns, axis=1), bounds.get(case.kind, (0.0, 1.0)))
 
 
 def _of_first(kind: str, returns: Floats, seating: npt.NDArray[np.int64]) -> Floats:
@@ -263,7 +263,7 @@ TRIED = {
 
 
 def coverage(
-    pool: Pool, method: str, num_deals: int, tries: int, seed: int = 0
+    pool: DealPool, method: str, num_deals: int, tries: int, seed: int = 0
 ) -> tuple[float, float]:
     """Share of tries in which an interval over so many deals holds the mean, and its mean width.
 

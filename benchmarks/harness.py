@@ -30,7 +30,7 @@ from benchmarks.report import (
     Chunk,
     Curve,
     Job,
-    Row,
+    Measurement,
     Series,
     curve_table,
     draw_curves,
@@ -44,7 +44,17 @@ from common.errors import UnknownNameError, nearest
 from common.files import write_json
 from common.progress import Progress
 
-__all__ = ["Chunk", "Curve", "Job", "Row", "compare", "main", "on_cores", "seconds_of", "times"]
+__all__ = [
+    "Chunk",
+    "Curve",
+    "Job",
+    "Measurement",
+    "compare",
+    "main",
+    "on_cores",
+    "seconds_of",
+    "times",
+]
 
 FOLDER = Path(__file__).resolve().parents[1] / "runs" / "benchmarks"
 Clock = Callable[[], float]
@@ -113,7 +123,7 @@ def in_rounds(
     return values
 
 
-def compare(jobs: Sequence[Job], rounds: int, seconds: float, clock: Clock) -> list[Row]:
+def compare(jobs: Sequence[Job], rounds: int, seconds: float, clock: Clock) -> list[Measurement]:
     """Measure every job in interleaved rounds."""
     turns, skipped = [], []
     for job in jobs:
@@ -125,7 +135,9 @@ def compare(jobs: Sequence[Job], rounds: int, seconds: float, clock: Clock) -> l
         turns.append(Turn(job.name, chunks, job.is_duration))
         skipped.append(reason)
     rows = zip(jobs, in_rounds(turns, rounds, seconds, clock), skipped, strict=True)
-    return [Row(job, tuple(ours), tuple(*peer), reason) for job, (ours, *peer), reason in rows]
+    return [
+        Measurement(job, tuple(ours), tuple(*peer), reason) for job, (ours, *peer), reason in rows
+    ]
 
 
 def _warmed(make: Callable[[], Chunk]) -> Chunk:

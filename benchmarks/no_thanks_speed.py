@@ -46,7 +46,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.solver import Solver, SolverSettings
+from agents.games.no_thanks.solver import NoThanksSolver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from benchmarks import ours
 from benchmarks.harness import Chunk, Job, main, times
@@ -323,7 +323,7 @@ def decks_of(game: NoThanks, number: int = NUM_DECKS) -> list[npt.NDArray[np.uin
 def solved_rounds(cap: bool = False, removed: int = 4) -> Chunk:
     """The small game by the solver, one deck after the other."""
     game = NoThanks("small", removed=removed)
-    solver = Solver(game, SolverSettings(cap=cap, table_bits=16))
+    solver = NoThanksSolver(game, SolverSettings(cap=cap, table_bits=16))
     states = cycle(decks_of(game))
 
     def work() -> None:

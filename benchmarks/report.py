@@ -60,7 +60,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Row:
+class Measurement:
     """What came of one job."""
 
     job: Job
@@ -133,7 +133,7 @@ class Curve:
 TABLE = "{:<20}{:>12}{:>12}  {:<14}{:>7}  {:<17}{:<12}{}"
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Measurement]) -> str:
     """All rows, one line each."""
     head = ("job", "ours", "peer", "unit", "ratio", "spread", "target", "peer's name")
     lines = [TABLE.format(*head)]
@@ -168,21 +168,21 @@ def _times(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.3g}"
 
 
-def _target_text(row: Row) -> str:
+def _target_text(row: Measurement) -> str:
     if row.job.target is None:
         return "-"
     verdict = "skipped" if row.ratio is None else "missed" if row.has_missed else "met"
     return f"{row.job.target:g} {verdict}"
 
 
-def missed_targets(rows: Sequence[Row]) -> list[str]:
+def missed_targets(rows: Sequence[Measurement]) -> list[str]:
     """Every ratio below its target, in words."""
     return [
         f"{row.job.name} {row.ratio:.4g} < {row.job.target:g}" for row in rows if row.has_missed
     ]
 
 
-def verdict(rows: Sequence[Row]) -> str:
+def verdict(rows: Sequence[Measurement]) -> str:
     """The last line of ``--check``."""
     missed = missed_targets(rows)
     met = sum(row.job.target is not None and row.ratio is not None for row in rows) - len(missed)

@@ -35,7 +35,7 @@ CHANCE, BOTH = ("chance",), ("chance", "full")
 
 
 @dataclass(frozen=True)
-class Case:
+class Contest:
     """Two players of a game."""
 
     game_id: str
@@ -47,16 +47,18 @@ class Case:
 
 DICE, RULE = "liars_dice_v0", "liars_dice_rule"
 CASES = (
-    Case("kuhn_v0", ("random", "kuhn_rule"), "Kuhn, random - rule", BOTH),
-    Case("kuhn_v0", ("kuhn_rule", NEAR), "Kuhn, rule - near", BOTH),
-    Case("leduc_v0", ("random", "leduc_rule"), "Leduc, random - rule", BOTH),
-    Case("leduc_v0", ("leduc_rule", NEAR), "Leduc, rule - near"),
-    Case("leduc_v0", ("leduc_rule", "leduc_rule"), "Leduc, rule - rule"),
-    Case("leduc_v0", ("random", "random"), "Leduc, random - random", BOTH),
-    Case(DICE, ("random", RULE), "Liar's Dice, one die, random - rule", BOTH, {"dice": 1}),
-    Case(DICE, (RULE, NEAR), "Liar's Dice, one round, rule - near", CHANCE, {"single_round": True}),
-    Case(DICE, (RULE, NEAR), "Liar's Dice, rule - near"),
-    Case(DICE, (RULE, RULE), "Liar's Dice, rule - rule"),
+    Contest("kuhn_v0", ("random", "kuhn_rule"), "Kuhn, random - rule", BOTH),
+    Contest("kuhn_v0", ("kuhn_rule", NEAR), "Kuhn, rule - near", BOTH),
+    Contest("leduc_v0", ("random", "leduc_rule"), "Leduc, random - rule", BOTH),
+    Contest("leduc_v0", ("leduc_rule", NEAR), "Leduc, rule - near"),
+    Contest("leduc_v0", ("leduc_rule", "leduc_rule"), "Leduc, rule - rule"),
+    Contest("leduc_v0", ("random", "random"), "Leduc, random - random", BOTH),
+    Contest(DICE, ("random", RULE), "Liar's Dice, one die, random - rule", BOTH, {"dice": 1}),
+    Contest(
+        DICE, (RULE, NEAR), "Liar's Dice, one round, rule - near", CHANCE, {"single_round": True}
+    ),
+    Contest(DICE, (RULE, NEAR), "Liar's Dice, rule - near"),
+    Contest(DICE, (RULE, RULE), "Liar's Dice, rule - rule"),
 )
 
 
@@ -70,7 +72,7 @@ class Gains(NamedTuple):
     """Time of a corrected match for each of a plain one."""
 
 
-def measure(case: Case, reduction: str, deals: int, pilot: int, seed: int) -> Gains:
+def measure(case: Contest, reduction: str, deals: int, pilot: int, seed: int) -> Gains:
     """Play a pilot and the deals in both seatings, with and without correction."""
     game = make_game(case.game_id, **case.options)
     first, second = (make_agent(agent, game) for agent in case.agents)

@@ -43,7 +43,7 @@ SEARCHES = (JOINT_SEARCH, "online_cfr", *STOP_EARLY)
 
 
 @dataclass(frozen=True)
-class Player:
+class Entrant:
     """An agent of a table."""
 
     name: str
@@ -73,8 +73,8 @@ class Pairing:
 
     game: str
     options: Mapping[str, Any]
-    fugitive: Player
-    detectives: Player
+    fugitive: Entrant
+    detectives: Entrant
     seconds: float | None = None
     simulations: int = 0
 
@@ -116,7 +116,7 @@ Wins = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Cell:
+class PursuitCell:
     """Games of one pairing, on one board or on several."""
 
     is_won: Wins
@@ -143,9 +143,9 @@ class Cell:
         return win_rate(self.is_won if has_first else self.is_won[~self.is_first])
 
 
-def join(cells: Sequence[Cell]) -> Cell:
+def join(cells: Sequence[PursuitCell]) -> PursuitCell:
     """All games of some cells."""
-    return Cell(
+    return PursuitCell(
         np.concatenate([cell.is_won for cell in cells]),
         np.concatenate([cell.lengths for cell in cells]),
         sum(cell.simulations for cell in cells),
@@ -173,20 +173,20 @@ def difference(one: Wins, other: Wins) -> Interval:
     return Interval(mean, float(mean - low), float(mean + high)).times(100)
 
 
-_PLAYED: dict[tuple[str, int, int, int], Cell] = {}
+_PLAYED: dict[tuple[str, int, int, int], PursuitCell] = {}
 """Cells of this command."""
 
 
 def play_cells(
     game_id: str,
-    fugitive: Player,
-    detectives: Player,
+    fugitive: Entrant,
+    detectives: Entrant,
     games: int,
     settings: Settings,
     seconds: float | None = None,
     simulations: int = 0,
     **options: Any,
-) -> list[Cell]:
+) -> list[PursuitCell]:
     """So many games on each board of a game."""
     found = []
     for number, board in enumerate(BOARDS[game_id]):
@@ -196,10 +196,10 @@ def play_cells(
     return found
 
 
-def _cell(pairing: Pairing, games: int, seed: int, settings: Settings) -> Cell:
+def _cell(pairing: Pairing, games: int, seed: int, settings: Settings) -> PursuitCell:
     if pairing.seconds is not None and {pairing.fugitive.id, pairing.detectives.id} & set(SEARCHES):
         kept = play_kept(pairing, games, seed, settings)
-        return Cell(
+        return PursuitCell(
             np.array([game.caught == 1 for game in kept]),
             np.array([game.length for game in kept]),
             sum(game.simulations for game in kept),
@@ -208,7 +208,7 @@ def _cell(pairing: Pairing, games: int, seed: int, settings: Settings) -> Cell:
     key = pairing.settings, pairing.simulations, games, seed
     if key not in _PLAYED:
         result = play_shown(*pairing.make(), games, seed=seed)
-        _PLAYED[key] = Cell(result.returns[:, 1] > 0, result.lengths)
+        _PLAYED[key] = PursuitCell(result.returns[:, 1] > 0, result.lengths)
     return _PLAYED[key]
 
 

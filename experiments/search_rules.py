@@ -40,7 +40,15 @@ from common.statistics import Interval, mean_interval
 from envs import make_game
 from envs.core.game import Game
 from experiments.phantom.searching import OUR_PHANTOM, analysed, searched
-from experiments.pursuit_cells import BOARDS, Player, Wins, difference, join, play_cells, win_rate
+from experiments.pursuit_cells import (
+    BOARDS,
+    Entrant,
+    Wins,
+    difference,
+    join,
+    play_cells,
+    win_rate,
+)
 from experiments.runner import Group, Row, Settings
 
 Bools = npt.NDArray[np.bool_]
@@ -49,7 +57,10 @@ SECONDS = 1.0
 GAMES = 100
 RULE_GAMES = 1000
 """Of a rule player on each board of a pursuit."""
-SEARCHERS = OUR_PHANTOM, Player("search with capture tables", "pursuit_search", shares_budget=True)
+SEARCHERS = (
+    OUR_PHANTOM,
+    Entrant("search with capture tables", "pursuit_search", shares_budget=True),
+)
 """The fugitive and the detectives of a second a round."""
 RULES = {
     "H": "pursuit_heuristic",
@@ -67,11 +78,11 @@ MODELS: Mapping[str, Any] = {"belief": "policy", "opponents": "rule"}
 
 
 @dataclass(frozen=True)
-class Table:
+class SearchTable:
     """Search against rule players in a game of equal seats."""
 
     game: str
-    player: Player
+    player: Entrant
     rules: tuple[str, ...]
     games: int = GAMES
     """In every seat."""
@@ -94,7 +105,7 @@ def leads(game: Game, returns: npt.NDArray[np.float64], seat: int) -> npt.NDArra
     return np.asarray(own[:, 0] - returns.mean(axis=1), np.float64)
 
 
-def equal_seats(table: Table) -> Group:
+def equal_seats(table: SearchTable) -> Group:
     """A row for each rule player."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -121,7 +132,7 @@ def equal_seats(table: Table) -> Group:
     return rows
 
 
-def exact_lead(table: Table) -> Group:
+def exact_lead(table: SearchTable) -> Group:
     """A row for each rule player of a game that can be written down."""
 
     def rows(settings: Settings) -> Iterator[Row]:
@@ -200,7 +211,7 @@ def told(what: str, lead: Interval, games: int) -> Row:
 
 
 def cell_of(
-    game_id: str, fugitive: Player, detectives: Player, games: int, settings: Settings
+    game_id: str, fugitive: Entrant, detectives: Entrant, games: int, settings: Settings
 ) -> Wins:
     """[all games] which of so many on each board the detectives win."""
     return join(play_cells(game_id, fugitive, detectives, games, settings, SECONDS)).is_won
@@ -209,7 +220,7 @@ def cell_of(
 def searched_wins(game_id: str, side: int, rule: str, settings: Settings) -> Wins:
     """[games] which of them search wins on one side, against a rule player on the other."""
     # Some rule players are another one on the side that they were not made for.
-    other = Player(rule, SAME_AS.get((rule, 1 - side), rule))
+    other = Entrant(rule, SAME_AS.get((rule, 1 - side), rule))
     games = settings.games(GAMES // len(BOARDS[game_id]))
     sides = (other, SEARCHERS[1]) if side else (SEARCHERS[0], other)
     is_caught = cell_of(game_id, *sides, games, settings)
@@ -218,10 +229,10 @@ def searched_wins(game_id: str, side: int, rule: str, settings: Settings) -> Win
 
 def one_side(game_id: str, side: int, opponent: str) -> Group:
     """Search on one side of a pursuit next to the best rule player of that side."""
-    searcher, best = SEARCHERS[side], Player(BEST_RULES[side], BEST_RULES[side])
+    searcher, best = SEARCHERS[side], Entrant(BEST_RULES[side], BEST_RULES[side])
 
     def rows(settings: Settings) -> Iterator[Row]:
-        other = Player(opponent, opponent)
+        other = Entrant(opponent, opponent)
         pair = (other, best) if side else (best, other)
         is_caught = cell_of(game_id, *pair, RULE_GAMES, settings)
         plain = is_caught if side else ~is_caught
@@ -324,21 +335,24 @@ def whole_tables(settings: Settings) -> Iterator[Row]:
         )
 
 
-WITH_MODELS = Player("mo_ismcts with models", "mo_ismcts", MODELS)
-HOLDEM_SEARCH = Player("holdem_search", "holdem_search")
+WITH_MODELS = Entrant("mo_ismcts with models", "mo_ismcts", MODELS)
+HOLDEM_SEARCH = Entrant("holdem_search", "holdem_search")
 
 
 def heads_up(
-    *rules: str, player: Player = HOLDEM_SEARCH, games: int = 10 * GAMES, simulations: int = 0
+    *rules: str,
+    player: Entrant = HOLDEM_SEARCH,
+    games: int = 10 * GAMES,
+    simulations: int = 0,
 ) -> Group:
     """Hold'em for two."""
     options = {"num_players": 2}
-    return equal_seats(Table("holdem_v0", player, rules, games, options, simulations))
+    return equal_seats(SearchTable("holdem_v0", player, rules, games, options, simulations))
 
 
 def no_thanks(*rules: str) -> Group:
     """No Thanks! for three."""
-    return equal_seats(Table("no_thanks_v0", Player("ismcts", "ismcts"), rules))
+    return equal_seats(SearchTable("no_thanks_v0", Entrant("ismcts", "ismcts"), rules))
 
 
 HOLDEM_RULES = ("holdem_call", "holdem_loose", "holdem_odds", "holdem_tight")
@@ -351,13 +365,13 @@ GROUPS: dict[str, Group] = {
     "ESO": exploitability_of(("oos",)),
     "EW": whole_tables,
     "K": equal_seats(
-        Table("kuhn_v0", Player("online_cfr", "online_cfr"), ("kuhn_rule",), 200 * GAMES)
+        SearchTable("kuhn_v0", Entrant("online_cfr", "online_cfr"), ("kuhn_rule",), 200 * GAMES)
     ),
     "L": equal_seats(
-        Table("leduc_v0", Player("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
+        SearchTable("leduc_v0", Entrant("online_cfr", "online_cfr"), ("leduc_rule",), 200 * GAMES)
     ),
-    "LI": exact_lead(Table("leduc_v0", Player("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
-    "D": equal_seats(Table("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",))),
+    "LI": exact_lead(SearchTable("leduc_v0", Entrant("mo_ismcts", "mo_ismcts"), ("leduc_rule",))),
+    "D": equal_seats(SearchTable("liars_dice_v0", WITH_MODELS, ("liars_dice_rule",))),
     "H": heads_up("holdem_call"),
     "HL": heads_up("holdem_loose"),
     "HO": heads_up("holdem_odds"),

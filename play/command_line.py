@@ -147,7 +147,7 @@ def _named(specs: list[str]) -> list[str]:
 def _start(arguments: argparse.Namespace, tables: Tables) -> str:
     """The part of the address that says what to open first."""
     # Imported when needed: --help and --list do without compiled code.
-    from play.table import Seat
+    from play.table import TableSeat
 
     if arguments.load is not None:
         return f"#open/{quote(tables.library.take(arguments.load))}"
@@ -160,7 +160,7 @@ def _start(arguments: argparse.Namespace, tables: Tables) -> str:
         seats = choose_seats(arguments, game, tables.catalogue)
     for number, choice in enumerate(seats or ()):
         if ":" in choice.agent:  # what is no agent of ours says now what is wrong with it
-            tables.agent_at(game, number, Seat(choice.agent, choice.agent))
+            tables.agent_at(game, number, TableSeat(choice.agent, choice.agent))
     tables.first = Create(type="create", game=arguments.game, options=options, seats=seats)
     return "#first"
 

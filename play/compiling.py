@@ -23,7 +23,7 @@ from envs.core.warming import has_compiled_code, is_compiled
 from play.agents import Thinkers
 from play.catalogue import Catalogue
 from play.messages import Compiling, Told
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 
 TABLE = Path(__file__).resolve().with_name("table.py")
 ROOT = TABLE.parents[1]
@@ -139,7 +139,7 @@ def main(games: list[str]) -> int:
     for game_id in games:
         game = catalogue.new_game(game_id)
         choices = catalogue.usual_seats(game)
-        seats = [Seat(str(number), choice.agent) for number, choice in enumerate(choices)]
+        seats = [TableSeat(str(number), choice.agent) for number, choice in enumerate(choices)]
         agents = {i: thinkers.agent(game, seat.agent) for i, seat in enumerate(seats) if seat.agent}
         table = Table(game, seats, agents)
         table.begin(seed=0)

@@ -9,6 +9,7 @@ from play.advice import send_advisers
 from play.catalogue import game_of, rules_of
 from play.maps import board_of, keep_map, read_map, saved_maps
 from play.messages import (
+    ChooseLayout,
     Create,
     Join,
     Joined,
@@ -17,17 +18,16 @@ from play.messages import (
     LobbyNews,
     MapsNews,
     Open,
+    OpenTournament,
     Players,
     PlayersNews,
     RulesNews,
     SaveMap,
-    Screen,
     SeatChoice,
-    Tournament,
 )
 from play.moves import drive
 from play.session import Session, hashed, new_secret
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 from play.tables import Browser, Tables
 
 
@@ -45,7 +45,7 @@ async def show_lobby(tables: Tables, browser: Browser, message: Lobby) -> None:
     )
 
 
-async def show_tournament(tables: Tables, browser: Browser, message: Tournament) -> None:
+async def show_tournament(tables: Tables, browser: Browser, message: OpenTournament) -> None:
     """Send the games of a tournament."""
     browser.send(await tables.thinkers.run(partial(tables.library.games_of, message.name)))
 
@@ -60,7 +60,7 @@ async def show_players(tables: Tables, browser: Browser, message: Players) -> No
     browser.send(await tables.thinkers.run(describe))
 
 
-async def set_screen(tables: Tables, browser: Browser, message: Screen) -> None:
+async def set_screen(tables: Tables, browser: Browser, message: ChooseLayout) -> None:
     """Lay pictures out for a screen of another width."""
     browser.layout = message.layout
     for table_id in browser.places:
@@ -142,7 +142,7 @@ def _sit(
     send_advisers(tables, browser, session)
 
 
-def _seats(chosen: list[SeatChoice]) -> tuple[list[Seat], str, dict[int, str]]:
+def _seats(chosen: list[SeatChoice]) -> tuple[list[TableSeat], str, dict[int, str]]:
     """Seats, the key of whoever makes the table, and an invitation for each guest."""
     key, invites, seats = "", dict[int, str](), []
     people = [choice for choice in chosen if choice.who != "agent"]
@@ -151,17 +151,19 @@ def _seats(chosen: list[SeatChoice]) -> tuple[list[Seat], str, dict[int, str]]:
     for number, choice in enumerate(chosen):
         if choice.who == "agent":
             params = {} if choice.seconds is None else {"seconds": choice.seconds}
-            seats.append(Seat(choice.name or choice.agent, choice.agent, params))
+            seats.append(TableSeat(choice.name or choice.agent, choice.agent, params))
         elif choice.who == "me":
             name = choice.name or ("You" if len(people) == 1 else f"Player {number}")
-            seats.append(Seat(name, key=hashed(key)))
+            seats.append(TableSeat(name, key=hashed(key)))
         else:
             invites[number] = new_secret()
-            seats.append(Seat(choice.name or f"Guest {number}", invite=hashed(invites[number])))
+            seats.append(
+                TableSeat(choice.name or f"Guest {number}", invite=hashed(invites[number]))
+            )
     return _distinct(seats), key, invites
 
 
-def _distinct(seats: list[Seat]) -> list[Seat]:
+def _distinct(seats: list[TableSeat]) -> list[TableSeat]:
     """Agents of one kind in several seats are told apart by numbers."""
     names = [seat.name for seat in seats]
     for number, seat in enumerate(seats):

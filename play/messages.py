@@ -113,7 +113,7 @@ class Open(Asked):
     name: Annotated[str, Field(max_length=300)]
 
 
-class Tournament(Asked):
+class OpenTournament(Asked):
     """Ask for the games of a tournament that has been played."""
 
     type: Literal["tournament"]
@@ -205,7 +205,7 @@ class LoadMap(Asked):
     text: Annotated[str, Field(max_length=MAX_MESSAGE)]
 
 
-class Screen(Asked):
+class ChooseLayout(Asked):
     """How wide the page is: pictures are laid out for it."""
 
     type: Literal["screen"]

@@ -44,7 +44,7 @@ from play.messages import (
     TournamentNews,
     words_of,
 )
-from play.table import Decision, Seat, Table, walk
+from play.table import Decision, Table, TableSeat, walk
 
 VERSION = 1
 MAX_KEPT = 4000
@@ -362,7 +362,7 @@ class RecordedTable(Table):
 
     def __init__(self, recording: Recording) -> None:
         """Follow the history."""
-        super().__init__(recording.game, [Seat(name, "recorded") for name in recording.names])
+        super().__init__(recording.game, [TableSeat(name, "recorded") for name in recording.names])
         self._recording = recording
         self.number = recording.number
         self._deal()

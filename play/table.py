@@ -30,7 +30,7 @@ ROW = np.zeros(1, np.int64)  # a table's game is the only row of its batch
 
 
 @dataclass
-class Seat:
+class TableSeat:
     """Who sits there: a person, or an agent by its specification."""
 
     name: str
@@ -59,7 +59,7 @@ class Decision:
     """The agent's generator after the move, in hexadecimal; empty for a person's."""
 
 
-def check_role(game: Game, number: int, seat: Seat, agent: Agent) -> None:
+def check_role(game: Game, number: int, seat: TableSeat, agent: Agent) -> None:
     """Refuse an agent in a seat whose role it cannot play."""
     if not agent.can_sit(number):
         role = game.facts.seats[number].role
@@ -92,7 +92,7 @@ class Table:
     """
 
     def __init__(
-        self, game: Game, seats: Sequence[Seat], agents: dict[int, Agent] | None = None
+        self, game: Game, seats: Sequence[TableSeat], agents: dict[int, Agent] | None = None
     ) -> None:
         """Nothing is dealt yet."""
         if len(seats) != game.facts.num_players:

@@ -22,7 +22,7 @@ from play.compiling import Compiler
 from play.messages import AboutGame, Create, OfGame, Refusal, Told, ViewNews
 from play.session import Session
 from play.store import Library, Store
-from play.table import Seat, Table, check_role
+from play.table import Table, TableSeat, check_role
 
 MAX_PLACES = 24
 """Tables at which one browser can sit; from the one it came to first it gets up again."""
@@ -192,7 +192,7 @@ class Tables:
 
         def restore() -> Session:
             game = game_of(content.game, content.options)
-            seats = [Seat(**seat.model_dump()) for seat in content.seats]
+            seats = [TableSeat(**seat.model_dump()) for seat in content.seats]
             table = Table(game, seats, self.agents(game, seats))
             return Session.from_kept(table_id, content, table)
 
@@ -212,7 +212,7 @@ class Tables:
             del self.sessions[free]
         self.sessions[session.id] = session
 
-    def agents(self, game: Game, seats: list[Seat]) -> dict[int, Agent]:
+    def agents(self, game: Game, seats: list[TableSeat]) -> dict[int, Agent]:
         """The agents of a table; may take seconds."""
         return {
             number: self.agent_at(game, number, seat)
@@ -220,7 +220,7 @@ class Tables:
             if not seat.is_person
         }
 
-    def agent_at(self, game: Game, number: int, seat: Seat) -> Agent:
+    def agent_at(self, game: Game, number: int, seat: TableSeat) -> Agent:
         """The agent of one seat, if it may sit there."""
         self.catalogue.check(game, seat.agent)
         agent = self.thinkers.agent(game, seat.agent, seat.params)

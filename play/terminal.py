@@ -20,7 +20,7 @@ from play.agents import Thinkers
 from play.catalogue import Catalogue
 from play.messages import SeatChoice
 from play.session import Session, lines_of
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 
 HELP = """\
 type a move by its words or its number, or the beginning of its words; or
@@ -307,9 +307,9 @@ def play_in_terminal(
     for number, choice in enumerate(choices):
         if choice.who == "agent":
             catalogue.check(game, choice.agent)
-            seats.append(Seat(choice.agent, choice.agent))
+            seats.append(TableSeat(choice.agent, choice.agent))
         else:
-            seats.append(Seat("you" if num_people == 1 else f"person {number}"))
+            seats.append(TableSeat("you" if num_people == 1 else f"person {number}"))
     agents = {
         number: thinkers.agent(game, seat.agent)
         for number, seat in enumerate(seats)

@@ -27,7 +27,7 @@ METHODS = ("highs", "highs-ds", "highs-ipm")
 
 
 @dataclass(frozen=True)
-class Solution:
+class Equilibrium:
     """An equilibrium of a two-player zero-sum game."""
 
     value: float
@@ -39,7 +39,7 @@ class Solution:
     is uniform, and anything would do."""
 
 
-def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
+def solve_lp(tree: GameTree, method: str = "highs") -> Equilibrium:
     """Solve a game of up to some 40,000 sequences.
 
     Args:
@@ -80,7 +80,7 @@ def solve_lp(tree: GameTree, method: str = "highs") -> Solution:
         raise MasqueradeError(f"HiGHS did not solve {tree.game!r} ({found.message}): use CFRSolver")
     weights = np.concatenate([found.x[: num_plan - 1], -found.ineqlin.marginals[:-1]])
     probs, is_reached = tree.normalized(np.maximum(weights, 0.0))
-    return Solution(-float(found.fun), probs, is_reached)
+    return Equilibrium(-float(found.fun), probs, is_reached)
 
 
 def _plan_constraints(tree: GameTree, player: int) -> Any:

@@ -40,13 +40,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from agents.abstraction import INFOSET, Decisions
+from agents.abstraction import INFOSET, DecisionKeys
 from agents.cfr.evaluation import from_policy, tabulate
 from agents.cfr.mccfr_nodes import (
     PLAN,
-    Hooks,
     SampledGame,
-    Workspace,
+    SamplingHooks,
+    SamplingWorkspace,
 )
 from agents.cfr.mccfr_tables import (
     LEFT_OUT,
@@ -122,7 +122,7 @@ class WalkSettings(Options):
     def room(self, game: Game) -> tuple[int, int]:
         """Information sets and entries that there is room for."""
         per_infoset = min(game.facts.num_actions, self.entries_per_infoset)
-        per_infoset = Decisions(self.policy_abstraction, game).num_actions or per_infoset
+        per_infoset = DecisionKeys(self.policy_abstraction, game).num_actions or per_infoset
         return self.max_infosets, self.max_entries or self.max_infosets * per_infoset
 
     def table_sizes(self, game: Game) -> list[tuple[int, int, int, bool]]:
@@ -216,7 +216,7 @@ class WalkSolver(ABC):
         """Make the tables; nothing is drawn yet."""
         self.game = game
         self.settings = settings
-        self.decisions = Decisions(settings.policy_abstraction, game)
+        self.decisions = DecisionKeys(settings.policy_abstraction, game)
         self.iteration = 0
         self._make_tables()
         self._plan = settings.record()
@@ -237,16 +237,16 @@ class WalkSolver(ABC):
         game = self.game
         openings = range(game.facts.num_openings)
         roots = np.stack([game.new_position(number).state for number in openings])
-        hooks, tables = Hooks(**self._key()), self.decisions.tables
+        hooks, tables = SamplingHooks(**self._key()), self.decisions.tables
         return SampledGame(game.kernels, game.optional, game.rules, roots, hooks, tables)
 
     def _key(self) -> dict[str, Any]:
         """The hook that names decisions, if they are not information sets."""
         return {} if self.decisions.key is None else {"key": self.decisions.key}
 
-    def _make_workspace(self, rng: Words) -> Workspace:
+    def _make_workspace(self, rng: Words) -> SamplingWorkspace:
         decisions, root = self.decisions, self._sampled.roots[0]
-        return Workspace.of(self.game, root, rng, decisions.num_actions, decisions.numbers)
+        return SamplingWorkspace.of(self.game, root, rng, decisions.num_actions, decisions.numbers)
 
     # ---- iterations ------------------------------------------------------------------------------
 

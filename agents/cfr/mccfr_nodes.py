@@ -22,8 +22,9 @@ functions over a state, and all may be left out:
 ``numbers`` and ``tables`` are whatever the game's own hooks want; every thread has ``numbers`` of
 its own, which may serve as scratch memory.
 
-Row ``d`` of every array of a :class:`Workspace` belongs to the node at depth ``d``. What follows a
-node is copied to the next row, so that the node itself stays as it was. Chance events have no row.
+Row ``d`` of every array of a :class:`SamplingWorkspace` belongs to the node at depth ``d``. What
+follows a node is copied to the next row, so that the node itself stays as it was. Chance events
+have no row.
 """
 
 from __future__ import annotations
@@ -77,13 +78,13 @@ _HOOKS = AddressesType(
 )
 
 
-class Hooks(Addresses):
+class SamplingHooks(Addresses):
     """The hooks of one game, as one argument of compiled code."""
 
     numba_type = _HOOKS
 
 
-NO_HOOKS = Hooks()
+NO_HOOKS = SamplingHooks()
 
 
 class SampledGame(NamedTuple):
@@ -94,7 +95,7 @@ class SampledGame(NamedTuple):
     rules: Annotated[npt.NDArray[np.int32], RULES]
     roots: Grid[np.uint8]
     """[openings, state]: the first positions."""
-    hooks: Annotated[Hooks, _HOOKS] = NO_HOOKS
+    hooks: Annotated[SamplingHooks, _HOOKS] = NO_HOOKS
     tables: Row[np.float64] = np.zeros(0)
     continuation: Row[np.float64] = np.zeros(0)
     """[position]: what the rest of the game brings."""
@@ -151,7 +152,7 @@ WALK = record(
 )
 
 
-class Workspace(NamedTuple):
+class SamplingWorkspace(NamedTuple):
     """Where one thread works."""
 
     walk: Annotated[npt.NDArray[Any], WALK]
@@ -187,7 +188,7 @@ class Workspace(NamedTuple):
         rng: Words,
         num_abstract: int = 0,
         numbers: npt.NDArray[np.int64] | None = None,
-    ) -> Workspace:
+    ) -> SamplingWorkspace:
         """Room for the longest game."""
         facts = game.facts
         rows, width = facts.max_length + 1, max(facts.num_actions, num_abstract)
@@ -210,7 +211,7 @@ class Workspace(NamedTuple):
         )
 
 
-WORKSPACE = tuple_type(Workspace)
+WORKSPACE = tuple_type(SamplingWorkspace)
 
 
 # ---- moving --------------------------------------------------------------------------------------

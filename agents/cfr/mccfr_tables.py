@@ -63,7 +63,7 @@ class HashTable(NamedTuple):
 TABLE = tuple_type(HashTable)
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """All rows without gaps."""
 
     keys: npt.NDArray[np.uint64]
@@ -188,7 +188,7 @@ def make_table(
         ) from error
 
 
-def read_rows(table: HashTable) -> Rows:
+def read_rows(table: HashTable) -> TableRows:
     """Where everything is, in the order in which it was entered."""
     keys, places = table.slots[0::2], table.slots[1::2]
     taken = np.flatnonzero(keys)
@@ -197,17 +197,17 @@ def read_rows(table: HashTable) -> Rows:
     firsts = (places[taken] >> SIZE_BITS).astype(np.int64)
     ends = np.cumsum(sizes)
     entries = np.repeat(firsts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
-    return Rows(keys[taken], sizes, entries)
+    return TableRows(keys[taken], sizes, entries)
 
 
-def rows_by_key(table: HashTable) -> Rows:
+def rows_by_key(table: HashTable) -> TableRows:
     """Where everything is, in the order of the keys, as policies have it."""
     rows = read_rows(table)
     order = np.argsort(rows.keys)
     sizes = rows.sizes[order]
     firsts = (np.cumsum(rows.sizes) - rows.sizes)[order]
     ranks = np.arange(len(rows.entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Rows(rows.keys[order], sizes, rows.entries[np.repeat(firsts, sizes) + ranks])
+    return TableRows(rows.keys[order], sizes, rows.entries[np.repeat(firsts, sizes) + ranks])
 
 
 def average_rows(

@@ -30,8 +30,8 @@ from agents.cfr.tree_walk import (
     NUM_COUNTS,
     TOO_LARGE,
     TOO_LONG,
-    Stack,
     TreeArrays,
+    WalkStack,
     count_nodes,
     renumber,
     write_tree,
@@ -211,7 +211,7 @@ class GameTree:
 def _write(
     game: Game, max_nodes: int, has_keys: bool, number: int
 ) -> tuple[TreeArrays, npt.NDArray[np.int64]]:
-    stack = Stack.of(game, number)
+    stack = WalkStack.of(game, number)
     counts = np.zeros(NUM_COUNTS, np.int64)
     _check(game, count_nodes(game.kernels, game.rules, stack, max_nodes, counts), max_nodes)
     num_nodes, num_terminals, num_decisions = (int(count) for count in counts[:3])

@@ -55,7 +55,7 @@ EMPTY = 0
 FIRST_TABLE_SIZE = 64
 
 
-class Stack(NamedTuple):
+class WalkStack(NamedTuple):
     """What a walk remembers of every node between the root and where it is."""
 
     frames: Annotated[npt.NDArray[Any], FRAME]
@@ -69,7 +69,7 @@ class Stack(NamedTuple):
     """Each player's last sequence, or NONE."""
 
     @classmethod
-    def of(cls, game: Game, number: int = 0) -> Stack:
+    def of(cls, game: Game, number: int = 0) -> WalkStack:
         """Room for the longest game, with the start of game ``number`` at the bottom."""
         facts = game.facts
         rows = facts.max_length + 1
@@ -101,7 +101,7 @@ class TreeArrays(NamedTuple):
     """Open-addressing table, of which 2**k slots are in use: an information set, or EMPTY."""
 
 
-STACK = tuple_type(Stack)
+STACK = tuple_type(WalkStack)
 TREE_ARRAYS = tuple_type(TreeArrays)
 
 

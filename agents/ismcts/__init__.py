@@ -11,7 +11,7 @@
 ==================  =============================================================================
 """
 
-from agents.ismcts.searcher import Analysis, TreeSearcher
+from agents.ismcts.searcher import SearchAnalysis, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 
-__all__ = ["Analysis", "TreeSearcher", "TreeSettings"]
+__all__ = ["SearchAnalysis", "TreeSearcher", "TreeSettings"]

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.base import Actions, Agent, Probs, Views
-from agents.ismcts.searcher import Advice, Analysis, Budget, Root, State, TreeSearcher
+from agents.ismcts.searcher import Budget, GameAdvice, Root, SearchAnalysis, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
 from common.errors import OptionError
@@ -67,7 +67,7 @@ class SearchingAgent(Agent):
         self.budget = Budget(iterations, time_per_move, stops_early)
         self.time_per_move = time_per_move
         self.is_reproducible = time_per_move is None
-        self.last: list[Analysis] = []
+        self.last: list[SearchAnalysis] = []
         """What the last call of ``act`` has found, row by row."""
         self._clock = clock
 
@@ -91,7 +91,7 @@ class SearchingAgent(Agent):
         if self.log is not None:
             self.log.append(line)
 
-    def analyse(self, views: Views, budget: Budget | None = None) -> list[Analysis]:
+    def analyse(self, views: Views, budget: Budget | None = None) -> list[SearchAnalysis]:
         """Search every row without choosing: shares, values and principal variation.
 
         All of the budget is used, because more than the choice is asked for.
@@ -99,12 +99,12 @@ class SearchingAgent(Agent):
         search = self._search_of(views, budget or replace(self.budget, stops_early=False))
         return [search(row) for row in range(len(views))]
 
-    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], Analysis]:
+    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], SearchAnalysis]:
         """What searches a row of views."""
         return partial(self._search, views, views.worlds(), budget)
 
     @abstractmethod
-    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> SearchAnalysis:
         """Search a row, by a world for each."""
 
 
@@ -114,7 +114,7 @@ class ISMCTSAgent(SearchingAgent):
     settings_class = TreeSettings
     defaults: dict[str, Any] = {"observers": "single"}
     """Settings of this player where it is given none."""
-    advice: Advice | None = None
+    advice: GameAdvice | None = None
     """What it searches with in place of the game's own functions, if it knows the game."""
     refuses_guide = ""
     """Why it takes no guide, if it takes none."""
@@ -193,7 +193,7 @@ class ISMCTSAgent(SearchingAgent):
             if kept:
                 self._free.append(kept[1])
 
-    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> SearchAnalysis:
         start = self._clock()
         tokens = np.array(views.tokens(row), np.int64) if self.wants_tokens else None
         seat, key = int(views.seats[row]), views.keys[row]
@@ -250,7 +250,7 @@ class FlatMonteCarloAgent(ISMCTSAgent):
     defaults = {"observers": "single", "tree_depth": 1, "selection": "uniform", "final": "value"}
 
 
-def draw(analysis: Analysis, rng: Words) -> int:
+def draw(analysis: SearchAnalysis, rng: Words) -> int:
     """An action by the policy that was found; one draw."""
     left = uniform(rng)
     chosen = analysis.best

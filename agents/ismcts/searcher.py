@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Analysis:
+class SearchAnalysis:
     """One decision, searched.
 
     Shares and values are those of ``actions``, the legal ones in rising order.
@@ -204,7 +204,7 @@ class Root:
     """Everything the player has seen, for worlds that are weighed by what was played."""
 
 
-class Advice(NamedTuple):
+class GameAdvice(NamedTuple):
     """What an agent that knows its game searches with, in place of the game's own functions."""
 
     kernels: Kernels
@@ -215,9 +215,9 @@ class Advice(NamedTuple):
     """The rules of the game, and behind them whatever these functions look up."""
 
 
-def plain_models(game: Game) -> Advice:
+def plain_models(game: Game) -> GameAdvice:
     """By whom moves are weighed that were seen: the plain quick policy of the game."""
-    return Advice(game.kernels, game.optional, game.rules)
+    return GameAdvice(game.kernels, game.optional, game.rules)
 
 
 class TreeSearcher:
@@ -242,7 +242,7 @@ class TreeSearcher:
         game: Game,
         settings: TreeSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
-        advice: Advice | None = None,
+        advice: GameAdvice | None = None,
         is_guided: bool = False,
     ) -> None:
         """Allocate all memory that searches of ``game`` may need."""
@@ -250,7 +250,7 @@ class TreeSearcher:
         self.settings = settings or TreeSettings()
         self._clock = clock
         modelled = game.modelled if self.settings.opponents == "rule" else None
-        own = Advice(game.kernels, game.optional if modelled is None else modelled, game.rules)
+        own = GameAdvice(game.kernels, game.optional if modelled is None else modelled, game.rules)
         self.kernels, self.optional, self.rules = advice or own
         self._models = advice or plain_models(game)
         threads = range(self.settings.threads)
@@ -270,7 +270,7 @@ class TreeSearcher:
         budget: Budget,
         trees: list[Pool] | None = None,
         start: float | None = None,
-    ) -> Analysis:
+    ) -> SearchAnalysis:
         """Search a decision.
 
         Args:
@@ -397,7 +397,7 @@ class TreeSearcher:
 
     def analysis(
         self, root: Root, pools: list[Pool], worlds: State, before: int, seconds: float
-    ) -> Analysis:
+    ) -> SearchAnalysis:
         """Put together what trees say about their root, after so many earlier simulations."""
         actions = np.flatnonzero(root.mask)
         visits = _added(pool.root_visits for pool in pools)[actions]
@@ -408,7 +408,7 @@ class TreeSearcher:
         mixed = self._mixture(root, pools, actions) if is_mixed else counted
         policy = final_policy(self.settings.final, counted, values, mixed)
         counters = _added(pool.counters for pool in pools)
-        return Analysis(
+        return SearchAnalysis(
             seat=root.seat,
             actions=actions,
             visits=visits,
@@ -450,7 +450,9 @@ def lead_of(pool: Pool) -> int:
     return int(first - second)
 
 
-def likely_worlds(root: Root, game: Game, count: int, rng: Words, models: Advice) -> State | None:
+def likely_worlds(
+    root: Root, game: Game, count: int, rng: Words, models: GameAdvice
+) -> State | None:
     """Worlds by what was played in them, or ``None`` if no game could be played like that."""
     facts, worlds = game.facts, np.zeros((count, game.state_size), np.uint8)
     for opening in range(facts.num_openings):

@@ -83,7 +83,7 @@ SETTINGS = record(
 )
 
 
-class Stack(NamedTuple):
+class SearchStack(NamedTuple):
     """Where a search stands."""
 
     frames: Annotated[npt.NDArray[Any], FRAME]
@@ -104,7 +104,7 @@ class Stack(NamedTuple):
     """[1]"""
 
 
-class Table(NamedTuple):
+class PositionTable(NamedTuple):
     """Positions that were searched before; of 2**k slots, or of none."""
 
     keys: Row[np.uint64]
@@ -115,15 +115,15 @@ class Table(NamedTuple):
     """[slots, players]; a search for one player uses the first column."""
 
 
-STACK, TABLE = tuple_type(Stack), tuple_type(Table)
+STACK, TABLE = tuple_type(SearchStack), tuple_type(PositionTable)
 
 
-def make_stack(game: Game) -> Stack:
+def make_stack(game: Game) -> SearchStack:
     """Memory for a search to the end of the longest game."""
     facts = game.facts
     depth = facts.max_length + 2
     width = max(facts.num_actions, facts.num_chance_outcomes)
-    return Stack(
+    return SearchStack(
         frames=np.zeros(depth, FRAME),
         states=np.zeros((depth, -(-game.state_size // 8) * 8), np.uint8),
         moves=np.zeros((depth, width), np.int32),
@@ -136,10 +136,10 @@ def make_stack(game: Game) -> Stack:
     )
 
 
-def make_table(bits: int, num_players: int) -> Table:
+def make_table(bits: int, num_players: int) -> PositionTable:
     """A transposition table of ``2**bits`` slots; 0 bits make one that is never used."""
     size = 2**bits if bits else 0
-    return Table(
+    return PositionTable(
         keys=np.zeros(size, np.uint64),
         depths=np.zeros(size, np.int32),
         bests=np.zeros(size, np.int32),

@@ -16,7 +16,7 @@ from agents.cfr.solver import make_solver
 from agents.cfr.tree import GameTree, TooLargeError
 from agents.cfr.variants import make_variant
 from agents.ismcts.agent import SearchingAgent
-from agents.ismcts.searcher import Analysis, Budget, Root, State, TreeSearcher, spend
+from agents.ismcts.searcher import Budget, Root, SearchAnalysis, State, TreeSearcher, spend
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool, make_work
 from agents.oos.outcome_sampling import NUM_COLUMNS, Lead, run_outcome_sampling
@@ -79,7 +79,7 @@ class OOSAgent(SearchingAgent):
         total = sum(float(edge["policy"]) for edge in edges)
         return {int(edge["action"]): float(edge["policy"]) / total for edge in edges if total > 0.0}
 
-    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> Analysis:
+    def _search(self, views: Views, worlds: State, budget: Budget, row: int) -> SearchAnalysis:
         """The table begins empty: what a row is answered may not depend on the rows before it."""
         root = Root(worlds[row], int(views.seats[row]), views.keys[row], views.masks[row])
         target, rng = np.array(views.tokens(row), np.int64), views.rngs[row]
@@ -193,15 +193,15 @@ class OnlineCFRAgent(OOSAgent):
             told[row, views.masks[row] > 0] = self.solved.at(key)
         return told
 
-    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], Analysis]:
+    def _search_of(self, views: Views, budget: Budget) -> Callable[[int], SearchAnalysis]:
         """Look up what was solved, or let outcome sampling search."""
         if self.solved is None:
             return super()._search_of(views, budget)
         return partial(self._look_up, views, self.solved)
 
-    def _look_up(self, views: Views, solved: Solved, row: int) -> Analysis:
+    def _look_up(self, views: Views, solved: Solved, row: int) -> SearchAnalysis:
         actions, probs = np.flatnonzero(views.masks[row]), solved.at(views.keys[row])
-        return Analysis(
+        return SearchAnalysis(
             seat=int(views.seats[row]),
             actions=actions,
             visits=np.zeros(len(actions), np.int64),

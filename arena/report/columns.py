@@ -100,7 +100,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Columns over entries."""
 
     name: str
@@ -137,7 +137,9 @@ class Table:
         found = aligned(part, self.num_names)
         if size < len(self.columns):
             names = self.columns[: self.num_names]
-            rest = Table(self.name, [*names, *self.columns[size:]], self.entries, self.num_names)
+            rest = ReportTable(
+                self.name, [*names, *self.columns[size:]], self.entries, self.num_names
+            )
             found += ["", *rest.text()]
         return found
 

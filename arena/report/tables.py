@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from arena.report.columns import Column, Table, aligned, escape, markdown, shorten
+from arena.report.columns import Column, ReportTable, aligned, escape, markdown, shorten
 from arena.report.words import decimals_for, in_figures, signed, with_sign
 from arena.summary import Cycle, RoleResult, Standing, Summary
 from common.statistics import Interval
@@ -38,7 +38,7 @@ GAMES = Column("games", "games", form=",")
 DEALS = Column("deals", "deals", form=",")
 
 
-def standings(summary: Summary) -> Table:
+def standings(summary: Summary) -> ReportTable:
     """Every agent; columns that say nothing are left out."""
     entries = summary.standings
     distance = "exploitability" if len(summary.roles) == 2 else "nash_conv"
@@ -63,7 +63,7 @@ def standings(summary: Summary) -> Table:
     if not all(entry.is_reproducible for entry in entries):
         states = {True: "frozen", False: "frozen, not repeatable"}
         wanted.append(Column("state", "state", lambda entry: states[entry.is_reproducible]))
-    return Table("standings", _filled(wanted, entries), entries)
+    return ReportTable("standings", _filled(wanted, entries), entries)
 
 
 def _filled(columns: list[Column], entries: Sequence[Any]) -> list[Column]:
@@ -80,7 +80,7 @@ def _unsure(entry: Standing) -> str:
     return "" if entry.is_firm else "*"
 
 
-def comparisons(summary: Summary) -> Table:
+def comparisons(summary: Summary) -> ReportTable:
     """Every two agents that can be compared."""
     wanted = [
         Column("first", "first"),
@@ -93,10 +93,10 @@ def comparisons(summary: Summary) -> Table:
         Column("variance_gain", "variance gain", form=".2f"),
     ]
     entries = summary.comparisons
-    return Table("comparisons", _filled(wanted, entries) or wanted, entries, num_names=2)
+    return ReportTable("comparisons", _filled(wanted, entries) or wanted, entries, num_names=2)
 
 
-def by_seat(summary: Summary) -> Table:
+def by_seat(summary: Summary) -> ReportTable:
     """Mean returns of agents by where they sat; the last line is everybody."""
     found = {(e.agent, e.role): e.mean_return for e in summary.by_role if e.against is None}
     every = "everybody"
@@ -110,10 +110,10 @@ def by_seat(summary: Summary) -> Table:
         Column(role, in_unit(summary, role), partial(get, role), scale=summary.unit.scale)
         for role in summary.roles
     ]
-    return Table("seats", [Column("agent", "agent", str), *columns], names)
+    return ReportTable("seats", [Column("agent", "agent", str), *columns], names)
 
 
-def by_opponent(summary: Summary) -> Table:
+def by_opponent(summary: Summary) -> ReportTable:
     """Every agent in every role, against everybody and against each opponent."""
     columns = [
         Column("agent", "agent"),
@@ -123,10 +123,10 @@ def by_opponent(summary: Summary) -> Table:
         *([WINS] if any(entry.win_rate for entry in summary.by_role) else []),
         GAMES,
     ]
-    return Table("roles", columns, summary.by_role, num_names=3)
+    return ReportTable("roles", columns, summary.by_role, num_names=3)
 
 
-def singles(summary: Summary) -> Table:
+def singles(summary: Summary) -> ReportTable:
     """One among many of another kind."""
     columns = [
         Column("agent", "one of"),
@@ -135,10 +135,10 @@ def singles(summary: Summary) -> Table:
         *([WINS] if any(entry.win_rate for entry in summary.singles) else []),
         GAMES,
     ]
-    return Table("singles", columns, summary.singles, num_names=2)
+    return ReportTable("singles", columns, summary.singles, num_names=2)
 
 
-def lengths(summary: Summary) -> Table:
+def lengths(summary: Summary) -> ReportTable:
     """How long the games of every group were."""
     named = [(" - ".join(group.agents), group.length) for group in summary.groups]
     entries = [
@@ -157,10 +157,10 @@ def lengths(summary: Summary) -> Table:
             ("max", "longest", ","),
         )
     ]
-    return Table("lengths", columns, entries)
+    return ReportTable("lengths", columns, entries)
 
 
-def metagame(summary: Summary) -> Table | None:
+def metagame(summary: Summary) -> ReportTable | None:
     """The weights of agents that no ladder can show; only in reports."""
     meta = summary.metagame
     if meta is None:
@@ -172,7 +172,7 @@ def metagame(summary: Summary) -> Table | None:
         Column("alpha_rank", "alpha-rank", lambda i: meta.alpha_rank[i], ".2f"),
     ]
     order = sorted(range(len(meta.agents)), key=lambda i: (-meta.nash[i], -meta.alpha_rank[i]))
-    return Table("metagame", columns, order)
+    return ReportTable("metagame", columns, order)
 
 
 # ---- the cross table -----------------------------------------------------------------------------

@@ -205,7 +205,7 @@ MOST_ON_RULER = 400
 
 def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
     """The whole picture; see ``Game.draw``."""
-    drawing = _Table(game, state, viewer)
+    drawing = _PokerTable(game, state, viewer)
     n = game.options.num_players
     drawing.middle()
     for seat, place in enumerate(around(n, *MIDDLE, *SEATS, viewer or 0)):
@@ -215,7 +215,7 @@ def draw_table(game: Holdem, state: Any, viewer: int | None) -> str:
     return drawing.svg()
 
 
-class _Table(Drawing):
+class _PokerTable(Drawing):
     """A drawing of one position."""
 
     def __init__(self, game: Holdem, state: Any, viewer: int | None) -> None:

@@ -23,7 +23,7 @@ COLOURS = ("blue", "orange", "purple", "red", "green", "grey")  # of the seats
 
 def draw(game: LiarsDice, state: Any, viewer: int | None) -> str:
     """The table as ``viewer`` sees it."""
-    drawing = _Table(game, state, viewer)
+    drawing = _DiceTable(game, state, viewer)
     results = returns_known(game, state, viewer)
     for seat in range(game.options.num_players):
         drawing.seat(seat, results.get(seat))
@@ -34,7 +34,7 @@ def draw(game: LiarsDice, state: Any, viewer: int | None) -> str:
     return drawing.svg()
 
 
-class _Table(Drawing):
+class _DiceTable(Drawing):
     """A drawing of one position."""
 
     def __init__(self, game: LiarsDice, state: Any, viewer: int | None) -> None:

@@ -90,7 +90,7 @@ class Transport:
 
 
 @dataclass(frozen=True)
-class Node:
+class BoardNode:
     """A place on the board."""
 
     number: int
@@ -104,7 +104,7 @@ class Board:
 
     name: str
     transports: tuple[Transport, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[BoardNode, ...]
     edges: tuple[tuple[Pair, ...], ...]
     """By transport: pairs of numbers, the smaller one first, in rising order."""
     detective_starts: tuple[int, ...] = ()
@@ -124,7 +124,7 @@ class Board:
         return tuple(t for t in self.transports if not t.needs_black)
 
     @cached_property
-    def places(self) -> dict[int, Node]:
+    def places(self) -> dict[int, BoardNode]:
         """The nodes by number."""
         return {node.number: node for node in self.nodes}
 
@@ -281,12 +281,12 @@ def _transports(content: Any) -> tuple[Transport, ...]:
     return tuple(found)
 
 
-def _nodes(content: Any) -> tuple[Node, ...]:
+def _nodes(content: Any) -> tuple[BoardNode, ...]:
     if not isinstance(content, list) or len(content) < 2:
         raise BoardError("nodes must be a list of at least 2")
     if len(content) > MAX_NODES:
         raise BoardError(f"{len(content)} nodes are too many: a board has at most {MAX_NODES}")
-    found: dict[int, Node] = {}
+    found: dict[int, BoardNode] = {}
     for entry in content:
         if not isinstance(entry, Mapping) or not {"number", "x", "y"} <= set(entry):
             raise BoardError(f"a node needs number, x and y, not {shown(entry)}")
@@ -301,7 +301,7 @@ def _nodes(content: Any) -> tuple[Node, ...]:
         if not (_is_coordinate(x) and _is_coordinate(y)):
             words = f"x is {shown(x)}, y is {shown(y)}"
             raise BoardError(f"node {number} has no proper coordinates: {words}")
-        found[number] = Node(number, float(x), float(y))
+        found[number] = BoardNode(number, float(x), float(y))
     at: dict[tuple[float, float], int] = {}
     for node in found.values():
         other = at.setdefault((node.x, node.y), node.number)

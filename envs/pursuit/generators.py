@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from common.errors import OptionError
 from envs.core.rng import Words, stream, uniform
-from envs.pursuit.board import MAX_NODES, Board, Node, Pair, Transport, components
+from envs.pursuit.board import MAX_NODES, Board, BoardNode, Pair, Transport, components
 
 EDGE_MODES = ("ring", "radius", "unbounded")
 _SMALLEST_SHARE = 0.9
@@ -56,7 +56,7 @@ def grid_board(rows: int, columns: int) -> Board:
             f"a grid has 2 to {MAX_NODES} cells: {rows} x {columns} are {rows * columns}"
         )
     nodes = tuple(
-        Node(1 + columns * row + column, float(column), float(row))
+        BoardNode(1 + columns * row + column, float(column), float(row))
         for row in range(rows)
         for column in range(columns)
     )
@@ -141,7 +141,7 @@ def _join(recipe: MapRecipe, draws: np.ndarray, origin: str) -> Board | None:
         return None
     part = parts[0]
     nodes = tuple(
-        Node(cell + 1, float(cell % recipe.columns), float(cell // recipe.columns))
+        BoardNode(cell + 1, float(cell % recipe.columns), float(cell // recipe.columns))
         for cell in sorted(part)
     )
     edges = tuple(tuple(sorted((a + 1, b + 1) for a, b in some if a in part)) for some in pairs)
@@ -236,7 +236,9 @@ def city_board(seed: int = 0, name: str = "city") -> Board:
     return Board(
         name,
         TRANSPORTS,
-        tuple(Node(i + 1, round(x, 2), round(y, 2)) for i, (x, y) in enumerate(points.tolist())),
+        tuple(
+            BoardNode(i + 1, round(x, 2), round(y, 2)) for i, (x, y) in enumerate(points.tolist())
+        ),
         tuple(_numbered(pairs) for pairs in (taxi, bus, tube, ferry)),
         detective_starts=tuple(sorted(i + 1 for i in cards[0::2][:16])),
         fugitive_starts=tuple(sorted(i + 1 for i in cards[1::2])),

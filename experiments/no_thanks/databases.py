@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from agents.advice import views_of
 from agents.games.no_thanks.slices.features import features
 from agents.games.no_thanks.slices.files import Slices, load_slices
-from agents.games.no_thanks.solver import Solver, SolverSettings
+from agents.games.no_thanks.solver import NoThanksSolver, SolverSettings
 from common.statistics import mean_interval
 from envs.core.position import Position
 from envs.core.rng import new_rng
@@ -244,7 +244,7 @@ def _positions(
     """Positions with so many cards left, and everybody's true places."""
     seeds = ([settings.seed, 7, left, i] for i in range(number))
     states = [make(KNOWN, left, np.random.default_rng(seed)) for seed in seeds]
-    solver = Solver(KNOWN, SolverSettings(table_bits=22))
+    solver = NoThanksSolver(KNOWN, SolverSettings(table_bits=22))
     values = []
     for state in states:
         solver.forget()
@@ -254,7 +254,7 @@ def _positions(
 
 def _predicted(states: list[State], path: object, boundary: int) -> Floats:
     slices = load_slices(path)  # type: ignore[arg-type]
-    solver = Solver(KNOWN, slices.settings, slices.estimate)
+    solver = NoThanksSolver(KNOWN, slices.settings, slices.estimate)
     params = slices.params(boundary)
     values = np.array([solver.solve(state, boundary, params).values for state in states])
     return _places(values) if slices.settings.preference == "place" else values

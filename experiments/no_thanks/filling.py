@@ -25,7 +25,7 @@ PIECE = 100
 Rows = npt.NDArray[Any]
 
 
-class Job(Protocol):
+class RowMaker(Protocol):
     """What makes rows; it is sent to every process."""
 
     @property
@@ -51,7 +51,7 @@ class Filling:
     """Where pieces are kept; ``None``: nowhere."""
 
 
-def fill(job: Job, size: int, filling: Filling | None = None) -> Rows:
+def fill(job: RowMaker, size: int, filling: Filling | None = None) -> Rows:
     """Make ``size`` rows."""
     filling = filling or Filling()
     pieces = [(first, min(first + PIECE, size)) for first in range(0, size, PIECE)]
@@ -93,14 +93,14 @@ _WORKER: dict[str, Callable[[int, int], Rows]] = {}
 """The worker of the job at hand, kept between the pieces of a process."""
 
 
-def _piece(job: Job, piece: tuple[int, int]) -> Rows:
+def _piece(job: RowMaker, piece: tuple[int, int]) -> Rows:
     if job.about not in _WORKER:
         _WORKER.clear()
         _WORKER[job.about] = job.worker()
     return _WORKER[job.about](*piece)
 
 
-def _path(job: Job, filling: Filling, first: int, last: int) -> Path | None:
+def _path(job: RowMaker, filling: Filling, first: int, last: int) -> Path | None:
     if filling.folder is None:
         return None
     return filling.folder / f"{_digest(job.about)}-{first}-{last}.npy"

@@ -36,7 +36,7 @@ from agents.games.no_thanks.slices.features import (
     inputs_of,
 )
 from agents.games.no_thanks.slices.files import Slices, StrengthSlices
-from agents.games.no_thanks.solver import Solver
+from agents.games.no_thanks.solver import NoThanksSolver
 from common.commands import AMOUNT, COUNT, SEED, WORKERS, Parser, answers_in_one_line, at_least
 from common.errors import OptionError
 from common.files import check_out
@@ -156,7 +156,7 @@ class BoundaryRows:
     def worker(self) -> Callable[[int, int], npt.NDArray[np.generic]]:
         """A function that makes some of the rows; it keeps the memory of its searches."""
         slices, boundary = self.slices, self.slices.boundary(self.left)
-        solver = Solver(self.game, slices.settings, slices.estimate)
+        solver = NoThanksSolver(self.game, slices.settings, slices.estimate)
         params = slices.params(boundary) if boundary else None
 
         def make(i: int) -> npt.NDArray[np.generic]:
@@ -372,7 +372,7 @@ class Lessons:
 
     def worker(self) -> Callable[[int, int], Array]:
         """A function that plays some of the games."""
-        solver = Solver(self.game, self.slices.settings, self.slices.estimate)
+        solver = NoThanksSolver(self.game, self.slices.settings, self.slices.estimate)
         params = self.slices.params(0)
 
         def play(first: int, last: int) -> Array:
@@ -380,7 +380,7 @@ class Lessons:
 
         return play
 
-    def _play(self, solver: Solver, params: Array, i: int) -> Array:
+    def _play(self, solver: NoThanksSolver, params: Array, i: int) -> Array:
         """[positions, columns] of one game: features, places and cards left."""
         rng = np.random.default_rng([self.seed, self.number, i])
         game, o = self.game, self.game.options

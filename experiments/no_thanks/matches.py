@@ -38,7 +38,7 @@ class Strategy:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedMatch:
     """What came of a comparison."""
 
     scores: Scores
@@ -129,7 +129,7 @@ class Match:
         return play
 
 
-def compare_strategies(match: Match, num_decks: int, filling: Filling | None = None) -> Comparison:
+def compare_strategies(match: Match, num_decks: int, filling: Filling | None = None) -> PairedMatch:
     """Play ``num_decks`` decks, in every line-up of both sides."""
     rows = fill(match, num_decks, filling)
-    return Comparison(rows.reshape(num_decks, -1, NUM_SEATS), match.sides)
+    return PairedMatch(rows.reshape(num_decks, -1, NUM_SEATS), match.sides)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.games.no_thanks.solver import Solver, SolverSettings
+from agents.games.no_thanks.solver import NoThanksSolver, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from common.statistics import mean_interval, wilson
 from envs.core.position import Position
@@ -111,7 +111,7 @@ def _against_solver(decks: list[Position], seconds: Floats, cap: bool) -> Iterat
     assert isinstance(game, NoThanks)
     for with_cap in (cap, False):
         chosen = SolverSettings(cap=with_cap, table_bits=16)
-        solver, plain = Solver(game, chosen), seconds[: len(decks)]
+        solver, plain = NoThanksSolver(game, chosen), seconds[: len(decks)]
         if not with_cap:
             decks = decks[:3]  # 60 million nodes each without pruning
             plain = _measure(decks, SearchSettings(pruning="none", table_bits=0))["seconds"]
@@ -169,7 +169,7 @@ def card_order(settings: Settings) -> Iterator[Row]:
     rng = np.random.default_rng(settings.seed)
     number = settings.games(20)
     for ties, cap in product(("average", "take"), (True, False)):
-        solver = Solver(game, SolverSettings(ties=ties, cap=cap))
+        solver = NoThanksSolver(game, SolverSettings(ties=ties, cap=cap))
         squares, firsts = [], []
         for cards in PRINTED_SETS:
             results = np.array(
@@ -203,7 +203,7 @@ def card_order(settings: Settings) -> Iterator[Row]:
 def exact_segment(settings: Settings) -> Iterator[Row]:
     """E13: how many cards before the end a position is solved within one second."""
     game = NoThanks("known_future")
-    solver = Solver(game, SolverSettings(table_bits=24))  # half a gigabyte
+    solver = NoThanksSolver(game, SolverSettings(table_bits=24))  # half a gigabyte
     number = settings.games(20)
     for make, words in ((played_position, "from play"), (random_position, "random")):
         for left in (6, 7, 8, 9, 10):

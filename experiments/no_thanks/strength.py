@@ -13,7 +13,7 @@ from common.statistics import mean_interval
 from envs.no_thanks import NoThanks
 from experiments.no_thanks.filling import Filling
 from experiments.no_thanks.makers import FINAL_WEIGHTS, ONES, make_slices, make_strength
-from experiments.no_thanks.matches import Comparison, Match, Strategy, compare_strategies
+from experiments.no_thanks.matches import Match, PairedMatch, Strategy, compare_strategies
 from experiments.no_thanks.tuning import make_fitted_slices
 from experiments.runner import Row, Settings
 from training.config import EvalSettings
@@ -81,7 +81,7 @@ def compare(
     num_games: int,
     game: NoThanks = KNOWN,
     is_rotated: bool = False,
-) -> Comparison:
+) -> PairedMatch:
     """A mirrored comparison of about ``num_games`` games, scaled."""
     match = Match(game, one, other, settings.seed, is_rotated)
     decks = max(2, settings.games(num_games) // len(match.sides))
@@ -96,7 +96,7 @@ POOL = {
 SLOW = frozenset({"ISMCTS, 500 simulations", "search to depth 8"})
 
 
-def _place_row(words: str, found: Comparison, most: float | None = None) -> Row:
+def _place_row(words: str, found: PairedMatch, most: float | None = None) -> Row:
     """The mean place of the first side, and whether 2, which an equal has, can be excluded."""
     place = found.mean_place()
     told = "excludes 2" if place.excludes(2.0) else "does not exclude 2"

@@ -80,7 +80,7 @@ def mean_return(
 
 
 @dataclass(frozen=True)
-class Row:
+class ThresholdRow:
     """What can be gained against players who all have one threshold."""
 
     threshold: int
@@ -91,7 +91,7 @@ class Row:
 
 def find_equilibrium(
     game: Game, thresholds: Sequence[int], num_games: int, seed: int = 0
-) -> tuple[int, list[Row]]:
+) -> tuple[int, list[ThresholdRow]]:
     """Find the symmetric equilibrium among ``thresholds``.
 
     Args:
@@ -115,13 +115,13 @@ def find_equilibrium(
     return min(rows, key=lambda row: row.gain).threshold, rows
 
 
-def _row(game: Game, others: int, own: Sequence[int], num_games: int, root: Words) -> Row:
+def _row(game: Game, others: int, own: Sequence[int], num_games: int, root: Words) -> ThresholdRow:
     rest = [others] * (game.facts.num_players - 1)
     means = {each: mean_return(game, [each, *rest], num_games, root) for each in own}
     best = max(means, key=lambda each: means[each][0])
     # What everybody gets who keeps to the threshold of the others is the measure of a gain.
     kept, _ = mean_return(game, [others, *rest], num_games, root)
-    return Row(others, best, means[best][0] - kept, means[best][1])
+    return ThresholdRow(others, best, means[best][0] - kept, means[best][1])
 
 
 def mixed_equilibrium(

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from agents.base import Actions, Agent, Probs, Views
-from agents.ismcts.searcher import Analysis, Budget, State, spend
+from agents.ismcts.searcher import Budget, SearchAnalysis, State, spend
 from agents.ismcts.settings import OPTIONS, TreeSettings, make_options
 from agents.ismcts.simulations import play_out
 from agents.ismcts.tree import (
@@ -338,7 +338,7 @@ class JointSearchAgent(Agent):
         self._trees = make_trees(game, max_nodes)
         self._clock = clock
         self._plans: dict[tuple[int, int], dict[int, int]] = {}
-        self.last: list[Analysis] = []
+        self.last: list[SearchAnalysis] = []
         """What the last call of ``act`` has found; rows that followed a plan have nothing."""
 
     def act(self, views: Views) -> Actions:
@@ -397,7 +397,7 @@ class JointSearchAgent(Agent):
         counters, visits = self._trees.counters, int(node["visits"])
         one = np.ones(1)
         self.last.append(
-            Analysis(
+            SearchAnalysis(
                 seat=seat,
                 actions=np.array(moves[:1]),
                 visits=np.array([visits]),

@@ -37,15 +37,15 @@ from agents.cfr.response import expected_values
 from agents.cfr.solver import make_solver
 from agents.cfr.tree import GameTree, Probs
 from agents.ismcts.agent import LEVELS
-from agents.ismcts.searcher import Analysis
+from agents.ismcts.searcher import SearchAnalysis
 from common.progress import LOG_EVERY, Progress
 from envs import make_game
 from envs.core.rng import fill_streams, stream
 from experiments.phantom import JOINT_SEARCH
 from experiments.pursuit_cells import (
     PLACEMENT,
-    Cell,
-    Player,
+    Entrant,
+    PursuitCell,
     Wins,
     difference,
     join,
@@ -63,12 +63,12 @@ MORE_FOR_THESIS = 10_000
 """For the thesis's Phantom in R3x: does the unknown number of simulations explain R3?"""
 SECONDS = 2.5
 PUCT = {"selection": "puct", "prior": "rule"}
-RANDOM = Player("random", "random")
-HEURISTIC = Player("heuristic", "pursuit_heuristic")
-THESIS = Player("the thesis's search", JOINT_SEARCH)
-OUR_DETECTIVES = Player("our search", "mo_ismcts", PUCT, shares_budget=True)
-OUR_PHANTOM = Player("our search", "pursuit_search")
-UNGUESSED = Player(
+RANDOM = Entrant("random", "random")
+HEURISTIC = Entrant("heuristic", "pursuit_heuristic")
+THESIS = Entrant("the thesis's search", JOINT_SEARCH)
+OUR_DETECTIVES = Entrant("our search", "mo_ismcts", PUCT, shares_budget=True)
+OUR_PHANTOM = Entrant("our search", "pursuit_search")
+UNGUESSED = Entrant(
     "our search without a guess",
     "mo_ismcts",
     {"selection": "ucb", "opponents": "rule", "epsilon": 0.0, "rollout_depth": 6 * PLACEMENT},
@@ -86,14 +86,14 @@ def cell_of(
     settings: Settings,
     simulations: int = SIMULATIONS,
     seconds: float | None = None,
-) -> Cell:
+) -> PursuitCell:
     """The games of one pairing on all maps, by simulations or by the clock."""
     sides = PLAYERS["phantom"][phantom], PLAYERS["detectives"][detectives]
     games = settings.games(GAMES)
     return join(play_cells("phantom_v0", *sides, games, settings, seconds, simulations))
 
 
-def searched_note(cell: Cell) -> str:
+def searched_note(cell: PursuitCell) -> str:
     """How many simulations a search by the clock had."""
     return f"{cell.simulations / max(cell.searches, 1):,.0f} simulations a search"
 
@@ -187,9 +187,11 @@ EXACT_PLAYERS: dict[str, dict[str, Any]] = {
 }
 
 
-def analysed(agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64]) -> list[Analysis]:
+def analysed(
+    agent: Any, tree: GameTree, seed: int, some: npt.NDArray[np.int64]
+) -> list[SearchAnalysis]:
     """What a search finds in some infosets, each with a generator of its own."""
-    found: list[Analysis] = []
+    found: list[SearchAnalysis] = []
     with closing(Progress(len(some), "infosets", after=LOG_EVERY)) as progress:
         for infoset in some:
             views = views_at(tree, infoset[None], agent.wants_tokens)
@@ -276,34 +278,34 @@ TIMED: dict[str, Group] = {
 
 
 @dataclass(frozen=True)
-class Variant:
+class SearchVariant:
     """A search with other settings, and perhaps in another form of the game."""
 
     name: str
-    player: Player
+    player: Entrant
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def wins(self, side: int, opponent: str, settings: Settings, simulations: int) -> Wins:
         """[games] which of them it wins."""
-        other = Player(opponent, opponent)
+        other = Entrant(opponent, opponent)
         sides = (other, self.player) if side else (self.player, other)
         games, more = settings.games(GAMES), {"simulations": simulations, **self.options}
         cell = join(play_cells("phantom_v0", *sides, games, settings, **more))
         return cell.is_won if side else ~cell.is_won
 
 
-def changed(name: str, base: Player, **params: Any) -> Variant:
+def changed(name: str, base: Entrant, **params: Any) -> SearchVariant:
     """A player with some settings of its own."""
-    return Variant(name, replace(base, params={**base.params, **params}))
+    return SearchVariant(name, replace(base, params={**base.params, **params}))
 
 
 EACH = {"seats": "each"}
-SIDES: dict[str, tuple[int, str, tuple[Variant, ...]]] = {
+SIDES: dict[str, tuple[int, str, tuple[SearchVariant, ...]]] = {
     "detectives": (
         1,
         "pursuit_belief",
         (
-            Variant("as they are", OUR_DETECTIVES),
+            SearchVariant("as they are", OUR_DETECTIVES),
             changed("every action as likely before it is tried", OUR_DETECTIVES, prior="uniform"),
             changed("random rollouts", OUR_DETECTIVES, rollout="random"),
             changed(
@@ -314,7 +316,7 @@ SIDES: dict[str, tuple[int, str, tuple[Variant, ...]]] = {
             changed("regret matching", OUR_DETECTIVES, selection="regret", final="mixture"),
             changed("the three best moves of a piece", OUR_DETECTIVES, width=3),
             changed("one observer", OUR_DETECTIVES, observers="single"),
-            Variant("a seat for each", OUR_DETECTIVES, EACH),
+            SearchVariant("a seat for each", OUR_DETECTIVES, EACH),
             replace(
                 changed(
                     "a seat for each, coalition reduction of 0.2", OUR_DETECTIVES, coalition=0.2
@@ -333,12 +335,12 @@ SIDES: dict[str, tuple[int, str, tuple[Variant, ...]]] = {
         0,
         "pursuit_heuristic",
         (
-            Variant("as he was", UNGUESSED),
+            SearchVariant("as he was", UNGUESSED),
             changed("detectives choose what is best for them", UNGUESSED, opponents="search"),
             changed("random rollouts", UNGUESSED, rollout="random"),
             changed("rollouts to the end", UNGUESSED, rollout_depth=0),
             changed("one move in ten of a rollout at random", UNGUESSED, epsilon=0.1),
-            Variant("who judges detectives (pursuit_search)", OUR_PHANTOM),
+            SearchVariant("who judges detectives (pursuit_search)", OUR_PHANTOM),
         ),
     ),
 }
@@ -356,7 +358,7 @@ def parts(settings: Settings) -> Iterator[Row]:
 def levels(settings: Settings) -> Iterator[Row]:
     """A row for every level of difficulty but the highest, as detectives."""
     for level, (simulations, blunders) in list(LEVELS.items())[:-1]:
-        variant = Variant("", Player("", "mo_ismcts", {"blunders": blunders}))
+        variant = SearchVariant("", Entrant("", "mo_ismcts", {"blunders": blunders}))
         won = variant.wins(1, "pursuit_belief", settings, simulations)
         what = f"detectives win against pursuit_belief, %: mo_ismcts, level {level}"
         yield Row.of(what, win_rate(won), games=len(won))

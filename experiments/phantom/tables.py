@@ -15,7 +15,7 @@ import numpy as np
 
 from common.statistics import Interval, wilson
 from envs.pursuit.tables import named_board
-from experiments.pursuit_cells import MAPS, Cell, Player, Wins, join, play_cells
+from experiments.pursuit_cells import MAPS, Entrant, PursuitCell, Wins, join, play_cells
 from experiments.runner import Group, Row, Settings
 
 ORDERS = {"fugitive_first": "blind starts", "detectives_first": "starts seen"}
@@ -26,14 +26,14 @@ CAPTURE, FORESIGHT = "pursuit_capture", "pursuit_foresight"
 
 def cells_of(
     settings: Settings, detectives: str, phantom: str, order: str = "fugitive_first"
-) -> list[Cell]:
+) -> list[PursuitCell]:
     """The cells of a pairing, one for each map."""
-    players = Player(phantom, phantom), Player(detectives, detectives)
+    players = Entrant(phantom, phantom), Entrant(detectives, detectives)
     games = settings.games(GAMES)
     return play_cells("phantom_v0", *players, games, settings, placement_order=order)
 
 
-def rate_row(what: str, cell: Cell, has_first: bool = True, **more: Any) -> Row:
+def rate_row(what: str, cell: PursuitCell, has_first: bool = True, **more: Any) -> Row:
     """How many of so many games the detectives won."""
     games = len(cell.is_won) if has_first else int((~cell.is_first).sum())
     return Row.of(what, cell.rate(has_first), games=games, **more)
@@ -62,7 +62,7 @@ def pairing(
     return rows
 
 
-def _rounds(cell: Cell) -> Iterator[Row]:
+def _rounds(cell: PursuitCell) -> Iterator[Row]:
     """When detectives win: in the first round, and by the twelfth."""
     rounds = cell.rounds[cell.is_won]
     if len(rounds) < 2:

@@ -20,7 +20,7 @@ from experiments.scotland_yard.reduced.certain import CertainWins, certain_wins,
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
 from experiments.scotland_yard.reduced.mixed import MixedPlay, exploitability
 from experiments.scotland_yard.reduced.plans import (
-    BestResponse,
+    BestFugitive,
     Games,
     fugitive_anywhere,
     play_plans,
@@ -82,7 +82,7 @@ def won(plans: Plans, replies: Plans) -> float:
 
 def escaped(*plans: Plans) -> float:
     """Starts from which the best response escapes from plans, or from a draw of them, in %."""
-    return round(100 * BestResponse(reduced(), np.stack(plans)).survival, 2)
+    return round(100 * BestFugitive(reduced(), np.stack(plans)).survival, 2)
 
 
 # ---- R1 to R12: alpha-beta, and what can be learnt of it by heart --------------------------------

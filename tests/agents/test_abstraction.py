@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents import make_agent
-from agents.abstraction import ENCODE, KEY, Abstraction, Decisions, table_abstraction
+from agents.abstraction import ENCODE, KEY, Abstraction, DecisionKeys, table_abstraction
 from agents.cfr.learner import MCCFRLearner, MCCFRSettings
 from agents.cfr.mccfr import SamplingSolver
 from agents.cfr.tree import GameTree
@@ -110,10 +110,10 @@ def test_a_file_runs_no_code_that_nobody_named(
 
 def test_each_says_what_it_cannot_do() -> None:
     with pytest.raises(MasqueradeError, match="'blind' has no key of decisions"):
-        Decisions("blind", LiarsDice())
+        DecisionKeys("blind", LiarsDice())
     with pytest.raises(MasqueradeError, match="'round' has no encode, which tables need"):
         table_abstraction("round", LiarsDice())
     with pytest.raises(MasqueradeError, match="is for kuhn_v0, not leduc_v0"):
-        Decisions(OWN, make_game("leduc_v0"))
+        DecisionKeys(OWN, make_game("leduc_v0"))
     with pytest.raises(MasqueradeError, match="baselines must be none or infoset"):
         MCCFRSettings(abstraction="round", baselines="history")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from agents.abstraction import ALL, Decisions
+from agents.abstraction import ALL, DecisionKeys
 from agents.base import Actions, Agent, Views
 from agents.cfr.evaluation import tabulate
 from agents.cfr.mccfr import SamplingSolver
@@ -346,7 +346,7 @@ def test_short_memory_forgets_early_bids_only() -> None:
         batch.begin(row, row)
         for bid in bids:
             batch.step(row, np.array([bid]))
-        return int(Decisions(f"round:{memory}", game).keys(batch.views(row))[0])
+        return int(DecisionKeys(f"round:{memory}", game).keys(batch.views(row))[0])
 
     assert key_after([0, 4, 10], 1) == key_after([0, 9, 10], 1)
     assert key_after([0, 4, 10], 2) != key_after([0, 9, 10], 2)

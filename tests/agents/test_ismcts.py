@@ -9,7 +9,7 @@ import pytest
 
 from agents import make_agent
 from agents.ismcts.agent import ISMCTSAgent
-from agents.ismcts.searcher import Analysis, Budget, Root, TreeSearcher, spend
+from agents.ismcts.searcher import Budget, Root, SearchAnalysis, TreeSearcher, spend
 from agents.ismcts.settings import OBSERVERS, SELECTIONS, TreeSettings
 from agents.ismcts.tree import NONE
 from arena.match import play_match
@@ -191,7 +191,7 @@ def test_a_row_is_answered_alike_whatever_rows_share_its_batch() -> None:
     assert together.tolist() == alone
 
 
-def play_two_moves(agent: Any) -> tuple[Analysis, Analysis]:
+def play_two_moves(agent: Any) -> tuple[SearchAnalysis, SearchAnalysis]:
     """The first player's first two searches of a game of No Thanks!, in which others pay."""
     game = agent.game
     batch, row = Batch(game, 1, chance=new_rng(5)), np.arange(1)

@@ -11,7 +11,7 @@ import pytest
 
 from agents import abstraction as abstractions
 from agents import make_agent
-from agents.abstraction import KEY, Decisions
+from agents.abstraction import KEY, DecisionKeys
 from agents.base import Views
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import best_response, expected_values, nash_conv
@@ -54,7 +54,7 @@ def solve(game: LiarsDice, num_iterations: int, seed: int = 0, **settings: objec
 
 def random_views(game: LiarsDice, num_games: int, by_abstract: bool = False) -> Iterator[Views]:
     """All decisions of matches in which everybody does anything, or by abstract actions."""
-    decisions, draws = Decisions("odds", game), np.random.default_rng(0)
+    decisions, draws = DecisionKeys("odds", game), np.random.default_rng(0)
     batch, rows = Batch(game, num_games, chance=new_rng(0)), np.arange(num_games)
     batch.begin(rows, rows)
     while len(rows := np.flatnonzero(batch.turns >= 0)):
@@ -83,7 +83,7 @@ GAMES = [
 @pytest.mark.parametrize("options", GAMES)
 def test_abstract_actions_are_legal_and_have_what_the_rule_does(options) -> None:
     game = LiarsDice(**options)
-    decisions, rule, r = Decisions("odds", game), LiarsDiceRule(game), game.rules.view(RULES)[0]
+    decisions, rule, r = DecisionKeys("odds", game), LiarsDiceRule(game), game.rules.view(RULES)[0]
     num_seen = 0
     for views in random_views(game, 60):
         found, actions = decisions.look(views).actions, rule.act(views)
@@ -141,7 +141,7 @@ def actions_by_hand(game: LiarsDice, world: Any, seat: int, mask: Any) -> dict[i
 @pytest.mark.parametrize("options", GAMES)
 def test_abstract_actions_are_what_they_are_called(options) -> None:
     game = LiarsDice(**options)
-    decisions = Decisions("odds", game)
+    decisions = DecisionKeys("odds", game)
     for views in random_views(game, 8):
         for i, row in enumerate(decisions.look(views).actions.tolist()):
             if views.masks[i, :-1].any():
@@ -158,7 +158,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
     """Decisions of matches by abstract actions are what the solver knows, and hardly any others."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=3, wild="ones", raising="count_first")
     solver = solve(game, 6_000, memory=memory, exploration=0.0)
-    decisions = Decisions(solver.settings.policy_abstraction, game)
+    decisions = DecisionKeys(solver.settings.policy_abstraction, game)
     state = solver.state_dict()
     known = dict(zip(state["keys"].tolist(), state["sizes"].tolist(), strict=True))
     met: dict[int, int] = {}
@@ -176,7 +176,7 @@ def test_the_walk_names_decisions_as_the_player_does(memory) -> None:
 def test_longer_memories_tell_more_apart() -> None:
     """Longer memories count more bids on the standing face."""
     game = LiarsDice(num_players=4, dice=2)
-    encodings = [Decisions(f"odds:{memory}", game) for memory in (1, 2, 10_000)]
+    encodings = [DecisionKeys(f"odds:{memory}", game) for memory in (1, 2, 10_000)]
     met: list[set[int]] = [set() for _ in encodings]
     for views in random_views(game, 300):
         for keys, decisions in zip(met, encodings, strict=True):
@@ -257,7 +257,7 @@ def test_the_player_does_what_it_says() -> None:
     """Where nothing is known it does what the rule does."""
     game = LiarsDice(num_players=3, dice=2, faces=3)
     agent, rule = PolicyAgent(game, policy=solve(game, 200).to_policy()), LiarsDiceRule(game)
-    decisions, mixed, unknown = Decisions("odds", game), 0, 0
+    decisions, mixed, unknown = DecisionKeys("odds", game), 0, 0
     for views in random_views(game, 100, by_abstract=True):
         probs = agent.policy(views)
         np.testing.assert_allclose(probs.sum(axis=1), 1.0)
@@ -332,4 +332,4 @@ def test_refuses_what_it_cannot_do() -> None:
     with pytest.raises(MasqueradeError, match="'table'"):
         SampledMatchSettings.parse({"table": "odds"})
     with pytest.raises(MasqueradeError, match="'odds' is for liars_dice_v0, not kuhn_v0"):
-        Decisions("odds", make_game("kuhn_v0"))
+        DecisionKeys("odds", make_game("kuhn_v0"))

@@ -9,7 +9,7 @@ import pytest
 
 import train
 from agents import make_agent
-from agents.abstraction import ALL, Decisions
+from agents.abstraction import ALL, DecisionKeys
 from agents.cfr.evaluation import tabulate
 from agents.cfr.response import expected_values, nash_conv
 from agents.cfr.tree import GameTree
@@ -123,7 +123,7 @@ def test_the_walk_names_decisions_as_the_player_does(settings) -> None:
     """Every decision of random matches is known once the solver has been everywhere."""
     game = LiarsDice(num_players=3, dice=(1, 2, 1), faces=2, wild="ones")
     solver = solve(game, 4_000, exploration=0.5, **settings)
-    decisions = Decisions(solver.settings.policy_abstraction, game)
+    decisions = DecisionKeys(solver.settings.policy_abstraction, game)
     known = set(solver.state_dict()["keys"].tolist())
     batch, rows = Batch(game, 200, chance=new_rng(0)), np.arange(200)
     batch.begin(rows, rows)
@@ -146,8 +146,8 @@ def test_dice_of_others_are_not_mistaken_for_bids() -> None:
 
 def test_abstractions_by_name() -> None:
     game = LiarsDice(num_players=3)
-    assert Decisions("round:2", game).memory == 2
-    assert Decisions("round", game).memory == ALL
+    assert DecisionKeys("round:2", game).memory == 2
+    assert DecisionKeys("round", game).memory == ALL
     odds = solve(LiarsDice(dice=1), 10, abstraction="odds").to_policy()
     with pytest.raises(MasqueradeError, match="only policies that go by rounds"):
         evaluate_match(odds)

@@ -12,7 +12,7 @@ from agents import make_agent
 from agents.games.no_thanks.slices.estimates import strength_params
 from agents.games.no_thanks.slices.features import NUM_PLAYERS, NUM_TRAITS, inputs_of
 from agents.games.no_thanks.slices.files import StrengthSlices, load_slices
-from agents.games.no_thanks.solver import Solver
+from agents.games.no_thanks.solver import NoThanksSolver
 from agents.max_n import Searcher, SearchSettings
 from arena.match import play_match
 from envs.core.position import Position
@@ -53,7 +53,7 @@ def test_compiled_estimates_are_those_of_numpy(kind: str) -> None:
     models = [new_weights(4, rng) for _ in range(9)]
     models = [w._replace(direct=rng.normal(size=len(w.direct)), out=np.ones(4)) for w in models]
     slices = StrengthSlices((3,) * 8, kind, models)
-    solver = Solver(game, slices.settings, slices.estimate)
+    solver = NoThanksSolver(game, slices.settings, slices.estimate)
     for left in (6, 12, 21):
         state = played_position(game, left, rng)
         mover = int(game.record(state).to_move)

@@ -20,7 +20,7 @@ from agents.games.no_thanks.slices.estimates import (
 )
 from agents.games.no_thanks.slices.features import CATEGORIES, features
 from agents.games.no_thanks.slices.files import Slices, load_slices
-from agents.games.no_thanks.solver import Solver
+from agents.games.no_thanks.solver import NoThanksSolver
 from agents.max_n import Searcher, SearchSettings
 from arena.match import play_match
 from common.errors import MasqueradeError, OptionError
@@ -146,7 +146,7 @@ def test_a_search_ends_at_its_boundary_with_what_the_database_says(
     position = game.deal([14, 13, 12])
     for _ in range(3):
         position.apply(TAKE)
-    found = Solver(game, estimate=nearest_estimate).solve(position.state, 6, params)
+    found = NoThanksSolver(game, estimate=nearest_estimate).solve(position.state, 6, params)
     assert found.values == tuple(expected)
     assert found.action == -1, "nothing was decided"
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.games.no_thanks.solver import MARGIN, Solution, Solver, SolverSettings
+from agents.games.no_thanks.solver import MARGIN, NoThanksSolver, Solution, SolverSettings
 from agents.max_n import Searcher, SearchSettings
 from common.errors import OptionError
 from envs.core.position import Position
@@ -22,7 +22,7 @@ TIES = {"take": "high", "pay": "low", "average": "average"}
 
 def solve(position: Position, **settings: Any) -> Solution:
     chosen = SolverSettings(**{"table_bits": 16, **settings})
-    return Solver(position.game, chosen).solve(position.state)  # type: ignore[arg-type]
+    return NoThanksSolver(position.game, chosen).solve(position.state)  # type: ignore[arg-type]
 
 
 def plain(position: Position, ties: str, **more: Any) -> tuple[float, ...]:
@@ -120,7 +120,7 @@ def test_by_return_results_are_places_from_the_middle_with_a_trace_of_margin() -
 
 def test_what_a_solver_remembers_stays_true() -> None:
     for position in random_positions(10, seed=3):
-        warm = Solver(position.game, SolverSettings(table_bits=14))  # type: ignore[arg-type]
+        warm = NoThanksSolver(position.game, SolverSettings(table_bits=14))  # type: ignore[arg-type]
         rng = np.random.default_rng(4)
         below = position.copy()
         while not below.is_over:
@@ -187,7 +187,7 @@ def test_a_search_gives_up_when_told_to() -> None:
     position = small(10, 20, 12, 30, 5, 8, 9, 16, chips=11)
     game = position.game
     ticks = itertools.count()
-    solver = Solver(game, clock=lambda: float(next(ticks)))  # type: ignore[arg-type]
+    solver = NoThanksSolver(game, clock=lambda: float(next(ticks)))  # type: ignore[arg-type]
     found = solver.solve(position.state, seconds=3.5)
     assert not found.is_complete
     assert (found.action, found.branches) == (-1, {})

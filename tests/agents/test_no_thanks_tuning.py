@@ -12,8 +12,8 @@ from envs.no_thanks import NoThanks
 from experiments.no_thanks.filling import Filling
 from experiments.no_thanks.makers import make_slices
 from experiments.no_thanks.matches import (
-    Comparison,
     Match,
+    PairedMatch,
     Strategy,
     compare_strategies,
 )
@@ -105,7 +105,7 @@ def test_the_better_of_two_rules_wins_the_match_in_any_number_of_processes() -> 
 
 def test_equals_share_their_places_and_all_get_the_better_count() -> None:
     scores = np.array([[[5.0, 5, 1]], [[2, 2, 2]], [[1, 2, 3]]])
-    found = Comparison(scores, np.array([[0, 1, 1]]))
+    found = PairedMatch(scores, np.array([[0, 1, 1]]))
     assert found.places[:, 0].tolist() == [[1.5, 1.5, 3], [2, 2, 2], [3, 2, 1]]
     assert found.counts(0, 0) == [2, 0, 1]
     assert found.seat_places(0, 0).mean == pytest.approx(13 / 6)

@@ -18,7 +18,7 @@ from experiments.scotland_yard.reduced.certain import NOT_CERTAIN, certain_wins,
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
 from experiments.scotland_yard.reduced.plans import (
     PER_ROUND,
-    BestResponse,
+    BestFugitive,
     fugitive_anywhere,
     play_plans,
 )
@@ -107,7 +107,7 @@ def test_the_plans_keep_their_promise_against_every_fugitive(graph: TeamGraph) -
         assert games.is_won.all()
         assert (games.rounds <= promised).all()
         assert games.mean_length < 5.296
-    worst = BestResponse(graph, wins.plans[None])
+    worst = BestFugitive(graph, wins.plans[None])
     assert worst.survival == 0.0
     # Whoever knows the plans lasts as long as was promised, and no longer.
     survived = np.round((worst.values % 1.0) / PER_ROUND)
@@ -172,7 +172,7 @@ def survives(graph: TeamGraph, plans: Any, root: int, limit: int) -> bool:
 def test_the_best_response_finds_what_trying_everything_finds(small: TeamGraph) -> None:
     plans = plan_table(small, AlphaBetaSettings(version="v2", plies=3))
     for limit in (1, 3, 4, 7):
-        response = BestResponse(small, plans[None], rounds=limit)
+        response = BestFugitive(small, plans[None], rounds=limit)
         found = [
             survives(small, plans, int(root), limit) for root in np.flatnonzero(small.is_start)
         ]
@@ -182,10 +182,10 @@ def test_the_best_response_finds_what_trying_everything_finds(small: TeamGraph) 
 def test_not_knowing_which_plan_is_followed_never_helps_him(small: TeamGraph) -> None:
     settings = AlphaBetaSettings(version="v2", plies=3, ties="random")
     tables = np.stack([plan_table(small, settings, seed=k) for k in range(4)])
-    alone = [BestResponse(small, table[None], rounds=4).survival for table in tables]
-    together = BestResponse(small, tables, rounds=4).survival
+    alone = [BestFugitive(small, table[None], rounds=4).survival for table in tables]
+    together = BestFugitive(small, tables, rounds=4).survival
     assert together <= np.mean(alone) + 1e-4
-    assert BestResponse(small, tables[[0, 0]], rounds=4).survival == pytest.approx(
+    assert BestFugitive(small, tables[[0, 0]], rounds=4).survival == pytest.approx(
         alone[0], abs=1e-4
     )
 
@@ -234,8 +234,8 @@ def test_players_do_in_real_games_what_their_tables_say(agent_id: str) -> None:
     agent: Any = make_agent(agent_id, game, **params)
     graph = agent.graph
     table = tables_of(agent)[0]
-    assert BestResponse(graph, plans_of(agent, graph)[None]).survival == pytest.approx(
-        BestResponse(graph, table[None]).survival
+    assert BestFugitive(graph, plans_of(agent, graph)[None]).survival == pytest.approx(
+        BestFugitive(graph, table[None]).survival
     )
     fugitive = make_agent(ALPHA_BETA, game, plies=3)
     result = play_match(game, [fugitive, agent], 400, seed=3)

@@ -24,7 +24,7 @@ from experiments.scotland_yard.reduced.learning import (
     TeamLearner,
     update,
 )
-from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.plans import BestFugitive, fugitive_anywhere, play_plans
 from experiments.scotland_yard.reduced.search import AlphaBetaSettings, fugitive_table, plan_table
 
 
@@ -177,5 +177,5 @@ def test_a_fugitive_learns_the_best_response(small: TeamGraph) -> None:
     learner = FugitiveLearner(small, QSettings(), plans, total=100_000)
     learner.learn(100_000)
     assert 1.0 - learner.play().win_rate == pytest.approx(
-        BestResponse(small, plans[None]).survival, abs=0.02
+        BestFugitive(small, plans[None]).survival, abs=0.02
     )

@@ -12,7 +12,7 @@ from envs import make_game
 from envs.pursuit.game import Pursuit
 from envs.pursuit.generators import grid_board
 from experiments.scotland_yard.reduced.graph import TeamGraph, team_graph
-from experiments.scotland_yard.reduced.plans import BestResponse, fugitive_anywhere, play_plans
+from experiments.scotland_yard.reduced.plans import BestFugitive, fugitive_anywhere, play_plans
 from experiments.scotland_yard.reduced.search import (
     AlphaBetaSettings,
     fugitive_table,
@@ -300,7 +300,7 @@ def test_a_random_fugitive_is_caught_more_often_by_those_who_count_both(
 def test_nobody_escapes_more_often_than_whoever_knows_the_plans() -> None:
     graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=4, columns=4))
     plans = plan_table(graph, AlphaBetaSettings(plies=3, version="v1"))
-    survival = BestResponse(graph, plans[None]).survival
+    survival = BestFugitive(graph, plans[None]).survival
     for replies in (fugitive_anywhere(graph), fugitive_table(graph, AlphaBetaSettings(plies=1))):
         assert 1 - play_plans(graph, plans, replies).win_rate < survival
 
@@ -312,7 +312,7 @@ if IS_FULL:  # plans for the whole board take long
         graph: TeamGraph, version: str, wanted: float
     ) -> None:
         plans = thesis_plans(version, "all")
-        assert 100 * BestResponse(graph, plans[None]).survival == pytest.approx(wanted, abs=0.05)
+        assert 100 * BestFugitive(graph, plans[None]).survival == pytest.approx(wanted, abs=0.05)
 
 
 # ---- other boards --------------------------------------------------------------------------------

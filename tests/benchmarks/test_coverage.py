@@ -12,7 +12,7 @@ from benchmarks.coverage import (
     TRIED,
     USED,
     Case,
-    Pool,
+    DealPool,
     coverage,
     main,
     pool_of,
@@ -30,14 +30,14 @@ def test_the_quoted_interval_covers_between_players_who_are_alike() -> None:
 
 
 def test_the_quoted_interval_covers_where_one_player_nearly_always_wins() -> None:
-    pool = Pool(np.repeat([[-1.0], [0.0], [1.0]], [10, 150, 840], axis=0), (-1.0, 1.0))
+    pool = DealPool(np.repeat([[-1.0], [0.0], [1.0]], [10, 150, 840], axis=0), (-1.0, 1.0))
     for num_deals in (5, 10, 30):
         assert coverage(pool, USED, num_deals, tries=300)[0] > 0.93
     assert coverage(pool, PLAIN, 5, tries=300)[0] < 0.8
 
 
 def test_the_quoted_interval_is_not_widened_by_what_a_game_could_cost() -> None:
-    pool = Pool(np.random.default_rng(0).normal(5, 6, (1000, 2)), (-200.0, 200.0))
+    pool = DealPool(np.random.default_rng(0).normal(5, 6, (1000, 2)), (-200.0, 200.0))
     share, width = coverage(pool, USED, 20, tries=300)
     assert share > 0.92
     assert width < coverage(pool, PLAIN, 20, tries=300)[1]

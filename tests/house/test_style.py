@@ -113,6 +113,37 @@ def test_arrows_between_rooms_point_one_way() -> None:
             )
 
 
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, set[str]] = {}
+    for path in SOURCES:
+        if not path.is_symlink():
+            for node in tree_of(path).body:
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, set()).add(str(path.relative_to(PROJECT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_folders_of_a_room_do_not_need_each_other() -> None:
+    """What lies beside the folders of a room is its table and its contracts."""
+    arrows = set()
+    for path in SOURCES:
+        here = path.relative_to(PROJECT).parts[:2]
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                there = tuple(node.module.split(".")[:2])
+                if (
+                    here[0] == there[0]
+                    and here != there
+                    and all(is_folder(at) for at in (here, there))
+                ):
+                    arrows.add((here, there))
+    assert [arrow for arrow in arrows if arrow[::-1] in arrows] == []
+
+
+def is_folder(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 2 and PROJECT.joinpath(*parts).is_dir()
+
+
 def test_no_test_module_imports_another() -> None:
     """What tests share is in tests/support."""
     for path in sorted((PROJECT / "tests").rglob("test_*.py")):

@@ -23,7 +23,7 @@ from play import advice, agents
 from play.agents import MAX_THREADS, Thinkers, is_quick
 from play.catalogue import OUTSIDERS, Catalogue
 from play.server import MAX_ASKED, handle
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 from play.tables import Browser, Tables
 
 NUM_BUSY = MAX_THREADS
@@ -323,7 +323,7 @@ def test_a_showdown_is_put_into_words_without_going_through_every_amount(
 ) -> None:
     """The last call of a hand turns up cards that no world drawn before has: all had been asked."""
     game = make_game("holdem_v0", num_players=2, menu="exact")
-    table = Table(game, [Seat("one"), Seat("other")])
+    table = Table(game, [TableSeat("one"), TableSeat("other")])
     table.begin(seed=1)
     asked: list[int] = []
     words = type(game).action_text

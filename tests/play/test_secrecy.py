@@ -25,7 +25,7 @@ from play.agents import Thinkers
 from play.catalogue import Catalogue
 from play.server import handle
 from play.session import Session
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 from play.tables import Browser, Tables
 from tests.support.option_sets import every_option_set
 from tests.support.sampling import IS_FULL
@@ -42,7 +42,7 @@ MORE = 20 if IS_FULL else 1
 
 
 def sit(game: Game) -> Session:
-    seats = [Seat(f"person {number}") for number in range(game.facts.num_players)]
+    seats = [TableSeat(f"person {number}") for number in range(game.facts.num_players)]
     return Session("T", Table(game, seats), game.id)
 
 

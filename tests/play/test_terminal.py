@@ -15,7 +15,7 @@ from play.agents import Thinkers
 from play.catalogue import Catalogue
 from play.command_line import main
 from play.session import Session
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 from play.terminal import Terminal
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def played(
     """What the terminal shows when this is typed, and the table in the end."""
     game = make_game(game_id, **options)
     thinkers = Thinkers()
-    seats = [Seat("you"), Seat("random", "random")]
+    seats = [TableSeat("you"), TableSeat("random", "random")]
     table = Table(game, seats, {1: thinkers.agent(game, "random")})
     table.begin(seed)
     out = io.StringIO()

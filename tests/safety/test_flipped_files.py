@@ -34,7 +34,7 @@ from experiments.no_thanks.filling import _kept
 from play.catalogue import Catalogue
 from play.session import Session
 from play.store import Library, Store
-from play.table import Seat, Table
+from play.table import Table, TableSeat
 from tests.support.sampling import IS_FULL
 from tests.support.small_files import HAND, TABLE
 from training.config import RunConfig
@@ -84,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def play_table(path: Path) -> None:
     kept = Store(path.parent).read(path.stem)
     assert kept is not None
-    seats = [Seat(**seat.model_dump()) for seat in kept.seats]
+    seats = [TableSeat(**seat.model_dump()) for seat in kept.seats]
     Session.from_kept(path.stem, kept, Table(KUHN, seats))
 
 

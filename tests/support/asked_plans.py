@@ -23,7 +23,7 @@ from envs.core.rng import fill_streams, first_key, fold, stream
 from envs.pursuit.options import CAUGHT, FUGITIVE, STATE
 from experiments.scotland_yard.reduced import CERTAIN
 from experiments.scotland_yard.reduced.graph import TeamGraph
-from experiments.scotland_yard.reduced.plans import BestResponse
+from experiments.scotland_yard.reduced.plans import BestFugitive
 from experiments.scotland_yard.reduced.players import (
     PlanPlayer,
     PursuitAlphaBeta,
@@ -194,7 +194,7 @@ class PursuitResponse(PlanPlayer):
             tables = plans_of(agent, self.graph)[None]
         else:
             raise OptionError(f"{agent!r} draws lots: a best response needs plans that are known")
-        self.response = BestResponse(self.graph, tables)
+        self.response = BestFugitive(self.graph, tables)
 
     def plan(self, root: int) -> Plans:
         """The plan of the agent."""

@@ -9,10 +9,13 @@ import pytest
 
 from common.errors import FileError, MasqueradeError
 from experiments import pursuit_cells
-from experiments.pursuit_cells import FILE, Pairing, Player, play_kept
+from experiments.pursuit_cells import FILE, Entrant, Pairing, play_kept
 from experiments.runner import Settings
 
-RANDOM, HEURISTIC = Player("random", "random"), Player("heuristic", "pursuit_heuristic")
+RANDOM, HEURISTIC = (
+    Entrant("random", "random"),
+    Entrant("heuristic", "pursuit_heuristic"),
+)
 PAIRING = Pairing("phantom_v0", {"board": "map_1"}, RANDOM, HEURISTIC, 1.0)
 """Nobody searches, so that its games are the same every time."""
 
@@ -71,8 +74,8 @@ def test_nobody_elses_games_are_counted(tmp_path: Path) -> None:
     others = (
         replace(PAIRING, options={"board": "map_2"}),
         replace(PAIRING, seconds=2.0),
-        replace(PAIRING, fugitive=Player("random", "random", {"x": 1})),
-        replace(PAIRING, detectives=Player("random", "random")),
+        replace(PAIRING, fugitive=Entrant("random", "random", {"x": 1})),
+        replace(PAIRING, detectives=Entrant("random", "random")),
     )
     assert len({PAIRING.settings, *(other.settings for other in others)}) == 5
     play_kept(others[0], 2, 0, settings)
@@ -89,7 +92,7 @@ def test_workers_play_the_same_games(tmp_path: Path) -> None:
 
 
 def test_searches_and_their_simulations_are_counted(tmp_path: Path) -> None:
-    searcher = Player("search", "mo_ismcts", {"iterations": 7}, shares_budget=True)
+    searcher = Entrant("search", "mo_ismcts", {"iterations": 7}, shares_budget=True)
     pairing = replace(PAIRING, detectives=searcher, seconds=100.0)
     (game, _) = play_kept(pairing, 2, 0, Settings(folder=tmp_path))
     # Early stops leave some of seven out, and a forced move is none.
@@ -110,7 +113,7 @@ def test_a_file_of_something_else_gets_one_line(tmp_path: Path, text: str) -> No
 
 
 def test_a_worker_that_dies_gets_one_line_and_the_command_goes_on(tmp_path: Path) -> None:
-    mortal = Player("mortal", "tests.support.deadly_agents:Mortal", {"folder": str(tmp_path)})
+    mortal = Entrant("mortal", "tests.support.deadly_agents:Mortal", {"folder": str(tmp_path)})
     pairing, settings = replace(PAIRING, detectives=mortal), Settings(workers=2, folder=tmp_path)
     with pytest.raises(MasqueradeError, match="the same command goes on"):
         play_kept(pairing, 3, 0, settings)

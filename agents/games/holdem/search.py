@@ -37,7 +37,7 @@ from agents.games.holdem.players import (
     starting_wish,
 )
 from agents.ismcts.agent import MOISMCTSAgent
-from agents.ismcts.searcher import Advice, Root, TreeSearcher
+from agents.ismcts.searcher import GameAdvice, Root, TreeSearcher
 from envs.core.compiling import compiled, helper
 from envs.core.game import Game
 from envs.core.kernels import OPTIONAL_SIGNATURES
@@ -163,7 +163,7 @@ class HoldemSearch(MOISMCTSAgent):
         """Make the tables by which starting hands are judged."""
         super().__init__(game, time_per_move=time_per_move, **params)
         self._rules = with_guess(game)
-        self.advice = Advice(game.kernels, GUESSED, self._rules)
+        self.advice = GameAdvice(game.kernels, GUESSED, self._rules)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:
         guess = guess_of(self._rules)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.abstraction import Decisions
+from agents.abstraction import DecisionKeys
 from agents.base import Agent
 from agents.cfr.evaluation import BestResponseResult
 from agents.games.liars_dice.abstractions import fold_hand
@@ -134,7 +134,7 @@ def evaluate_match(policy: Policy, calls: Leaning | None = None) -> BestResponse
     >>> abs(evaluate_match(policy).exploitability - policy.exploitability) < 1e-6
     True
     """
-    game, memory = policy.game, Decisions(policy.abstraction, policy.game).memory
+    game, memory = policy.game, DecisionKeys(policy.abstraction, policy.game).memory
     if not isinstance(game, LiarsDice) or not goes_by_rounds(policy):
         raise MasqueradeError("only policies that go by rounds are evaluated by rounds")
     rounds = {}

@@ -17,7 +17,7 @@ import numpy as np
 from agents.cfr.learner import PolicyLearner, SamplingLearner
 from agents.games.liars_dice.match import (
     Dice,
-    Rows,
+    PolicyRows,
     SolvedRound,
     finish_round,
     match_figures,
@@ -163,7 +163,7 @@ class RoundsLearner(PolicyLearner):
         self.solved = {}
         for first, second, value, *ends in state["figures"]:
             arrays = part(state, f"round.{first}.{second}.")
-            rows = Rows(**{name: np.asarray(arrays[name]) for name in Rows._fields})
+            rows = PolicyRows(**{name: np.asarray(arrays[name]) for name in PolicyRows._fields})
             best, worst = tuple(ends[:2]), tuple(ends[2:])
             solved = SolvedRound((first, second), value, best, worst, rows)
             self.solved[solved.dice] = solved

@@ -54,7 +54,7 @@ NUM_ROWS, NUM_ENTRIES = range(2)
 ZERO = np.float32(0.0)
 
 
-class Rows(NamedTuple):
+class PolicyRows(NamedTuple):
     """Rows of a policy, in no order."""
 
     keys: Row[np.uint64]
@@ -176,7 +176,9 @@ def write_row(field, depth, h, row, total, rows, counts):
     counts[NUM_ENTRIES] += num_kept
 
 
-@compiled(types.void(FIELD, types.float32[::1], types.float32, tuple_type(Rows), types.int64[::1]))
+@compiled(
+    types.void(FIELD, types.float32[::1], types.float32, tuple_type(PolicyRows), types.int64[::1])
+)
 def extract_side(field, weights, least, rows, counts):
     """Write, or with empty arrays just count, the rows of one player."""
     begin_at(field.frames[0], 0, NO_BID_YET, 0)
@@ -195,9 +197,9 @@ def extract_side(field, weights, least, rows, counts):
         depth = go_on(field, weights, depth)
 
 
-def make_rows(num_rows: int, num_entries: int) -> Rows:
+def make_rows(num_rows: int, num_entries: int) -> PolicyRows:
     """Room for so many rows."""
-    return Rows(
+    return PolicyRows(
         np.zeros(num_rows, np.uint64),
         np.zeros(num_rows, np.int64),
         np.zeros(num_entries, np.int32),
@@ -234,7 +236,7 @@ def extract_policy(
     weights: npt.NDArray[np.float32],
     least: float,
     actions: npt.NDArray[np.int32],
-) -> Rows:
+) -> PolicyRows:
     """The rows of one player of a round.
 
     Args:
@@ -267,7 +269,7 @@ class SolvedRound(NamedTuple):
     """What best responses of the opener and of the other get."""
     worst_values: tuple[float, float]
     """What the two get who do all they can to lose."""
-    rows: Rows
+    rows: PolicyRows
     """Of both players."""
 
     @property
@@ -310,7 +312,7 @@ def finish_round(solver: RoundSolver, game: LiarsDice, least: float) -> SolvedRo
     table = solver.arrays.cumulative_policy.copy()
     actions = round_actions(game, solver.shape)
     sides = [extract_policy(solver.shape, player, table, least, actions) for player in (0, 1)]
-    rows = Rows(*(np.concatenate(arrays) for arrays in zip(*sides, strict=True)))
+    rows = PolicyRows(*(np.concatenate(arrays) for arrays in zip(*sides, strict=True)))
     best, worst = solver.best_values(table), solver.worst_values(table)
     return SolvedRound(solver.shape.dice, solver.value(table), best, worst, rows)
 
@@ -320,8 +322,10 @@ def to_policy(game: Game, rounds: Mapping[Dice, SolvedRound], **notes: Any) -> P
     solved = list(rounds.values())
     none = make_rows(0, 0)  # as long as no round is solved
     rows_of = [none, *(each.rows for each in solved)]
-    parts = [np.concatenate([getattr(rows, name) for rows in rows_of]) for name in Rows._fields]
-    rows = sort_rows(Rows(*parts))
+    parts = [
+        np.concatenate([getattr(rows, name) for rows in rows_of]) for name in PolicyRows._fields
+    ]
+    rows = sort_rows(PolicyRows(*parts))
     figures = match_figures(game, rounds)
     return Policy(
         game,
@@ -336,12 +340,12 @@ def to_policy(game: Game, rounds: Mapping[Dice, SolvedRound], **notes: Any) -> P
     )
 
 
-def sort_rows(rows: Rows) -> Rows:
+def sort_rows(rows: PolicyRows) -> PolicyRows:
     """The rows by rising keys, the actions of each by rising numbers."""
     row_of = np.repeat(np.argsort(np.argsort(rows.keys)), rows.sizes)
     order = np.lexsort((rows.actions, row_of))
     by_key = np.argsort(rows.keys)
-    return Rows(rows.keys[by_key], rows.sizes[by_key], rows.actions[order], rows.probs[order])
+    return PolicyRows(rows.keys[by_key], rows.sizes[by_key], rows.actions[order], rows.probs[order])
 
 
 def match_figures(game: Game, rounds: Mapping[Dice, SolvedRound]) -> BestResponseResult | None:

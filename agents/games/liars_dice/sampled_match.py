@@ -29,8 +29,8 @@ from agents.cfr.mccfr_nodes import (
     EXPLORE,
     IS_ACTIVE,
     POSITION,
-    Hooks,
     SampledGame,
+    SamplingHooks,
 )
 from agents.cfr.mccfr_tables import average_rows
 from agents.games.liars_dice.abstractions import follow_rule, odd_raise, openers_of
@@ -235,7 +235,7 @@ class SampledMatch(WalkSolver):
             game.optional,
             game.rules,
             np.stack([LiarsDice(**opening).new_position().state for opening in openings]),
-            Hooks(**{**_HOOKS, **self._key()}),
+            SamplingHooks(**{**_HOOKS, **self._key()}),
             self.decisions.tables,
             values,
             np.zeros(len(values), np.int64),

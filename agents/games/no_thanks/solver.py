@@ -462,7 +462,7 @@ class Solution:
     """Decisions looked at, ends and estimates, and hits and entries of the table."""
 
 
-class Solver:
+class NoThanksSolver:
     """Solves positions of one game, with the deck as it lies; not for two threads at once.
 
     What it remembers stays true from one search to the next, so later moves of a game are mostly

@@ -44,7 +44,7 @@ from agents.games.pursuit.capture_player import (
 )
 from agents.games.pursuit.simple import PURSUITS, first_able, header_of, record_of, targets_of
 from agents.ismcts.agent import MOISMCTSAgent
-from agents.ismcts.searcher import Advice, Root, State, TreeSearcher
+from agents.ismcts.searcher import GameAdvice, Root, State, TreeSearcher
 from agents.ismcts.settings import TreeSettings
 from agents.ismcts.tree import Pool
 from envs.core.compiling import compiled, helper
@@ -291,7 +291,7 @@ class PursuitSearch(MOISMCTSAgent):
         super().__init__(game, time_per_move=time_per_move, **params)
         self.wants_tokens = True
         self._rules = with_table(game)
-        self.advice = Advice(KERNELS_IN_ORDER, QUICK, self._rules)
+        self.advice = GameAdvice(KERNELS_IN_ORDER, QUICK, self._rules)
 
     @cached_property
     def _unsure_fugitive(self) -> TreeSearcher:
@@ -305,7 +305,7 @@ class PursuitSearch(MOISMCTSAgent):
         assert isinstance(self.game, Pursuit)
         depth = {"rollout_depth": num_rounds * (1 + self.game.options.num_detectives)}
         settings = TreeSettings(**{**self.fugitive_defaults, **depth, **self.given})
-        advice = Advice(self.game.kernels, EXPECTED, self._rules)
+        advice = GameAdvice(self.game.kernels, EXPECTED, self._rules)
         return TreeSearcher(self.game, settings, self._clock, advice)
 
     def _searcher_for(self, root: Root) -> TreeSearcher:

@@ -204,7 +204,7 @@ def _rate_replies(graph, tables, root, possible, step, team, place, left, later,
             )
 
 
-class BestResponse:
+class BestFugitive:
     """The fugitive who knows the plans.
 
     >>> from envs import make_game

@@ -20,7 +20,7 @@ from envs.pursuit.options import FUGITIVE, STATE
 from experiments.scotland_yard.reduced.certain import certain_wins
 from experiments.scotland_yard.reduced.graph import Element, TeamGraph, elements_of, team_graph
 from experiments.scotland_yard.reduced.mixed import MixedPlay, Stretch
-from experiments.scotland_yard.reduced.plans import BestResponse
+from experiments.scotland_yard.reduced.plans import BestFugitive
 from experiments.scotland_yard.reduced.search import AlphaBetaSettings, fugitive_table, plan_table
 
 Plans = npt.NDArray[np.int32]
@@ -141,7 +141,7 @@ class PursuitCertain(PlanPlayer):
         """Solve the game, unless that was done before."""
         super().__init__(game, "compass", "steps", 0)
         self.wins = certain_wins(self.graph)
-        self._response: BestResponse | None = None
+        self._response: BestFugitive | None = None
 
     def plan(self, root: int) -> Plans:
         """The plan with the best worst case."""
@@ -151,7 +151,7 @@ class PursuitCertain(PlanPlayer):
     def reply(self, sighting: Sighting, team: int, place: int) -> int:
         """As long as it can last against plans like these."""
         if self._response is None:
-            self._response = BestResponse(self.graph, self.wins.plans[None])
+            self._response = BestFugitive(self.graph, self.wins.plans[None])
         return self._response.reply(sighting.root, sighting.teams, place, sighting.rounds_left)
 
 

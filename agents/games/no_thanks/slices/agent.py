@@ -11,7 +11,7 @@ import numpy.typing as npt
 from agents.advice import PLACES, Analysis
 from agents.base import Actions, Agent, Views
 from agents.games.no_thanks.slices.files import Slices, StrengthSlices, load_slices
-from agents.games.no_thanks.solver import Solution, Solver
+from agents.games.no_thanks.solver import NoThanksSolver, Solution
 from agents.max_n.agent import check_worlds
 from agents.max_n.preference import BY_PLACE, PREFERENCES, place_of, place_weight, utility_of
 from common.errors import OptionError
@@ -73,7 +73,7 @@ class SlicesAgent(Agent):
         self.reach = reach
         settings = self.slices.settings
         known = NoThanks(**{**game.options.to_dict(), "known_future": True})
-        self._solver = Solver(known, settings, self.slices.estimate)
+        self._solver = NoThanksSolver(known, settings, self.slices.estimate)
         boundaries = {self._boundary(left) for left in range(1, cards + 1)}
         self._params = {at: self.slices.params(at) for at in boundaries if at}
         self._code = PREFERENCES.index(settings.preference)
