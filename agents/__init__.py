@@ -57,7 +57,7 @@ TRAINED: dict[str, tuple[str, str]] = {
 }
 """What ``train.py`` trains: id -> the learner, and the agent that plays what it has learnt."""
 
-_UNTRAINED: dict[str, str] = {
+UNTRAINED: dict[str, str] = {
     "random": "agents.base:RandomAgent",
     "external": "agents.processes.external:ExternalAgent",
     "max_n": "agents.max_n.agent:MaxNAgent",
@@ -100,7 +100,7 @@ _UNTRAINED: dict[str, str] = {
 """Who plays as they are: id -> where the class is."""
 
 LEARNERS = {name: learner for name, (learner, _) in TRAINED.items()}
-AGENTS = {**_UNTRAINED, **{name: player for name, (_, player) in TRAINED.items()}}
+AGENTS = {**UNTRAINED, **{name: player for name, (_, player) in TRAINED.items()}}
 """Every agent: id -> where its class is; imported when asked for."""
 
 SEARCHES = ("agents.ismcts.", "agents.max_n.", "agents.oos.")
