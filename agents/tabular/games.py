@@ -300,7 +300,7 @@ def play_series(
     has_episode = any(model.has_episode for model in models)
     has_events = any(model.has_events for model in models)
     work = make_workspace(game, 1, has_episode, has_events)
-    longest = game.facts.max_length
+    longest = game.facts.max_length * max(model.entries_per_turn for model in models)
     first = 0
     while first < num_games:
         for model in models:
@@ -331,15 +331,17 @@ class Turns:
         self, rows: Indices, seats: Indices, worlds: States, keys: Words, rngs: Words
     ) -> Indices:
         """Learn from the last turn of the seats, and select their actions."""
-        work, moved = self.work, self.model.table.make_room(len(rows))
+        work, model = self.work, self.model
+        moved = model.table.make_room(len(rows) * model.entries_per_turn)
         if moved is not None:  # the table has grown, and its entries have other places now
-            old = work.seats["last_slot"]
-            work.seats["last_slot"] = np.where(old == ABSENT, ABSENT, moved[old])
+            for name in ("last_slot", "state_slot"):
+                old = work.seats[name]
+                work.seats[name] = np.where(old == ABSENT, ABSENT, moved[old])
             if work.episode_slots.size:
                 work.episode_slots[:] = moved[work.episode_slots]
         actions = np.empty(len(rows), np.int64)
         known = seats, worlds, keys, rngs
-        turn_rows(*self.model.compiled, rows, *known, self.ids, work, actions)
+        turn_rows(*model.compiled, rows, *known, self.ids, work, actions)
         self._rngs[self._places(rows, seats)] = rngs
         return actions
 

@@ -21,7 +21,7 @@ from agents.tabular.hooks import (
     find_reward,
     make_opponent_model,
 )
-from agents.tabular.table import POLICIES, SCHEDULES, ValueTable
+from agents.tabular.table import POLICIES, SCHEDULES, VDBE, ValueTable
 from common.errors import MasqueradeError, OptionError, reason_of
 from common.imports import names_from_a_file
 from common.saved import DamagedStateError, saved_array, saved_number
@@ -91,6 +91,12 @@ class TabularSettings(Options):
     exploration_schedule: str = option("constant", choices=SCHEDULES, help="how it gets there")
     exploration_games: int | None = option(
         None, low=1, high=_MAX_GAMES, help="games it takes; null: all of the run"
+    )
+    vdbe_sensitivity: float = option(
+        1.0, low=1e-9, high=1e9, help="changes of this size keep a state explored"
+    )
+    vdbe_weight: float | None = option(
+        None, low=0.0, high=1.0, help="of the newest change; null: one over the legal actions"
     )
     reward: str = option(
         "end",
@@ -164,6 +170,8 @@ MODEL = record(
     exploration_end=np.float64,
     exploration_schedule=np.int64,
     exploration_games=np.float64,
+    vdbe_sensitivity=np.float64,
+    vdbe_weight=np.float64,  # 0: one over the number of legal actions
     initial=np.float64,  # value of what is not in the table
     reward_kind=np.int64,
     final_update=np.int64,
@@ -181,6 +189,8 @@ SEAT = record(
     last_slot=np.int64,  # of the last action, ABSENT before the first
     last_value=np.float64,  # what the table said when it was chosen
     last_total=np.float64,  # what the player had got by then
+    state_slot=np.int64,  # of the state's own epsilon, or ABSENT
+    num_legal=np.int64,
     episode_length=np.int64,
 )
 
@@ -284,9 +294,9 @@ class TabularModel:
             check_abstraction(self.abstraction, self.game)
         if opponent_model is not None and ":" in opponent_model["id"]:
             check_opponent_model(opponent_model, self.game)
-        if self._forgets and self.has_episode:
+        if self._forgets and (self.has_episode or self.entries_per_turn > 1):
             raise OptionError(
-                "traces and backward updates hold on to entries: when_full must be stop"
+                "traces, backward updates and vdbe hold on to entries: when_full must be stop"
             )
         is_small = self.abstraction.is_small and self.rule != "double_q"
         if self.record["wants_table_max"][0] and not is_small:
@@ -332,6 +342,11 @@ class TabularModel:
     def has_events(self) -> bool:
         """Whether rewards compare states."""
         return bool(self.record["reward_kind"][0] == EVENTS)
+
+    @property
+    def entries_per_turn(self) -> int:
+        """How many entries a turn can add."""
+        return 2 if self.record["policy"][0] == VDBE else 1
 
     def take_metrics(self) -> dict[str, float]:
         """Averages since the last time it was asked."""

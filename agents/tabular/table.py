@@ -7,6 +7,10 @@ Compiled code fills free places; a table that gets crowded grows in Python, betw
 From the values of a decision to the probability of every action:
 
 * ``epsilon``: with probability epsilon any legal action, all alike, otherwise the best;
+* ``epsilon_other``: with probability epsilon one of the *other* legal actions;
+* ``vdbe``: ``epsilon`` with an epsilon of its own for every state, large where values still change
+  (M. Tokic, "Adaptive epsilon-greedy exploration in reinforcement learning based on value
+  differences", 2010);
 * ``softmax``: in proportion to exp(value / temperature);
 * ``matching``: in proportion to the size of the value, a roulette wheel.
 
@@ -204,8 +208,8 @@ def _most(capacity: int) -> int:
     return capacity * _MAX_TAKEN // _OF
 
 
-POLICIES = ("epsilon", "softmax", "matching")
-EPSILON, SOFTMAX, MATCHING = range(3)
+POLICIES = ("epsilon", "epsilon_other", "vdbe", "softmax", "matching")
+EPSILON, EPSILON_OTHER, VDBE, SOFTMAX, MATCHING = range(5)
 GREEDY = -1
 SCHEDULES = ("constant", "linear", "exponential")
 CONSTANT, LINEAR, EXPONENTIAL = range(3)
@@ -232,9 +236,13 @@ def write_probs(policy, amount, mask, values, probs):
             num_legal += 1
             num_best += values[action] == best
     of_other, of_best = 0.0, 1.0 / num_best
-    if policy == EPSILON:
+    if policy in (EPSILON, VDBE):
         of_other = amount / num_legal
         of_best = of_other + (1.0 - amount) / num_best
+    elif policy == EPSILON_OTHER and num_legal > 1:
+        # One of the best is taken as the best; the rest of them are "other" actions.
+        of_other = amount / (num_legal - 1)
+        of_best = (1.0 - amount + (num_best - 1) * of_other) / num_best
     if policy not in (SOFTMAX, MATCHING):
         for action in range(mask.size):
             probs[action] = 0.0
@@ -280,3 +288,10 @@ def scheduled(schedule, start, end, share):
     if schedule == EXPONENTIAL:
         return start * (end / start) ** share
     return start
+
+
+@helper
+def vdbe_epsilon(epsilon, change, sensitivity, weight):
+    """The epsilon of a state after one of its values has changed by ``change``."""
+    decay = math.exp(-abs(change) / sensitivity)
+    return weight * (1.0 - decay) / (1.0 + decay) + (1.0 - weight) * epsilon

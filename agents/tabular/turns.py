@@ -34,16 +34,20 @@ from agents.tabular.model import (
 )
 from agents.tabular.table import (
     ABSENT,
+    VDBE,
     best_value,
     draw,
     find,
     insert,
     scheduled,
+    vdbe_epsilon,
     write_probs,
 )
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, KERNELS, RNG, RULES, STATE
-from envs.core.rng import uniform
+from envs.core.rng import mix, uniform
+
+_STATE_TAG = np.uint64(0xA0761D6478BD642F)
 
 # ---- reading -------------------------------------------------------------------------------------
 
@@ -83,9 +87,22 @@ def table_max(model):
 
 
 @helper
-def exploration_now(model):
-    """Epsilon or temperature, by the schedule."""
+def state_key(work):
+    """A key for the position as a whole, whatever the abstraction makes of its actions."""
+    key = _STATE_TAG
+    for action in range(work.mask.size):
+        if work.mask[action]:
+            key ^= mix(work.keys[action])
+    return key
+
+
+@helper
+def exploration_now(model, work):
+    """Epsilon or temperature: by the schedule, or the state's own."""
     m = model.record[0]
+    if m.policy == VDBE:
+        slot = find(model.keys, state_key(work))
+        return 1.0 if slot == ABSENT else model.values[0, slot]
     share = m.num_games / m.exploration_games
     return scheduled(m.exploration_schedule, m.exploration, m.exploration_end, share)
 
@@ -107,7 +124,7 @@ def evaluate_actions(model, kernels, rules, state, player, key, ids, policy, amo
         adjusted = work.adjusted
         model.hooks.adjust(state, rules, player, work.mask, adjusted, highest, ids, model.memory)
     if amount < 0.0:
-        amount = exploration_now(model)
+        amount = exploration_now(model, work)
     write_probs(policy, amount, work.mask, work.adjusted, work.probs)
     m.num_turns += 1
     m.exploration_sum += amount
@@ -198,6 +215,13 @@ def learn(model, work, place, which, reward, next_value, is_cut):
         update_traces(model, work, place, error, is_cut)
     else:
         model.values[which, slot] += rate_of(model, which, slot) * error
+    if m.policy == VDBE:
+        weight = m.vdbe_weight if m.vdbe_weight > 0.0 else 1.0 / seat.num_legal
+        change = rate_of(model, which, slot) * error
+        epsilon = model.values[0, seat.state_slot]
+        epsilon = vdbe_epsilon(epsilon, change, m.vdbe_sensitivity, weight)
+        for i in range(model.values.shape[0]):
+            model.values[i, seat.state_slot] = epsilon
 
 
 @helper
@@ -242,6 +266,10 @@ def keep_decision(model, state, place, action, slot, total, work):
     seat.last_slot = slot
     seat.last_value = work.means[action]
     seat.last_total = total
+    seat.state_slot = ABSENT
+    if m.policy == VDBE:
+        seat.state_slot = insert(model.keys, model.values, model.size, state_key(work), 1.0)
+        seat.num_legal = work.mask.sum()
     if m.reward_kind == EVENTS:
         for i in range(state.size):
             work.before[place, i] = state[i]

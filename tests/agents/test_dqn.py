@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,8 @@ from envs import make_game
 from envs.core.batch import random_actions
 from envs.core.game import Game
 from envs.core.rng import new_rng
-from tests.support.dqn_parts import assert_close, fill, make_learner
+from experiments.holdem.timed import TimedDQN
+from tests.support.dqn_parts import SMALL, assert_close, fill, make_learner
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +187,32 @@ class TestUpdates:
         steps_before = learner._steps_before_learning
         learner.update(100 + steps_before - 60)
         assert learner.num_updates == expected
+
+    def test_exploration_by_time(self) -> None:
+        """The thesis on hold'em lowers epsilon after each hundredth of the time of its run."""
+
+        def make(start: float) -> TimedDQN:
+            by_time = {"exploration": "parts", "exploration_end": 0.1, "exploration_games": 100}
+            task = Task(make_game("kuhn_v0"), total=1000)
+            learner = TimedDQN(task, DQNSettings.parse({**SMALL, **by_time}))
+            looks = itertools.count(start)
+            learner.clock = lambda: next(looks)  # every look takes a second
+            return learner
+
+        learner = make(50.0)
+        assert learner.exploration == 1.0
+        learner.update(8 * 6)  # a look at the start, one for each of six rounds, and one at the end
+        assert learner.exploration == pytest.approx(1.0 - 7 * 0.02)
+        # Seconds are saved, and time between two calls does not count, nor what the clock says.
+        resumed = make(9000.0)
+        resumed.load_state_dict(learner.state_dict())
+        for each in (learner, resumed):
+            assert each.exploration == pytest.approx(1.0 - 7 * 0.02)
+            next_look = each.clock() + 1000.0
+            each.clock = itertools.count(next_look).__next__
+            each.update(8)
+            assert each.exploration == pytest.approx(1.0 - 9 * 0.02)
+        np.testing.assert_array_equal(resumed.network.weights, learner.network.weights)
 
     def test_exploration_by_games(self) -> None:
         learner = make_learner(

@@ -36,9 +36,9 @@ PAID = make_game("liars_dice_v0", dice=2, rewards="dice")
 SAME = [
     (KUHN, "q_learning", {"exploration": 0.3}),
     (KUHN, "sarsa", {"policy": "softmax", "exploration": 0.5}),
-    (KUHN, "expected_sarsa", {"exploration": 0.3}),
+    (KUHN, "expected_sarsa", {"policy": "epsilon_other", "exploration": 0.3}),
     (KUHN, "double_q", {"exploration": 0.3, "initial": 1.0}),
-    (KUHN, "q_learning", {"learning_rate": "1/n"}),
+    (KUHN, "q_learning", {"policy": "vdbe", "vdbe_sensitivity": 0.5, "learning_rate": "1/n"}),
     (KUHN, "sarsa", {"exploration_schedule": "linear", "exploration": 1.0, "exploration_end": 0.1}),
     (LEDUC, "q_lambda", {"exploration": 0.4, "trace_decay": 0.7, "discount": 0.9}),
     (LEDUC, "sarsa_lambda", {"exploration": 0.4, "learning_rate": "1/n"}),
@@ -177,7 +177,7 @@ def test_backward_updates_of_sarsa_learn_what_the_games_returned() -> None:
 
 RESUMED = [
     (KUHN, "double_q", {"exploration_schedule": "linear", "exploration_games": 3000}),
-    (LEDUC, "q_lambda", {}),
+    (LEDUC, "q_lambda", {"policy": "vdbe"}),
     (make_game("liars_dice_v0"), "sarsa", {**THESIS, **lies(by_opponent=True)}),
 ]
 
@@ -276,7 +276,7 @@ def test_learning_is_the_same_however_often_the_table_had_to_grow(opponent: str)
     made = []
     for _ in range(2):
         met = Opponents(["self" if opponent == "self" else make_agent(opponent, LEDUC)])
-        made.append(learner(LEDUC, "q_lambda", seed=4, opponents=met))
+        made.append(learner(LEDUC, "q_lambda", seed=4, opponents=met, policy="vdbe"))
     small, large = made
     large.model.table.make_room(20_000)
     small.update(1000)

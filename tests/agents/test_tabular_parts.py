@@ -20,10 +20,12 @@ from agents.tabular.hooks import (
 from agents.tabular.learner import QLearning, TabularAgent
 from agents.tabular.table import (
     EPSILON,
+    EPSILON_OTHER,
     GREEDY,
     MATCHING,
     SOFTMAX,
     scheduled,
+    vdbe_epsilon,
     write_probs,
 )
 from arena.match import play_match
@@ -55,6 +57,8 @@ def probs_of(policy: int, amount: float, values: list[float], mask: list[int]) -
         (MATCHING, 0.0, [0.4, 0.3, 0.2, 0.1], [0.4, 0.3, 0.2, 0.1]),
         (MATCHING, 0.0, [-2.0, 1.0, 1.0, 0.0], [0.5, 0.25, 0.25, 0.0]),
         (MATCHING, 0.0, [0.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]),
+        (EPSILON_OTHER, 0.3, [1.0, 0.0, 0.0, 0.0], [0.7, 0.1, 0.1, 0.1]),
+        (EPSILON_OTHER, 0.3, [1.0, 1.0, 0.0, 0.0], [0.4, 0.4, 0.1, 0.1]),
         (EPSILON, 0.4, [1.0, 0.0, 0.0, 0.0], [0.7, 0.1, 0.1, 0.1]),
         (SOFTMAX, 1.0, [np.log(2), 0.0, 0.0, 0.0], [0.4, 0.2, 0.2, 0.2]),
         (SOFTMAX, 0.001, [-500.0, -500.0, -900.0, -900.0], [0.5, 0.5, 0.0, 0.0]),
@@ -69,9 +73,15 @@ def test_how_moves_are_drawn(
     assert probs_of(policy, amount, [*values, 9.0], [1, 1, 1, 1, 0]) == [*expected, 0.0]
 
 
-@pytest.mark.parametrize("policy", [MATCHING, EPSILON, SOFTMAX, GREEDY])
+@pytest.mark.parametrize("policy", [MATCHING, EPSILON, EPSILON_OTHER, SOFTMAX, GREEDY])
 def test_the_only_legal_move_is_made(policy: int) -> None:
     assert probs_of(policy, 0.3, [0.2, 5.0], [1, 0]) == [1.0, 0.0]
+
+
+def test_epsilon_of_a_state_follows_its_changes() -> None:
+    """By hand: change 2, sensitivity 1: (1 - e^-2) / (1 + e^-2) = 0.761594."""
+    assert vdbe_epsilon(1.0, 0.0, 1.0, 0.25) == 0.75
+    assert vdbe_epsilon(0.0, -2.0, 1.0, 0.5) == pytest.approx(0.5 * 0.7615941559557649)
 
 
 def test_schedules_end_where_they_should() -> None:

@@ -93,8 +93,10 @@ class Player:
         first = 0.0 if self.settings.initial == "abstraction" else float(self.settings.initial)
         return self.values.get(entry, [first] * (2 if self.rule == "double_q" else 1))
 
-    def epsilon(self) -> float:
+    def epsilon(self, state: Entry) -> float:
         s = self.settings
+        if s.policy == "vdbe":
+            return self.values.get(("epsilon", state), [1.0])[0]
         share = min(1.0, self.num_games / (s.exploration_games or math.inf))
         if s.exploration_schedule == "linear":
             return s.exploration + (s.last_exploration - s.exploration) * share
@@ -102,8 +104,8 @@ class Player:
             return float(s.exploration * (s.last_exploration / s.exploration) ** share)
         return s.exploration
 
-    def probs(self, values: dict[int, float]) -> dict[int, float]:
-        epsilon, n = self.epsilon(), len(values)
+    def probs(self, state: Entry, values: dict[int, float]) -> dict[int, float]:
+        epsilon, n = self.epsilon(state), len(values)
         best = [a for a in values if values[a] == max(values.values())]
         policy = self.settings.policy
         if policy == "matching":
@@ -112,15 +114,23 @@ class Player:
         if policy == "softmax":
             weights = {a: math.exp((v - max(values.values())) / epsilon) for a, v in values.items()}
             return {a: w / sum(weights.values()) for a, w in weights.items()}
+        if policy == "epsilon_other" and n > 1:
+            return {
+                a: sum((1 - epsilon) if a == b else epsilon / (n - 1) for b in best) / len(best)
+                for a in values
+            }
+        if policy == "epsilon_other":
+            return dict.fromkeys(values, 1.0)
         return {a: epsilon / n + (1 - epsilon) * (a in best) / len(best) for a in values}
 
     def act(self, position: Position, rng: Any) -> int:
         seat = position.turn
         entries = {a: self.entry(position, a) for a in position.legal_actions()}
         values = {a: float(np.mean(self.read(e))) for a, e in entries.items()}
+        state = tuple(entries.values())
         adjusted = dict(values)
         self.adjust(position, adjusted)
-        probs = self.probs(adjusted)
+        probs = self.probs(state, adjusted)
         number, reached, action = uniform(rng), 0.0, -1
         for a, prob in probs.items():
             if prob > 0:
@@ -132,7 +142,7 @@ class Player:
             next_value = self.next_value(entries, values, probs, action, which)
             is_cut = self.rule == "q_lambda" and values[action] < max(values.values())
             self.learn(seat, which, self.reward(position, seat, False), next_value, is_cut)
-        self.last[seat] = (entries[action], values[action], position.copy())
+        self.last[seat] = (entries[action], values[action], position.copy(), state, len(values))
         return action
 
     def adjust(self, position: Position, values: dict[int, float]) -> None:
@@ -181,7 +191,7 @@ class Player:
 
     def learn(self, seat: int, which: int, reward: float, next_value: float, is_cut: bool) -> None:
         s = self.settings
-        entry, snapshot, _ = self.last[seat]
+        entry, snapshot, _, state, num_legal = self.last[seat]
         self.values.setdefault(entry, list(self.read(entry)))
         visits = self.visits.setdefault(entry, [0, 0])
         visits[which] += 1
@@ -197,6 +207,12 @@ class Player:
             traces[e] *= s.discount * (0.8 if s.trace_decay is None else s.trace_decay)
         if is_cut:
             traces.clear()
+        if s.policy == "vdbe":
+            rate = 1 / visits[which] if s.learning_rate == "1/n" else s.learning_rate
+            x = math.exp(-abs(float(rate) * error) / s.vdbe_sensitivity)
+            weight = s.vdbe_weight or 1 / num_legal
+            old = self.values.get(("epsilon", state), [1.0])[0]
+            self.values["epsilon", state] = [weight * (1 - x) / (1 + x) + (1 - weight) * old]
 
     def end(self, position: Position, seat: int, rng: Any) -> None:
         if seat in self.last and self.settings.final_update:
