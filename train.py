@@ -152,6 +152,10 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"run in {outcome.folder}\n\nnext:")
     game, options = outcome.game_id, outcome.options
     agent, folder = shlex.quote(outcome.agent), shlex.quote(str(outcome.folder))
+    if ":" in outcome.agent.removesuffix(f":{outcome.folder}"):  # a player of somebody's own module
+        own = f"own={outcome.agent.removesuffix(f':{outcome.folder}')} random --param own.path="
+        print(as_called(f"  python evaluate.py match {game} {own}{folder}{options}  # measure it"))
+        return 0
     for command, what in (
         (f"python play.py {game} --against {agent}{options}", "play against it"),
         (f"python play.py {game} --watch {agent} random{options}", "watch it"),

@@ -140,7 +140,8 @@ def _names(config: RunConfig, folder: Path) -> tuple[str, str, str]:
     """The player of a run as a command line names it, its game, and the options of that."""
     changed = config.build_game().options.changed()
     options = (f" --option {shlex.quote(f'{k}={json.dumps(v)}')}" for k, v in changed.items())
-    return f"{config.agent.id}:{folder}", config.game.id, "".join(options)
+    player = learner_class(config.agent.id).player_id or config.agent.id
+    return f"{player}:{folder}", config.game.id, "".join(options)
 
 
 def _last_learner(config: RunConfig, run: RunFolder, device: str) -> tuple[int, Learner]:
