@@ -189,7 +189,7 @@ class DecisionKeys:
         game: the game.
 
     >>> from envs import make_game
-    >>> Decisions("odds:2", make_game("liars_dice_v0")).num_actions
+    >>> DecisionKeys("odds:2", make_game("liars_dice_v0")).num_actions
     9
     """
 

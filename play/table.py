@@ -79,7 +79,7 @@ class Table:
     """A game with people and agents round it.
 
     >>> from envs import make_game
-    >>> table = Table(make_game("kuhn_v0"), [Seat("you"), Seat("they")])
+    >>> table = Table(make_game("kuhn_v0"), [TableSeat("you"), TableSeat("they")])
     >>> table.begin(seed=1)
     >>> table.move(0, 1)
     >>> [entry.words for entry in table.log(1)][-1], table.turn

@@ -84,7 +84,7 @@ class SearchAnalysis:
 
         >>> import numpy as np
         >>> one = np.ones(1)
-        >>> found = Analysis(0, np.array([3]), np.array([5]), one, one, one, simulations=5)
+        >>> found = SearchAnalysis(0, np.array([3]), np.array([5]), one, one, one, simulations=5)
         >>> found.to_dict()["best"]
         3
         """

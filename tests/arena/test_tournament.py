@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import evaluate
+from agents import AGENTS
 from agents.spec import AgentSpec
 from arena.folder import UnitStore
 from arena.report.tables import to_text
@@ -39,6 +40,13 @@ KUHN = TournamentSpec(
 def planted(passes: float) -> AgentSpec:
     params = {"passes": passes}
     return AgentSpec("tests.support.planted_agents:Folder", params, f"passes {passes}")
+
+
+@pytest.fixture
+def of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted agents under ids: whoever is of ours is not started anew for every seating."""
+    for agent_id, name in (("folder", "Folder"), ("blunderer", "Blunderer")):
+        monkeypatch.setitem(AGENTS, agent_id, f"tests.support.planted_agents:{name}")
 
 
 def play(spec: TournamentSpec, folder: Path, **arguments: Any) -> dict[str, Any]:
@@ -97,9 +105,11 @@ def test_the_same_games_can_be_told_in_another_way(tmp_path: Path) -> None:
     assert noted["unit"] == {"name": "bb/100", "scale": 50.0}
 
 
+@pytest.mark.usefixtures("of_ours")
 def test_a_planted_ladder_is_recovered(tmp_path: Path) -> None:
     levels = (0.0, 0.25, 0.5, 1.0)
-    spec = TournamentSpec("kuhn_v0", tuple(planted(p) for p in levels), deals=3000, seed=0)
+    agents = tuple(replace(planted(p), id="folder") for p in levels)
+    spec = TournamentSpec("kuhn_v0", agents, deals=3000, seed=0)
     # Many intervals are to hold at once.
     spec = replace(spec, confidence=0.999)
     summary = run_tournament(spec, tmp_path)
@@ -129,12 +139,10 @@ def _kuhn_lead(p: float, q: float) -> float:
     return (first_seat(p, q) - first_seat(q, p)) / 2
 
 
+@pytest.mark.usefixtures("of_ours")
 def test_who_is_right_more_often_stands_higher(tmp_path: Path) -> None:
     rights = (0.0, 0.6, 0.85, 1.0)
-    agents = [
-        AgentSpec("tests.support.planted_agents:Blunderer", {"right": right}, str(right))
-        for right in rights
-    ]
+    agents = [AgentSpec("blunderer", {"right": right}, str(right)) for right in rights]
     spec = TournamentSpec("liars_dice_v0", tuple(agents), {"dice": 1}, deals=1000, seed=0)
     summary = run_tournament(spec, tmp_path)
     order = [str(right) for right in rights[::-1]]
@@ -375,8 +383,8 @@ def test_who_counts_as_somebody_from_outside(agent: Any, is_outside: bool) -> No
 
 
 def test_a_drawn_seed_chooses_the_tables_of_all_workers(tmp_path: Path) -> None:
-    agents = [planted(p) for p in (0.1, 0.3, 0.5, 0.7, 0.9)]
-    spec = TournamentSpec("kuhn_v0", tuple(agents), {"num_players": 3}, deals=20)
+    agents = [AgentSpec.parse(f"{name}=random") for name in "abcd"]
+    spec = TournamentSpec("kuhn_v0", (*agents, planted(0.5)), {"num_players": 3}, deals=20)
     spec = replace(spec, schedule="balanced", tables=5)
     summary = run_tournament(spec, tmp_path / "drawn", workers=2)
     assert len(summary.groups) == 5

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.harness import Chunk, Curve, Job, Row, compare, main, on_cores, timed_rate
+from benchmarks.harness import Chunk, Curve, Job, Measurement, compare, main, on_cores, timed_rate
 from benchmarks.peers import LegalTable, numbers, pick
 from benchmarks.report import curve_table, missed_targets, table, verdict
 
@@ -37,8 +37,10 @@ def make_job(name: str = "dice", **fields: Any) -> Job:
     return Job(name, **defaults | fields)
 
 
-def make_row(ours: Sequence[float], peer: Sequence[float], **fields: Any) -> Row:
-    return Row(make_job(**fields), tuple(ours), tuple(peer), None if peer else "Peer is missing")
+def make_row(ours: Sequence[float], peer: Sequence[float], **fields: Any) -> Measurement:
+    return Measurement(
+        make_job(**fields), tuple(ours), tuple(peer), None if peer else "Peer is missing"
+    )
 
 
 def run(jobs: Sequence[Job], folder: Path, *argv: str, curves: Sequence[Curve] = ()) -> int:

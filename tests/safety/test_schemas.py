@@ -59,6 +59,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "GroupSettings": {"name": "a", "agent": {"id": "q_learning"}},
     "SelectionConfig": SELECTION,
     "SelectionSettings": SELECTION["selection"],  # type: ignore[dict-item]
+    "SeatOptions": {"num_players": 2},
 }
 """What a schema cannot be made without."""
 LOOP: list[Any] = []

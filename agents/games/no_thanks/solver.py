@@ -469,7 +469,7 @@ class NoThanksSolver:
     known already.
 
     >>> game = NoThanks(highest=6, removed=1, chips=3, known_future=True)
-    >>> Solver(game).solve(game.deal([3, 6, 4]).state).values
+    >>> NoThanksSolver(game).solve(game.deal([3, 6, 4]).state).values
     (-1.0, 1.0, 0.0)
     """
 

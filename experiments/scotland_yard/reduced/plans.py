@@ -210,7 +210,7 @@ class BestFugitive:
     >>> from envs import make_game
     >>> from experiments.scotland_yard.reduced.certain import certain_wins
     >>> graph = TeamGraph(make_game("scotland_yard_v0", "reduced", rows=3, columns=3))
-    >>> BestResponse(graph, certain_wins(graph).plans[None]).survival
+    >>> BestFugitive(graph, certain_wins(graph).plans[None]).survival
     0.0
 
     Args:
