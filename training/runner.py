@@ -140,7 +140,9 @@ def _names(config: RunConfig, folder: Path) -> tuple[str, str, str]:
     """The player of a run as a command line names it, its game, and the options of that."""
     changed = config.build_game().options.changed()
     options = (f" --option {shlex.quote(f'{k}={json.dumps(v)}')}" for k, v in changed.items())
-    player = learner_class(config.agent.id).player_id or config.agent.id
+    player = config.agent.id
+    if ":" in player:  # a learner of somebody's own says who plays its runs
+        player = learner_class(player).player_id or player
     return f"{player}:{folder}", config.game.id, "".join(options)
 
 

@@ -156,6 +156,12 @@ def test_a_late_catch_with_the_partner_far_away_is_worth_less_than_none(graph: T
     assert value_of(graph, far, "v4", corrected=True) > value_of(graph, near, "v4")
 
 
+def test_depth_counts_plies_if_asked(graph: TeamGraph) -> None:
+    node = (1, 1), (3, 3), (2, 2), 4
+    assert value_of(graph, node, "v1") == -8
+    assert value_of(graph, node, "v1", depth_unit="plies") == -16
+
+
 # ---- the quick search ----------------------------------------------------------------------------
 
 

@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
+from common.errors import OptionError
 from envs.core.compiling import compiled, helper
 from envs.core.kernels import INT, RNG
 from envs.core.options import Options, option
@@ -44,8 +45,9 @@ from experiments.scotland_yard.reduced.graph import GRAPH, Table, TeamGraph, hol
 
 VERSIONS = ("v1", "v2", "v3", "v4", "danger")
 V1, V2, V3, V4, DANGER = range(5)
-NODES = ("all", "after_fugitive")
-ALL_NODES = 0
+UNITS = ("rounds", "plies")
+NODES = ("all", "after_detectives", "after_fugitive")
+ALL_NODES, AFTER_DETECTIVES, AFTER_FUGITIVE = range(3)
 TIES = ("first", "last", "random")
 FIRST, LAST, RANDOM = range(3)
 DANGER_WEIGHT = 3
@@ -56,9 +58,11 @@ SEARCH = np.dtype(
         [
             ("version", np.int64),
             ("plies", np.int64),
-            ("depth", np.int64),  # n; one more if the win term is corrected
+            ("depth", np.int64),  # n, in the unit of h; one more if the win term is corrected
             ("reward", np.int64),
+            ("depth_unit", np.int64),
             ("nodes", np.int64),
+            ("stop_at_catch", np.int64),
             ("ties", np.int64),
             ("cuts", np.int64),
         ],
@@ -77,6 +81,7 @@ class AlphaBetaSettings(Options):
     version: str = option("v4", choices=VERSIONS, help="the evaluation")
     plies: int = option(5, low=1, high=12, help="how deep the tree is, in moves of a side")
     depth: int = option(3, low=1, high=12, help="n of the win term")
+    depth_unit: str = option("rounds", choices=UNITS, help="what h and n count")
     reward: int = option(50, low=0, high=10_000, help="r of the win term")
     corrected: bool = option(False, help="whether a catch at the last depth is worth r, not 0")
     nodes: str = option(
@@ -84,6 +89,7 @@ class AlphaBetaSettings(Options):
         choices=NODES,
         help="which nodes of a line are summed; after_fugitive: those and catches",
     )
+    stop_at_catch: bool = option(False, help="whether an assumed catch ends a line")
     ties: str = option("first", choices=TIES, help="which of equal moves is taken")
     cuts: bool = option(True, help="alpha-beta; without it plain minimax")
     try_order: str = option(
@@ -92,21 +98,27 @@ class AlphaBetaSettings(Options):
     distance: str = option("manhattan", choices=("steps", "manhattan"), help="what d counts")
     seed: int = option(0, low=0, high=2**31, help="of a shuffled order and of random ties")
 
+    def __post_init__(self) -> None:
+        """Check what no single setting can."""
+        super().__post_init__()
+        if self.version == "danger" and self.nodes == "after_detectives":
+            raise OptionError("danger is counted after the fugitive's moves: set nodes to all")
+
     def record(self) -> Any:
         """The settings as compiled code reads them."""
         return self.as_record(SEARCH, depth=self.depth + self.corrected)
 
 
 @helper
-def depth_of(ply):
-    """``h``: the number of the round; both plies of a round share it."""
-    return (ply + 1) // 2
+def depth_of(settings, ply):
+    """``h``: the number of the ply, or of the round; both plies of a round share it."""
+    return ply if settings.depth_unit else (ply + 1) // 2
 
 
 @helper
 def win_value(settings, ply):
     """What a win at this depth is worth, doubled."""
-    return 2 * (settings.depth - depth_of(ply)) * settings.reward
+    return 2 * (settings.depth - depth_of(settings, ply)) * settings.reward
 
 
 @helper
@@ -132,7 +144,7 @@ def node_value(graph, settings, team, place, ply):
         total += steps
         least = min(least, steps)
         is_caught |= graph.places[team, d] == place
-    h = depth_of(ply)
+    h = depth_of(settings, ply)
     version = settings.version
     if is_caught:
         # The one who caught him is at distance 0: the sum is the others'.
@@ -207,22 +219,21 @@ def search_node(graph, search, is_team, team, place, ply, total, low, high, line
         new_place = place if is_team else target
         is_caught = holds(graph.masks[new_team], new_place)
         value = total
-        if settings.nodes == ALL_NODES or is_caught or not is_team:
+        is_counted = True
+        if settings.nodes == AFTER_DETECTIVES:
+            is_counted = is_team
+        elif settings.nodes == AFTER_FUGITIVE:
+            is_counted = is_caught or not is_team
+        if is_counted:
             value += node_value(graph, settings, new_team, new_place, ply + 1)
-        value = search_node(
-            graph,
-            search,
-            1 - is_team,
-            new_team,
-            new_place,
-            ply + 1,
-            value,
-            low,
-            high,
-            lines,
-            rng,
-            counts,
-        )
+        if is_caught and settings.stop_at_catch:
+            lines[ply + 1, ply + 1 :] = NO_MOVE
+            counts[0] += 1
+        else:
+            turn, at = 1 - is_team, ply + 1
+            value = search_node(
+                graph, search, turn, new_team, new_place, at, value, low, high, lines, rng, counts
+            )
         taken, num_equal = is_taken(settings, value, best, sign, num_equal, rng)
         if taken:
             best = value

@@ -45,6 +45,7 @@ class Reinforce(Learner):
 
     settings_class = ReinforceSettings
     unit = "steps"
+    player_id = "tests.support.reinforce.learner:ReinforcePlayer"
     settings: ReinforceSettings
 
     def __init__(self, task: Task, settings: ReinforceSettings) -> None:
