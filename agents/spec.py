@@ -25,6 +25,7 @@ from agents.processes.hosted import HostedAgent
 from agents.processes.outside import OutsideAgent
 from common.errors import MasqueradeError, OptionError, one_line, reason_of
 from common.files import checksum
+from common.imports import is_ours
 from envs.core.game import Game
 from envs.core.options import read_number
 from envs.core.rollouts import FAULTS
@@ -253,7 +254,7 @@ class AgentSpec:
         >>> AgentSpec.parse("mine=external:./player.py").foreign_code()
         ['external:./player.py']
         """
-        if self.id not in AGENTS:
+        if self.id not in AGENTS and not is_ours(self.id):
             return [self.id]
         code = agent_class(self.id).code_params
         found = [f"{self.id}:{self.params[name]}" for name in code if name in self.params]
@@ -312,5 +313,7 @@ def foreign_names(value: Any) -> Iterator[str]:
             yield from foreign_names(inner)
     elif isinstance(value, str) and ":" in value:
         agent_id, path = split_path(value)
+        if is_ours(value):
+            return
         if not path or agent_class(agent_id).code_params:
             yield value

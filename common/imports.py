@@ -8,9 +8,12 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from common.errors import OptionError, reason_of
+
+EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 
 
 def load(package: str, homes: Mapping[str, str], name: str) -> Any:
@@ -42,6 +45,18 @@ def is_module_name(text: Any) -> bool:
     """
     module, colon, name = str(text).partition(":")
     return bool(colon) and all(part.isidentifier() for part in (*module.split("."), name))
+
+
+def is_ours(name: str) -> bool:
+    """Whether ``module:name`` is in our experiments, whose players and learners have no ids.
+
+    >>> is_ours("experiments.holdem.timed:TimedDQN"), is_ours("experiments.mine:Player")
+    (True, False)
+    """
+    room, _, module = name.partition(":")[0].partition(".")
+    path = EXPERIMENTS.joinpath(*module.split("."))
+    is_there = room == EXPERIMENTS.name and path.with_suffix(".py").is_file()
+    return is_there and is_module_name(name)
 
 
 def import_named(kind: str, name: str) -> Any:

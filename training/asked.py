@@ -110,7 +110,8 @@ def check_run(content: Mapping[str, Any]) -> None:
     for section, place in SECTIONS.items():
         check_keys(fields_of(place), _mapping(content, section), f"{section}: ")
     game, agent = _mapping(content, "game"), _mapping(content, "agent")
-    check_game(game.get("id"), _mapping(game, "params"), "game: ")
+    check_game(game.get("id"), (), "game: ")
+    check_game(game.get("id"), _mapping(game, "params"), "game.params: ")
     check_learner(agent.get("id"), (), "agent.id: ", game.get("id"))
     check_learner(agent.get("id"), _mapping(agent, "params"), "agent.params: ")
     for section in ("train", "eval"):
@@ -119,6 +120,8 @@ def check_run(content: Mapping[str, Any]) -> None:
             name = entry.get("id") if isinstance(entry, Mapping) else entry
             if name in ("self", "past") or str(name).startswith("league:"):
                 continue
+            if section == "train" and isinstance(entry, Mapping):
+                entry = {key: value for key, value in entry.items() if key != "weight"}
             try:
                 check_agent(entry, game.get("id"))
             except MasqueradeError as error:

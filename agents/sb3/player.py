@@ -14,7 +14,7 @@ from agents.learning.device import resolve_device
 from agents.learning.files import load_player, reading
 from agents.learning.games import roles_in
 from common.errors import MasqueradeError
-from common.saved import saved_array
+from common.saved import saved_array, saved_number
 from envs.core.batch import weighted_actions
 from envs.core.game import Game
 from envs.core.options import Options, option
@@ -142,7 +142,8 @@ class SB3Agent(Agent):
         with reading(path or "this state", "a model of Stable-Baselines3"):
             self.algorithm = str(state["algorithm"])
             self.roles = roles_in(state)
-            self._policy = make_policy(self.algorithm, game, tuple(state["hidden"]))
+            hidden = tuple(saved_number({"hidden": n}, "hidden", 1) for n in state["hidden"])
+            self._policy = make_policy(self.algorithm, game, hidden)
             load_weights(self._policy, state)
         size = sum(weights.numel() for weights in self._policy.parameters())
         self._device = resolve_device(device, size)

@@ -129,7 +129,8 @@ class ReportTable:
 
     def text(self) -> list[str]:
         """Lines for a terminal; a table that is too wide is cut into several."""
-        lines = self.lines
+        lines = part = self.lines
+        size = len(self.columns)
         for size in range(len(self.columns), self.num_names, -1):
             part = [line[:size] for line in lines]
             if _total_width([_shortened(line, self.num_names, MIN_NAME) for line in part]) <= WIDTH:

@@ -14,7 +14,7 @@ from arena.match import play_match
 from envs import GAMES
 from tests.support.sampling import sample
 from tests.support.tiny_runs import CONFIGS, agent_of, tiny
-from training.asked import config_files
+from training.asked import check_run, config_files
 from training.config import RunConfig, read_yaml
 
 # Every learner once; every file by make test-all.
@@ -32,8 +32,11 @@ def test_every_game_and_every_learner_has_a_configuration() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=str)
 def test_every_file_can_be_read(path: Path) -> None:
-    config = RunConfig.parse(read_yaml(path))
+    content = read_yaml(path)
+    check_run(content)
+    config = RunConfig.parse(content)
     assert RunConfig.parse(config.to_dict()) == config
+    assert config.foreign_code() == []  # or it could not be resumed without --trust
 
 
 @pytest.mark.parametrize("path", SAMPLE, ids=str)
