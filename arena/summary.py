@@ -259,8 +259,8 @@ class Summary:
         }
         found = cls(spec, **values)
         strange = [each.role for each in found.standings if each.role not in (None, *found.roles)]
-        if spec.seed is None or not found.groups or strange:
-            raise ValueError("seed, groups or roles")
+        if spec.seed is None or not found.groups or not found.standings or strange:
+            raise ValueError("seed, groups, standings or roles")
         return found
 
 
