@@ -37,6 +37,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import config as numba_config
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 # Numba sets its options from the environment, out of the sight of a type checker.
@@ -106,7 +107,9 @@ def compiled(
             # Unsigned arithmetic wraps silently in machine code; NumPy scalars would warn.
             return np.errstate(over="ignore")(function)
         source = home or Path(function.__code__.co_filename)
-        with _cache_in(cache_folder(source.resolve())):
+        # The folder is one setting for all threads. Another that compiles meanwhile would keep its
+        # code in ours, or take ours for its own: functions of equal names differ by their folder.
+        with global_compiler_lock, _cache_in(cache_folder(source.resolve())):
             return numba.njit(signature, cache=True, nogil=nogil, **_OPTIONS)(function)  # type: ignore[no-any-return]
 
     return decorate

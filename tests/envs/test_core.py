@@ -266,6 +266,35 @@ def test_compiled_code_is_cached_by_its_sources(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == folders
 
 
+def test_no_other_thread_compiles_into_the_folder_of_this_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Games have functions of equal names, so one would play by the rules of another."""
+    from envs.core import compiling
+
+    if compiling.JIT_DISABLED:
+        pytest.skip("nothing is compiled")
+    events: list[tuple[str, str]] = []
+
+    class Lock:
+        def __enter__(self) -> None:
+            events.append(("locked", compiling.config.CACHE_DIR))
+
+        def __exit__(self, *reason: object) -> None:
+            events.append(("open", compiling.config.CACHE_DIR))
+
+    def njit(*arguments: Any, **options: Any) -> Any:
+        events.append(("compiled", compiling.config.CACHE_DIR))
+        return lambda function: function
+
+    monkeypatch.setattr(compiling, "global_compiler_lock", Lock())
+    monkeypatch.setattr(compiling, "cache_folder", lambda source: tmp_path)
+    monkeypatch.setattr(compiling.numba, "njit", njit)
+    before = compiling.config.CACHE_DIR
+    compiling.compiled(None)(lambda: None)
+    assert events == [("locked", before), ("compiled", str(tmp_path)), ("open", before)]
+
+
 def test_a_helper_counts_the_same_from_python_as_in_compiled_code() -> None:
     from envs.core.compiling import JIT_DISABLED, helper
 
