@@ -5,6 +5,7 @@ import os
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import settings
 
 # Small networks are fastest on one thread, above all when several tests share the cores. Set
 # before torch is imported, and inherited by the processes that tests start.
@@ -15,6 +16,11 @@ from envs.core.game import Game
 from tests.support.browser import MISSING, find_chromium
 from tests.support.held_clock import FOLDER, HeldClock
 from tests.support.option_sets import build
+from tests.support.sampling import IS_FULL
+
+# What ``make test`` tries is the same every time; ``make test-all`` looks for more.
+settings.register_profile("same every time", derandomize=True)
+settings.load_profile("default" if IS_FULL else "same every time")
 
 # What takes longest, the longest first: files are handed out one by one to some processes, and none
 # should be left alone with a long one at the end.

@@ -251,6 +251,10 @@ def learner_class(learner_id: str) -> type[Learner]:
     """
     check_learner(learner_id)
     found: type[Learner] = find_named("learner", LEARNERS, learner_id)
+    if not (isinstance(found, type) and issubclass(found, Learner)):
+        raise OptionError(
+            f"'{learner_id}' is not a learner: derive it from agents.learning.learner.Learner"
+        )
     return found
 
 
