@@ -286,7 +286,7 @@ def test_a_wrong_argument_gets_one_line(
     [
         ["--set", "game.params=[1]"],
         ["--set", "agent.params.abstraction=os:getcwd"],
-        ["--set", "agent.id=os:getcwd"],
+        ["--set", "agent.id=os:getpid"],
         ["--set", "train.opponents=[{id: random, weight: .nan}]"],
         ["--set", "train.seed=-1"],
         ["--set", "train.steps={"],
