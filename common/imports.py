@@ -83,7 +83,7 @@ def find_named(kind: str, table: Mapping[str, str], name: str) -> Any:
     """An entry of one of our tables, or what the user names as ``module:name``."""
     if ":" not in name:
         return look_up(kind, table, name)
-    if not _is_from_a_file.get():
+    if not _is_from_a_file.get() or is_ours(name):
         return import_named(kind, name)
     found = _named.get(name)
     if found is None:

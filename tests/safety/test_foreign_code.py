@@ -16,7 +16,8 @@ import train
 from agents import make_agent
 from agents.learning.files import COMPLETE, HEADER, _sum_of, players
 from agents.spec import AgentSpec
-from common.errors import MasqueradeError
+from common.errors import MasqueradeError, OptionError
+from common.imports import find_named, names_from_a_file
 from envs import make_game
 from training.config import RunConfig, read_yaml
 from training.runner import begin_run, resume_run
@@ -208,3 +209,13 @@ def test_what_is_ours_is_not_foreign() -> None:
         assert AgentSpec.parse(text).foreign_code() == []
     for text in ("external:x.py", "openspiel:os:getcwd", "my.module:Player"):
         assert AgentSpec.parse(text).foreign_code()
+
+
+def test_what_our_experiments_name_is_ours_even_from_a_file() -> None:
+    """Their runs go on without ``--trust``; what only looks like it is refused as before."""
+    with names_from_a_file():
+        found = find_named("learner", {}, "experiments.holdem.timed:TimedDQN")
+        assert found.__name__ == "TimedDQN"
+        for name in ("experiments.mine:Player", "experiments:os", "experiments./tmp/evil:Player"):
+            with pytest.raises(OptionError, match="which is not ours"):
+                find_named("learner", {}, name)
